@@ -1,0 +1,1 @@
+"""One file a check; `registry` lists them, `engine` runs them."""

@@ -1,0 +1,129 @@
+"""What a check is given: a whole tree, and what git and the day have to say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Protocol
+
+from mdmem.catalog import Catalog
+from mdmem.document.parse import Document, without_code
+from mdmem.entry.model import LINK_FIELDS, Entry
+from mdmem.finding import Finding, Place
+from mdmem.settings import Settings
+
+
+class Facts(Protocol):
+    """What only git knows, asked when a check needs it; every path counts from the root."""
+
+    @property
+    def tracked(self) -> frozenset[str]:
+        """Return the paths in git's index, anything of the repository that lies outside the root left out."""
+        ...
+
+    @property
+    def tracked_in_repository(self) -> frozenset[str]:
+        """Return every path of git's index, counted from the repository's top."""
+        ...
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        """Return the paths below the root that git ignores."""
+        ...
+
+    @property
+    def deleted(self) -> Mapping[str, tuple[str, str | None]]:
+        """Return, by path, the commit that deleted a file and where it moved to, if it moved."""
+        ...
+
+
+@dataclass(frozen=True)
+class Link:
+    """One link of a front matter, as written and as meant; `target` is None where it leads nowhere."""
+
+    entry: Entry
+    field: str
+    item: int
+    written: str
+    target: str | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with."""
+
+    catalog: Catalog
+    settings: Settings
+    today: date
+    facts: Facts | None = None
+    base: Catalog | None = None
+
+    def loaded(self, code: str) -> Iterator[Finding]:
+        """Yield what loading found under one code."""
+        yield from self._by_code.get(code, ())
+
+    @cached_property
+    def _by_code(self) -> dict[str, list[Finding]]:
+        found: dict[str, list[Finding]] = {}
+        for finding in self.catalog.findings:
+            found.setdefault(finding.code, []).append(finding)
+        return found
+
+    @cached_property
+    def documents(self) -> tuple[tuple[str, Document], ...]:
+        """Return every file in an entry's place that has bytes, with its address."""
+        places = [path.removesuffix(".md") for path, broken in self.catalog.broken.items() if not _is_closed(broken.findings)]
+        return tuple(self.catalog.documents(sorted([*self.catalog.entries, *places])))
+
+    @cached_property
+    def entries(self) -> tuple[tuple[Entry, Document], ...]:
+        """Return every entry with its document, by address."""
+        return tuple((self.catalog.entries[address], document) for address, document in self.documents if address in self.catalog.entries)
+
+    @cached_property
+    def prose(self) -> Mapping[str, str]:
+        """Return each document's body by address, with code blanked out and every character at its offset."""
+        return {address: without_code(document.body) for address, document in self.documents if document.fields is not None}
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """Return every link of every front matter, by address, field and item."""
+        return tuple(link for entry in self.catalog.entries.values() for link in _links(entry, self.catalog))
+
+    def is_current(self, address: str) -> bool:
+        """Say whether an entry is in force and nothing in force supersedes it."""
+        return self.catalog.lineage.is_current(address)
+
+    def on_entry(self, code: str, entry: Entry, message: str, help_: str, *, field: str = "", item: int | None = None) -> Finding:
+        """Return a finding at a field of an entry, or at the head of its file."""
+        place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
+        return Finding(code, message, place, help_, entry.address)
+
+    def in_body(self, code: str, address: str, message: str, help_: str, *, offset: int, width: int = 0) -> Finding:
+        """Return a finding at a character of the body of a document."""
+        place = self.catalog.document(f"{address}.md").body_place(offset, width)
+        return Finding(code, message, place, help_, address)
+
+
+def _links(entry: Entry, catalog: Catalog) -> Iterator[Link]:
+    for name in LINK_FIELDS:
+        targets = entry.links(name)
+        if not targets:
+            continue
+        written = written_links(catalog.document(entry.path), name)
+        for item, target in enumerate(targets):
+            text = written[item] if item < len(written) else target
+            yield Link(entry, name, item, text, target if target in catalog.addresses else None)
+
+
+def written_links(document: Document, name: str) -> list[str]:
+    """Return what a link field holds in the file, item by item."""
+    value = (document.fields or {}).get(name)
+    return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
+
+
+def _is_closed(findings: tuple[Finding, ...]) -> bool:
+    """Say whether a file has no bytes to look at: it is a link, a submodule, or cannot be read."""
+    return any(finding.code in ("symlink", "submodule", "unreadable") for finding in findings) or not findings

@@ -1,0 +1,1 @@
+"""Bytes to front matter and body: strict, with line and column."""

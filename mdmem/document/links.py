@@ -1,0 +1,46 @@
+"""The cross-references in a body: `[see: a/b/c]`, `[[a/b/c]]` and Markdown links to files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+_REFERENCE = re.compile(
+    r"\[see:\s*(?P<see>[^\]\n]+?)\s*\]"
+    r"|\[\[(?P<wiki>[^\]\n|#]+)(?:[|#][^\]\n]*)?\]\]"
+    r"|(?<!!)\[[^\]\n]*\]\(<?(?P<file>[^)\s>]+)>?(?:\s+\"[^\"]*\")?\)",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLink:
+    """One reference in a body; `offset` counts characters of the body, `is_path` says it is a file relative to the entry's."""
+
+    target: str
+    offset: int
+    width: int
+    is_path: bool
+
+
+def body_links(prose: str) -> Iterator[BodyLink]:
+    """Yield the references of a body whose code was blanked out, in order; links to the web and to headings are none."""
+    if "[" not in prose:
+        return
+    for found in _REFERENCE.finditer(prose):
+        kind = found.lastgroup or "see"
+        text = found.group(kind).strip()
+        if kind == "see":
+            yield from _several(found, text)
+        elif not _URL.match(text):
+            target = unquote(text.split("#")[0]) if kind == "file" else text
+            yield BodyLink(target, found.start(kind), len(text), kind == "file")
+
+
+def _several(found: re.Match[str], text: str) -> Iterator[BodyLink]:
+    start = found.start("see")
+    for part in re.finditer(r"[^,\s]+", text):
+        yield BodyLink(part.group(), start + part.start(), len(part.group()), is_path=False)

@@ -1,0 +1,132 @@
+"""The moment «seen»: the bytes of one file as front matter and body, with everything wrong about them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mdmem.document.fence import FenceError, StrictHandler
+from mdmem.document.strict import Fields, Trouble, read_fields
+from mdmem.finding import Finding, Place
+
+SIZE_LIMIT = 1024 * 1024
+_HANDLER = StrictHandler()
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+_CODE_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[`~]*[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+# All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
+_MERGE_MARKER = re.compile(r"^<{7}(?: .*)?\r?\n(?:.*\n)*?={7}\r?\n(?:.*\n)*?>{7}(?: .*)?\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file as it was seen: nothing is interpreted yet.
+
+    `fields` is None where the front matter cannot be read; `text` is without a byte order mark.
+    """
+
+    path: str
+    data: bytes
+    text: str
+    fields: Fields | None
+    body: str
+    body_line: int
+    findings: tuple[Finding, ...]
+
+    def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> Place:
+        """Return where a field, or one item of its list, stands; the opening fence for a field that is absent."""
+        if self.fields is None or name not in self.fields:
+            return Place(self.path)
+        line, column, width = self.fields.place(name, item, of_key=of_key)
+        return Place(self.path, line + 1, column, width)
+
+    def body_place(self, offset: int, width: int = 0) -> Place:
+        """Return where a character of the body stands in the file."""
+        start = self.body.rfind("\n", 0, offset) + 1
+        return Place(self.path, self.body_line + self.body.count("\n", 0, offset), offset - start + 1, width)
+
+    def text_place(self, offset: int, width: int = 0) -> Place:
+        """Return where a character of the file's text stands."""
+        start = self.text.rfind("\n", 0, offset) + 1
+        return Place(self.path, self.text.count("\n", 0, offset) + 1, offset - start + 1, width)
+
+
+def parse_document(path: str, data: bytes) -> Document:
+    """Return the document that bytes hold; never raises: what is wrong is a finding."""
+    if len(data) > SIZE_LIMIT:
+        size = f"{len(data) / SIZE_LIMIT:.1f} MiB"
+        return _unread(path, data, "file-too-large", f"the file is {size}, over the limit of 1 MiB", "split it; one entry is one rule")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _not_utf8(path, data, error)
+    text = text.removeprefix("\ufeff")
+    conflict = _merge_marker(path, text)
+    try:
+        front, body = _HANDLER.split(text)
+    except FenceError as error:
+        broken = Finding(error.code, str(error), Place(path, error.line), error.help)
+        return Document(path, data, text, None, text, 1, (*conflict, broken))
+    fields, troubles = read_fields(front)
+    body_line = text.count("\n", 0, len(text) - len(body)) + 1
+    found = (*conflict, *(_finding(path, trouble) for trouble in troubles), *_second_front_matter(path, body, body_line))
+    return Document(path, data, text, fields, body, body_line, found)
+
+
+def first_heading(body: str) -> str | None:
+    """Return the text of the first Markdown heading outside code, or None."""
+    found = _HEADING.search(body)
+    if found is None:
+        return None
+    fence = _CODE_FENCE.search(body)
+    if fence and fence.start() < found.start():
+        found = _HEADING.search(without_code(body))
+    return found.group(1) if found else None
+
+
+def without_code(body: str) -> str:
+    """Return the body with fenced code and code spans blanked out, every character at its old offset."""
+    if "`" not in body and "~~~" not in body:
+        return body
+    body = _CODE_FENCE.sub(_blank, body)
+    return re.sub(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)", _blank, body)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found.group())
+
+
+def _unread(path: str, data: bytes, code: str, message: str, help_: str) -> Document:
+    return Document(path, data, "", None, "", 1, (Finding(code, message, Place(path), help_),))
+
+
+def _not_utf8(path: str, data: bytes, error: UnicodeDecodeError) -> Document:
+    line = data.count(b"\n", 0, error.start) + 1
+    column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+    message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+    found = Finding("not-utf8", message, Place(path, line, column, 1), "save the file as UTF-8")
+    return Document(path, data, "", None, "", 1, (found,))
+
+
+def _finding(path: str, trouble: Trouble) -> Finding:
+    return Finding(trouble.code, trouble.message, Place(path, trouble.line + 1, trouble.column, trouble.width), trouble.help)
+
+
+def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
+    found = _MERGE_MARKER.search(text) if "<<<<<<<" in text else None
+    if found is None:
+        return ()
+    line = text.count("\n", 0, found.start()) + 1
+    return (Finding("merge-marker", "the file holds an unresolved merge", Place(path, line, 1, 7), "resolve it and remove the markers"),)
+
+
+def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding, ...]:
+    if not re.match(r"(?:[ \t]*\r?\n)*---\r?\n(?:[A-Za-z_-]+:.*\r?\n)+---\r?(?:\n|\Z)", body):
+        return ()
+    line = body_line + body.count("\n", 0, body.index("---"))
+    return (Finding("second-front-matter", "a second front matter follows the first", Place(path, line, 1, 3), "merge the two into one"),)
+
+
+def unreadable_document(path: str, reason: str) -> Document:
+    """Return the document that stands for a file which is there and cannot be read."""
+    help_ = "make it readable, then run this again"
+    return _unread(path, b"", "unreadable", f"cannot be read: {reason.lower()}", help_)

@@ -1,0 +1,1 @@
+"""What an entry is, and a wing."""

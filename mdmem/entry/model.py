@@ -1,0 +1,259 @@
+"""The domain types: entry, wing, their closed sets, and their form in the cache."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Any
+
+LINK_FIELDS = ("supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced")
+DATE_FIELDS = ("created_at", "verified_at", "deprecated_at", "expires_at", "editorial_at")
+
+# A date-time may carry an offset; whether it must is a check, so both are read.
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z")
+
+
+class EntryType(StrEnum):
+    """The four types, in order of authority, the highest first."""
+
+    INVARIANT = "invariant"
+    DECISION = "decision"
+    PATTERN = "pattern"
+    NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """Return 0 for the highest authority."""
+        return _TYPE_RANK[self]
+
+
+_TYPE_RANK = {kind: rank for rank, kind in enumerate(EntryType)}
+
+
+class Status(StrEnum):
+    """Where an entry stands in its life."""
+
+    DRAFT = "draft"
+    ACTIVE = "active"
+    UNDER_REVIEW = "under_review"
+    DEPRECATED = "deprecated"
+
+
+IN_FORCE = frozenset({Status.ACTIVE, Status.UNDER_REVIEW})
+
+
+class NotIsoError(ValueError):
+    """The text does not have the form of an ISO 8601 date or date-time."""
+
+
+class NoSuchDayError(ValueError):
+    """The text has the form of a date, but the calendar has no such day or time."""
+
+
+def parse_moment(text: str) -> date:
+    """Return the date or date-time that a text names.
+
+    Raises NotIsoError for another form and NoSuchDayError for a day or time that does not exist.
+    """
+    day = _ISO_DAY.match(text)
+    if not day and not _ISO_TIME.match(text):
+        raise NotIsoError(text)
+    try:
+        return date.fromisoformat(text) if day else datetime.fromisoformat(text)
+    except ValueError as error:
+        raise NoSuchDayError(text) from error
+
+
+def day_of(moment: date) -> date:
+    """Return the calendar day of a date or a date-time."""
+    return moment.date() if isinstance(moment, datetime) else moment
+
+
+def instant_of(moment: date) -> datetime:
+    """Return a point in time to order by: a day counts as its midnight, a time without offset as UTC."""
+    if not isinstance(moment, datetime):
+        return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed link of an entity to another entry."""
+
+    type: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One durable rule or fact at its address, as its front matter states it.
+
+    `unread` names the fields whose value could not be read; they are empty here.
+    `created_at` is None where the file states no readable one.
+    """
+
+    address: str
+    type: EntryType
+    status: Status
+    title: str
+    created_at: date | None = None
+    verified_at: date | None = None
+    deprecated_at: date | None = None
+    expires_at: date | None = None
+    editorial_at: date | None = None
+    version: int | None = None
+    label: str | None = None
+    owner: str | None = None
+    topic: str | None = None
+    focus: str | None = None
+    agent: str | None = None
+    approved_by: str | None = None
+    reason: str | None = None
+    deprecated_reason: str | None = None
+    confidence: float | None = None
+    relevance_score: float | None = None
+    tags: tuple[str, ...] = ()
+    applies_to: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
+    produced: tuple[str, ...] = ()
+    ignore: tuple[tuple[str, str], ...] = ()
+    trigger: str | None = None
+    repeatable_steps: tuple[str, ...] = ()
+    exclusions: tuple[str, ...] = ()
+    objective: str | None = None
+    actions_taken: tuple[str, ...] = ()
+    decisions_made: tuple[str, ...] = ()
+    open_items: tuple[str, ...] = ()
+    next_actions: tuple[str, ...] = ()
+    entity: str | None = None
+    relations: tuple[Relation, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def wing(self) -> str:
+        """Return the first part of the address."""
+        return self.address.split("/", 1)[0]
+
+    @property
+    def room(self) -> str:
+        """Return the second part of the address."""
+        return self.address.split("/", 2)[1]
+
+    @property
+    def path(self) -> str:
+        """Return the file's path from the root."""
+        return self.address + ".md"
+
+    @property
+    def is_in_force(self) -> bool:
+        """Say whether the status alone lets the entry bind; supersession is the lineage's to judge."""
+        return self.status in IN_FORCE
+
+    @property
+    def why_ended(self) -> str | None:
+        """Return the reason a deprecated entry gives for its end."""
+        return self.deprecated_reason or self.reason
+
+    def links(self, name: str) -> tuple[str, ...]:
+        """Return the addresses that one link field holds."""
+        found: tuple[str, ...] = getattr(self, name)
+        return found
+
+    def status_on(self, today: date) -> Status:
+        """Return the status as of a day: an active entry past `expires_at` counts as under review."""
+        if self.status is Status.ACTIVE and self.expires_at and day_of(self.expires_at) < today:
+            return Status.UNDER_REVIEW
+        return self.status
+
+
+class WingKind(StrEnum):
+    """Whether a wing is one project's or shared knowledge."""
+
+    PROJECT = "project"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wing:
+    """The scope boundary: a project or shared knowledge, as its manifest states it.
+
+    `shared_wings` is None where the manifest names none: every shared wing is then read.
+    """
+
+    name: str
+    kind: WingKind = WingKind.PROJECT
+    project_id: str | None = None
+    owners: tuple[str, ...] = ()
+    shared_wings: tuple[str, ...] | None = None
+    description: str | None = None
+    last_hygiene_at: date | None = None
+    has_manifest: bool = False
+
+    @property
+    def is_shared(self) -> bool:
+        """Say whether the wing holds shared knowledge."""
+        return self.kind is WingKind.SHARED
+
+
+def title_of(address: str) -> str:
+    """Return the entry-id in words, for an entry that states no title."""
+    words = address.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+_DEFAULTS = {item.name: item.default for item in fields(Entry)}
+_PLACED = frozenset({"address", "title"})
+
+
+def to_json(entry: Entry) -> dict[str, Any]:
+    """Return what an entry states, without its address, as JSON values; `from_json` reads it back."""
+    plain: dict[str, Any] = {"title": entry.title}
+    for name, default in _DEFAULTS.items():
+        value = getattr(entry, name)
+        if name in _PLACED or value == default:
+            continue
+        if isinstance(value, date):
+            value = value.isoformat()
+        elif name == "relations":
+            value = [[relation.type, relation.to] for relation in value]
+        plain[name] = value
+    return plain
+
+
+_TYPES = {kind.value: kind for kind in EntryType}
+_STATUSES = {status.value: status for status in Status}
+
+
+def from_json(address: str, plain: dict[str, Any]) -> Entry:
+    """Return the entry that `to_json` gave, placed at an address; an empty title becomes the entry-id in words."""
+    values = {name: tuple(value) if value.__class__ is list else value for name, value in plain.items()}
+    values["type"] = _TYPES[values["type"]]
+    values["status"] = _STATUSES[values["status"]]
+    values["title"] = values["title"] or title_of(address)
+    for name in DATE_FIELDS:
+        if name in values:
+            values[name] = parse_moment(values[name])
+    if "ignore" in values:
+        values["ignore"] = tuple((code, reason) for code, reason in values["ignore"])
+    if "relations" in values:
+        values["relations"] = tuple(Relation(kind, to) for kind, to in values["relations"])
+    return Entry(address=address, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One fault of the front matter against the schema; `item` counts within a list from 0."""
+
+    code: str
+    field: str
+    message: str
+    help: str = ""
+    item: int | None = None
+    on_key: bool = field(default=False, kw_only=True)

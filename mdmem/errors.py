@@ -1,0 +1,35 @@
+"""What can go wrong that is no finding: each kind with its exit code."""
+
+
+class MdmemError(Exception):
+    """Stops a command with one sentence for the user; `exit_code` is what the process returns."""
+
+    exit_code = 2
+
+
+class UsageError(MdmemError):
+    """An argument does not fit; the sentence says what was expected."""
+
+
+class SettingsError(MdmemError):
+    """`mdmem.toml` cannot be used as it stands."""
+
+
+class RootNotFoundError(UsageError):
+    """No memory root where one was looked for."""
+
+
+class EnvironmentFaultError(MdmemError):
+    """Something outside the memory is missing or refuses: git, a repository, a folder."""
+
+    exit_code = 3
+
+
+class GitError(EnvironmentFaultError):
+    """git could not do what it was asked; the sentence carries its own words."""
+
+
+class LostRaceError(MdmemError):
+    """Somebody else wrote first; nothing was changed."""
+
+    exit_code = 4

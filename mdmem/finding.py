@@ -1,0 +1,57 @@
+"""What a finding is: one fact about one place in a file, with what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding weighs: an error blocks, a warning is reported, an info is shown on request."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """Return 0 for the gravest."""
+        return ("error", "warning", "info").index(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of one line of one file; line and column count from 1, column in characters."""
+
+    path: str
+    line: int = 1
+    column: int = 1
+    width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault: what, where, and how to mend it.
+
+    `message` is lower case without a full stop; `help` starts with a verb.
+    `severity` is None until the engine gives the check's own or the settings' one.
+    `other` is the other end of a link.
+    """
+
+    code: str
+    message: str
+    place: Place
+    help: str = ""
+    address: str | None = None
+    other: Place | None = None
+    severity: Severity | None = None
+    new: bool = False
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        """Order findings as a reader meets them: by file, then from top to bottom."""
+        return (self.place.path, self.place.line, self.place.column, self.code, self.message)
+
+    def at(self, path: str, address: str | None) -> Finding:
+        """Return the same finding for a file of the same content at another path."""
+        return replace(self, place=replace(self.place, path=path), address=address)

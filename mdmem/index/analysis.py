@@ -1,0 +1,203 @@
+"""Text to terms: the one analyser of documents, questions and snippets.
+
+A word is folded (NFKC, accents, case), dropped where it is on Snowball's English stop list, and stemmed.
+An identifier gives its parts as words and itself whole: `MultiThreadedExecutor`, `snake_case`, `kebab-case`, `a/b.py`, `.net`.
+Scripts written without spaces give pairs of neighbouring characters, and in documents single ones too.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+VERSION = 1
+"""Is raised with any change of what a text's terms are; an index of another version is rebuilt."""
+
+_LONGEST = 64
+_MEMO_LIMIT = 300_000
+
+# Snowball's list as Whoosh ships it has the `t` of "doesn't" but not the `doesn`.
+_CONTRACTED = frozenset(
+    "aren couldn didn doesn hadn hasn haven isn ll mustn needn shouldn ve wasn weren wouldn".split()
+)
+
+# Marks that writers leave out as often as not: accents, points of Hebrew and Arabic, joiners, selectors.
+_DROPPED = re.compile(
+    "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
+)
+# Latin letters that Unicode does not take apart into a letter and an accent.
+_LETTERS = str.maketrans(
+    {"æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"}
+)
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_COMPONENT = re.compile(r"[/\\]|::?")
+_CONNECTOR = re.compile(r"[._\-/\\:]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What one run of characters gives: its words as stems, and the identifiers it is as a whole."""
+
+    words: tuple[str, ...]
+    wholes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question asks for.
+
+    `typed` maps each term to the word as the user typed it; `wholes` maps an identifier to the terms that whoever holds it holds too.
+    """
+
+    terms: tuple[str, ...]
+    typed: Mapping[str, str]
+    wholes: Mapping[str, tuple[str, ...]]
+
+
+def analyse(text: str) -> tuple[list[str], list[str]]:
+    """Return a document's words in order, as stems without stop words, and its identifiers as wholes."""
+    words: list[str] = []
+    wholes: list[str] = []
+    for token in _tokens(text):
+        words += token.words
+        if token.wholes:
+            wholes += token.wholes
+    return words, wholes
+
+
+def text_terms(text: str) -> frozenset[str]:
+    """Return every term that a document of this text can be found by."""
+    words, wholes = analyse(text)
+    return frozenset(words).union(wholes)
+
+
+def ask(text: str) -> Question:
+    """Return what a question in plain words asks for; any text is one."""
+    terms: dict[str, str] = {}
+    wholes: dict[str, tuple[str, ...]] = {}
+    for chunk in text.split():
+        for raw in _runs(fold(chunk)):
+            token = split(raw)
+            for term in token.words or token.wholes:
+                terms.setdefault(term, raw if chunk.isascii() else _bare(chunk))
+            wholes |= dict.fromkeys(token.wholes, ()) | _humped(raw)
+    return Question(tuple(terms), terms, {whole: held for whole, held in wholes.items() if whole not in terms})
+
+
+def _humped(raw: str) -> dict[str, tuple[str, ...]]:
+    # Whoever writes `github` means `GitHub`, but the analyser finds no `hub` in it.
+    tokens = (split(piece) for piece in _CONNECTOR.split(raw) if piece)
+    return {whole: token.words for token in tokens for whole in token.wholes}
+
+
+def spans(text: str) -> Iterator[tuple[int, int, Token]]:
+    """Yield where each run of a text stands and what it gives; positions hold for texts that `fold` keeps in place."""
+    for found in _pattern(text.isascii()).finditer(text):
+        yield found.start(), found.end(), _token(fold(found.group()))
+
+
+def fold(text: str) -> str:
+    """Return the text in compatibility form without accents; case stays, since it separates words in identifiers."""
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LETTERS)
+
+
+def _bare(chunk: str) -> str:
+    letters = [at for at, char in enumerate(chunk) if unicodedata.category(char)[0] not in "PSZC"]
+    return chunk[letters[0] : letters[-1] + 1]
+
+
+def _tokens(text: str) -> Iterable[Token]:
+    return map(_token, _runs(fold(text)))
+
+
+def _runs(text: str) -> list[str]:
+    found: list[str] = _pattern(text.isascii()).findall(text)
+    return found
+
+
+@cache
+def _pattern(ascii_only: bool) -> re.Pattern[str]:  # noqa: FBT001 - the argument is the cache's key
+    letter = "[A-Za-z0-9]" if ascii_only else rf"(?:[^\W_]|[{_combining()}])"
+    return re.compile(rf"\.?{letter}+(?:(?:::|__|[._/\\:-]){letter}+)*(?:(?:\+\+|\#)(?!\w))?")
+
+
+def _combining() -> str:
+    # `\w` leaves out the vowel signs of Indic and South-East Asian scripts, which would cut each of their words.
+    signs = (chr(code) for code in range(0x0900, 0x1D00))
+    return "".join(sign for sign in signs if unicodedata.category(sign) in ("Mn", "Mc")) + "\u3099\u309a"
+
+
+_memo: dict[str, Token] = {}
+
+
+def _token(raw: str) -> Token:
+    token = _memo.get(raw)
+    if token is None:
+        if len(_memo) >= _MEMO_LIMIT:
+            _memo.clear()
+        token = _memo[raw] = split(raw, singles=True)
+    return token
+
+
+def split(raw: str, *, singles: bool = False) -> Token:
+    """Return what one folded run gives; `singles` adds single characters to the pairs of unspaced scripts."""
+    if raw.isascii() and raw.isalpha() and (raw.islower() or raw[1:].islower()):
+        return Token(_word(raw.lower()))
+    pieces = [piece for piece in _CONNECTOR.split(raw) if piece]
+    folded = raw.casefold()[:_LONGEST]
+    if all(piece.isdecimal() for piece in pieces) or (folded[-1] in "+#" and len(folded.rstrip("+#")) <= 2):
+        return Token((folded,))
+    words: list[str] = []
+    wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [folded]
+    for component in _COMPONENT.split(raw):
+        if _CONNECTOR.search(component) and component != raw:
+            wholes.append(component.casefold()[:_LONGEST])
+    for piece in pieces:
+        humps = _CAMEL.split(piece.rstrip("+#"))
+        if len(humps) > 1:
+            wholes += _word(piece.casefold())
+        for hump in humps:
+            words += _characters(hump.casefold(), singles=singles)
+    return Token(tuple(words), tuple(dict.fromkeys(wholes)))
+
+
+def _characters(text: str, *, singles: bool) -> Iterator[str]:
+    """Yield a word's stem, or the neighbouring characters where its script has no spaces."""
+    if text.isascii():
+        yield from _word(text)
+        return
+    end = 0
+    for found in _UNSPACED.finditer(text):
+        yield from _word(text[end : found.start()])
+        end = found.end()
+        run = found.group()
+        yield from (left + right for left, right in pairwise(run))
+        if singles or len(run) == 1:
+            yield from run
+    yield from _word(text[end:])
+
+
+def _word(folded: str) -> tuple[str, ...]:
+    stop, stem = _english()
+    if not folded or folded in stop:
+        return ()
+    if len(folded) > _LONGEST:
+        return (folded[:_LONGEST],)
+    return (stem(folded) if folded.isascii() and folded.isalpha() else folded,)
+
+
+@cache
+def _english() -> tuple[frozenset[str], Callable[[str], str]]:
+    from whoosh.lang.porter import stem
+    from whoosh.lang.stopwords import stoplists
+
+    return frozenset(stoplists["en"]) | _CONTRACTED, stem

@@ -1,0 +1,127 @@
+"""What a full-text index takes in, answers and promises, whatever stands behind it."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Source = Literal["index", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDocument:
+    """What the index takes in of one entry.
+
+    `key` and `digest` (the content's identity, in hex) together say whether a document is up to date; `body` is Markdown, headings included.
+    """
+
+    key: str
+    digest: str
+    title: str
+    body: str
+    type: str
+    status: str
+    wing: str
+    room: str
+    label: str | None = None
+    focus: str | None = None
+    owner: str | None = None
+    topic: str | None = None
+    tags: tuple[str, ...] = ()
+    created_at: str | None = None
+    verified_at: str | None = None
+
+
+Read = Callable[[Sequence[str]], Iterable[IndexDocument]]
+"""Keys to documents; a key that cannot be read any more is left out."""
+
+Progress = Callable[[int, int], None]
+"""Is told how many documents are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One document that answers a question, with those of the question's terms that it holds."""
+
+    key: str
+    score: float
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question found: matches best first, equal scores by key.
+
+    `terms` are the question's distinct stemmed terms in order of appearance, `words` what the user typed for each.
+    """
+
+    matches: tuple[Match, ...]
+    terms: tuple[str, ...]
+    words: Mapping[str, str]
+    source: Source
+    degraded: bool = False
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh changed in the index."""
+
+    total: int
+    added: int
+    removed: int
+    rebuilt: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How the index on disk stands to the files: `stale` are missing or changed there, `gone` are left over."""
+
+    exists: bool
+    usable: bool
+    documents: int
+    stale: int
+    gone: int
+    bytes: int
+    folder: str
+    why: str | None = None
+
+
+class IndexBusyError(Exception):
+    """Another process is writing the index."""
+
+
+class IndexWriteError(Exception):
+    """The index could not be written."""
+
+
+class QuerySyntaxError(ValueError):
+    """A question in query syntax could not be read; the message says what was expected."""
+
+
+class FullText(Protocol):
+    """Answers questions about the entries of a tree; `live` maps the key of each of them to its digest."""
+
+    def search(
+        self,
+        question: str,
+        *,
+        live: Mapping[str, str],
+        read: Read,
+        among: Collection[str] | None = None,
+        syntax: bool = False,
+    ) -> Answer:
+        """Return the live documents that hold a word of the question, or raise `QuerySyntaxError` where `syntax` is asked for.
+
+        Only keys in `among` match, but the statistics come from all live documents.
+        """
+        ...
+
+    def refresh(
+        self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
+    ) -> Refreshed:
+        """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
+        ...
+
+    def state(self, *, live: Mapping[str, str]) -> IndexState:
+        """Return how the index on disk stands to the files, reading no document."""
+        ...

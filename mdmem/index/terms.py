@@ -1,0 +1,72 @@
+"""A document to the terms of each of its fields."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from mdmem.index.analysis import analyse
+from mdmem.index.protocol import IndexDocument
+
+SCORED = ("title", "headings", "identifiers", "tags", "body")
+"""The fields whose words count for the score, in the order in which they are summed."""
+
+EXACT = ("type", "status", "wing", "room", "label", "focus", "owner", "topic")
+"""The fields that hold one value as it stands, but for case."""
+
+DATES = {"created": "created_at", "verified": "verified_at"}
+"""The fields that hold a date, with the attribute they are taken from."""
+
+FIELDS = (*SCORED, *EXACT, *DATES)
+
+_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_SETEXT = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+Terms = Mapping[str, Mapping[str, int]]
+"""Field to term to how often the field holds it."""
+
+
+def terms_of(document: IndexDocument) -> Terms:
+    """Return what each field of a document holds; fields without a term are left out."""
+    title, title_wholes = analyse(document.title)
+    headings, _ = analyse("\n".join(iter_headings(document.body)))
+    body, body_wholes = analyse(document.body)
+    tags, tag_wholes = analyse("\n".join(document.tags))
+    found: dict[str, Mapping[str, int]] = {
+        "title": Counter(title),
+        "headings": Counter(headings),
+        "identifiers": Counter(title_wholes + body_wholes),
+        "tags": Counter(tags + tag_wholes),
+        "body": Counter(body),
+    }
+    found |= {name: exact([getattr(document, name)]) for name in EXACT}
+    found |= {name: exact([getattr(document, attribute)]) for name, attribute in DATES.items()}
+    return {name: counts for name, counts in found.items() if counts}
+
+
+def lengths_of(terms: Terms) -> tuple[int, ...]:
+    """Return how many words each of the scored fields holds."""
+    return tuple(sum(terms[name].values()) if name in terms else 0 for name in SCORED)
+
+
+def exact(values: Iterable[str | None]) -> dict[str, int]:
+    """Return the one-term content of a field that is compared as a whole."""
+    return {" ".join(value.casefold().split()): 1 for value in values if value and value.strip()}
+
+
+def iter_headings(markdown: str) -> Iterator[str]:
+    """Yield the text of each heading of a Markdown text, code blocks left out."""
+    fence = previous = ""
+    for line in markdown.splitlines():
+        if opened := _FENCE.match(line):
+            mark = opened.group(1)
+            if not fence:
+                fence = mark
+            elif mark.startswith(fence) and not line.strip(mark[0] + " \t"):
+                fence = ""
+        elif not fence:
+            if line.lstrip(" ").startswith("#") and (heading := _ATX.match(line)):
+                yield heading.group(1) or ""
+            elif previous.strip() and _SETEXT.match(line):
+                yield previous
+        previous = "" if fence else line

@@ -1,0 +1,116 @@
+"""The folders of what is derived or local, and the safe reading and writing of files in them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mdmem.gitrepo import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one root keeps its index (a worktree's own) and its parsed entries (shared by worktrees)."""
+
+    index: Path
+    shared: Path
+
+
+def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
+    """Return the folders for a root: under git's own directory, which no commit can write, else in the user's cache."""
+    if repository is None:
+        home = Path(environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or tempfile.gettempdir()) / ".cache")
+        folder = home / "mdmem" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
+        return Places(folder / "index", folder)
+    name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
+    name = "top" if name == "." else name
+    return Places(repository.git_dir / "mdmem" / "cache" / name, repository.common_dir / "mdmem" / "cache")
+
+
+def read_json(path: Path, version: str) -> dict[str, Any]:
+    """Return what `write_json` stored under the same version; empty for a file that is absent, torn or of another version."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict) or found.get("version") != version or not isinstance(found.get("content"), dict):
+        return {}
+    content: dict[str, Any] = found["content"]
+    return content
+
+
+def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
+    """Replace a file of the cache as a whole and say whether that worked; a cache that cannot be written is no fault."""
+    text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode("utf-8", "surrogateescape"))
+    except OSError:
+        return False
+    return True
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees either the old or the new one, also after a crash; raises OSError."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+# A file written in the same tick of the clock as the cache may have changed after it was hashed.
+_RACY_NS = 2_000_000_000
+_STAT_VERSION = "1"
+
+
+@dataclass(slots=True)
+class StatCache:
+    """Remembers the digest of each file by its stat, as git's index does, so that an unchanged file is not read again."""
+
+    path: Path | None
+    _known: dict[str, list[Any]] = field(default_factory=dict)
+    _written_ns: int = 0
+    _changed: bool = False
+
+    def load(self) -> StatCache:
+        """Read the file, if there is one, and return self."""
+        if self.path is not None:
+            with contextlib.suppress(OSError):
+                self._written_ns = self.path.stat().st_mtime_ns
+                self._known = read_json(self.path, _STAT_VERSION)
+        return self
+
+    def find(self, path: str, stat: os.stat_result) -> str | None:
+        """Return the digest of a file whose stat is the one remembered, and old enough to be trusted."""
+        known = self._known.get(path)
+        if known is None or stat.st_mtime_ns >= self._written_ns - _RACY_NS:
+            return None
+        if known[:4] != [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino]:
+            return None
+        digest: str = known[4]
+        return digest
+
+    def keep(self, path: str, stat: os.stat_result, digest: str) -> None:
+        """Remember the digest of a file that was read with this stat."""
+        self._known[path] = [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino, digest]
+        self._changed = True
+
+    def save(self, paths: set[str]) -> None:
+        """Write what is known of these paths, if anything changed."""
+        if self.path is None or not (self._changed or paths != self._known.keys()):
+            return
+        write_json(self.path, _STAT_VERSION, {path: self._known[path] for path in sorted(paths) if path in self._known})

@@ -1,0 +1,223 @@
+"""Where files come from: the working tree, the git index, a revision. A file that cannot be read is never an absent one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from mdmem.gitrepo import Blob, Repository, list_revision, list_staged, read_blobs
+from mdmem.state import StatCache
+
+SETTINGS_NAME = "mdmem.toml"
+_KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
+
+
+class FileKind(StrEnum):
+    """What stands at a path."""
+
+    FILE = "file"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+    UNREADABLE = "unreadable"
+    UNMERGED = "unmerged"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """One path below the root, in `/` form; `digest` is known without reading where git lists the file."""
+
+    path: str
+    kind: FileKind = FileKind.FILE
+    digest: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands for the bytes of a file that is there and cannot be read."""
+
+    reason: str
+
+
+class Tree(Protocol):
+    """Files below a root at one moment."""
+
+    @property
+    def name(self) -> str:
+        """Return what people call this tree."""
+        ...
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root whose name does not start with a dot, sorted by path."""
+        ...
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked."""
+        ...
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the content's identity of each file that can be read, by path."""
+        ...
+
+
+def digest_of(content: bytes) -> str:
+    """Return the name git gives a blob of these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def is_wing_manifest(content: bytes) -> bool:
+    """Say whether a README has front matter with `kind`, which makes its folder a wing where the root is the repository's top."""
+    return _KIND_LINE.match(content) is not None
+
+
+@dataclass(slots=True)
+class WorkingTree:
+    """The files on disk, untracked and ignored ones included."""
+
+    root: Path
+    is_top: bool = False
+    stats: StatCache = field(default_factory=lambda: StatCache(None))
+    name: str = "working tree"
+    _listed: tuple[TreeFile, ...] | None = None
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
+        if self._listed is None:
+            self._listed = tuple(sorted(self._scan(self.root, ""), key=lambda file: file.path))
+        return self._listed
+
+    def _scan(self, folder: Path | str, prefix: str) -> Iterator[TreeFile]:
+        try:
+            with os.scandir(folder) as listing:
+                found = list(listing)
+        except OSError as error:
+            yield TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=error.strerror or str(error))
+            return
+        for item in found:
+            if not item.name.startswith("."):
+                yield from self._scan_item(item, prefix + item.name)
+
+    def _scan_item(self, item: os.DirEntry[str], path: str) -> Iterator[TreeFile]:
+        if item.is_symlink():
+            yield TreeFile(path, FileKind.SYMLINK)
+        elif not item.is_dir():
+            yield TreeFile(path)
+        elif (Path(item.path) / ".git").exists():
+            yield TreeFile(path, FileKind.SUBMODULE)
+        elif "/" in path or not self.is_top or self._is_wing(item.path):
+            yield from self._scan(item.path, path + "/")
+
+    @staticmethod
+    def _is_wing(folder: str) -> bool:
+        try:
+            return is_wing_manifest((Path(folder) / "README.md").read_bytes())
+        except OSError:
+            return False
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked."""
+        for path in paths:
+            yield path, self._read(path)
+
+    def _read(self, path: str) -> bytes | Unreadable:
+        try:
+            # The stat is taken before the bytes: a write in between makes the cache miss, never lie.
+            descriptor = os.open(self.root / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+            with os.fdopen(descriptor, "rb") as stream:
+                stat = os.fstat(stream.fileno())
+                content = stream.read()
+        except OSError as error:
+            return Unreadable(error.strerror or str(error))
+        self.stats.keep(path, stat, digest_of(content))
+        return content
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return each file's digest, reading only those whose stat changed since they were last read."""
+        found: dict[str, str] = {}
+        base = f"{self.root}{os.sep}"
+        for file in files:
+            try:
+                stat = os.stat(base + file.path, follow_symlinks=False)  # noqa: PTH116  # a Path costs 2 µs a file more
+            except OSError:
+                continue
+            digest = self.stats.find(file.path, stat)
+            if digest is None:
+                content = self._read(file.path)
+                digest = None if isinstance(content, Unreadable) else digest_of(content)
+            if digest is not None:
+                found[file.path] = digest
+        self.stats.save(set(found))
+        return found
+
+
+@dataclass(slots=True)
+class GitTree:
+    """The files that git lists below a root, in its index or in a commit; never what is on disk."""
+
+    repository: Repository
+    under: str
+    commit: str | None
+    name: str
+    index: Path | None = None
+    _listed: tuple[TreeFile, ...] | None = None
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the listed files, sorted by path."""
+        if self._listed is None:
+            self._listed = self._list()
+        return self._listed
+
+    def _list(self) -> tuple[TreeFile, ...]:
+        prefix = f"{self.under}/" if self.under else ""
+        found: dict[str, TreeFile] = {}
+        for blob in self._blobs():
+            path = blob.path[len(prefix) :]
+            if not any(part.startswith(".") for part in path.split("/")):
+                found[path] = TreeFile(path, _kind_of(blob), blob.digest)
+        if not self.under:
+            found = self._wings_only(found)
+        self._digests = {path: file.digest or "" for path, file in found.items()}
+        return tuple(found[path] for path in sorted(found))
+
+    def _blobs(self) -> list[Blob]:
+        if self.commit is None:
+            return list_staged(self.repository, self.under, index=self.index)
+        return list_revision(self.repository, self.commit, self.under)
+
+    def _wings_only(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        manifests = {path: file.digest or "" for path, file in found.items() if path.endswith("/README.md") and path.count("/") == 1}
+        content = dict(read_blobs(self.repository, list(manifests.values())))
+        wings = {path.split("/")[0] for path, digest in manifests.items() if is_wing_manifest(content.get(digest) or b"")}
+        return {path: file for path, file in found.items() if "/" not in path or path.split("/")[0] in wings}
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked, from one git process."""
+        self.files()
+        listed = [path for path in paths if path in self._digests]
+        blobs = read_blobs(self.repository, [self._digests[path] for path in listed])
+        content = {path: blob for path, (_, blob) in zip(listed, blobs, strict=False)}
+        for path in paths:
+            found = content.get(path)
+            yield path, Unreadable("the blob is missing from the repository") if found is None else found
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digests that git listed."""
+        return {file.path: file.digest for file in files if file.digest}
+
+
+def _kind_of(blob: Blob) -> FileKind:
+    if blob.stage:
+        return FileKind.UNMERGED
+    return {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}.get(blob.mode, FileKind.FILE)
+
+
+def read_one(tree: Tree, path: str) -> bytes | Unreadable:
+    """Return the bytes of one file of a tree."""
+    return next(content for _, content in tree.read([path]))
