@@ -24,11 +24,12 @@ _MANIFEST = "README.md"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One file in an entry's place: the entry it holds, or None, and what was wrong."""
+    """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes."""
 
     path: str
     entry: Entry | None
     findings: tuple[Finding, ...]
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Catalog:
     """The entries and wings of one tree, by address and name, sorted.
 
     `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
-    `others` is everything else below the root.
+    `others` is everything else below the root; `sizes` the bytes of each entry's body, blank ends left out.
     """
 
     tree: Tree
@@ -46,6 +47,7 @@ class Catalog:
     findings: tuple[Finding, ...]
     files: tuple[TreeFile, ...]
     others: tuple[TreeFile, ...]
+    sizes: Mapping[str, int]
     _documents: dict[str, Document] = field(default_factory=dict)
 
     @cached_property
@@ -75,12 +77,15 @@ class Catalog:
         document = self.document(f"{address}.md")
         return document.body if document.fields is not None else ""
 
-    def documents(self, addresses: Sequence[str]) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of many entries, read in one go."""
+    def documents(self, addresses: Sequence[str], *, keep: bool = True) -> Iterator[tuple[str, Document]]:
+        """Yield the documents of many entries, read in one go; `keep` says whether to hold on to them."""
         missing = [f"{address}.md" for address in addresses if f"{address}.md" not in self._documents]
-        self._documents.update({document.path: document for document in _documents(self.tree, missing)})
+        read = {document.path: document for document in _documents(self.tree, missing)}
+        if keep:
+            self._documents.update(read)
         for address in addresses:
-            yield address, self._documents[f"{address}.md"]
+            path = f"{address}.md"
+            yield address, read[path] if path in read else self._documents[path]
 
     def place(self, address: str, name: str, item: int | None = None) -> Place:
         """Return where a field of an entry stands."""
@@ -145,6 +150,7 @@ class _Loading:
             findings=tuple(sorted([*findings, *wing_findings, *unlisted], key=lambda finding: finding.sort_key)),
             files=self.entry_files,
             others=self.others,
+            sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},
             _documents=self.documents,
         )
 
@@ -201,7 +207,8 @@ def interpret(document: Document) -> Loaded:
     if document.fields is None:
         return Loaded(document.path, None, findings)
     entry, flaws = read_entry(address, document.fields, first_heading(document.body))
-    return Loaded(document.path, entry, findings + tuple(_placed(document, address, flaw) for flaw in flaws))
+    flawed = tuple(_placed(document, address, flaw) for flaw in flaws)
+    return Loaded(document.path, entry, findings + flawed, len(document.body.strip().encode()))
 
 
 def _documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
@@ -260,7 +267,7 @@ def _to_cache(loaded: Loaded) -> dict[str, Any]:
     if loaded.entry.title == title_of(loaded.entry.address):
         # The same content at another address has another title.
         stated["title"] = ""
-    return {"entry": stated, "findings": findings} if findings else {"entry": stated}
+    return {"entry": stated, "size": loaded.size} | ({"findings": findings} if findings else {})
 
 
 def _from_cache(path: str, stored: Mapping[str, Any]) -> Loaded:
@@ -270,7 +277,7 @@ def _from_cache(path: str, stored: Mapping[str, Any]) -> Loaded:
         Finding(code, message, Place(path, line, column, width), help_, address)
         for code, message, help_, line, column, width in stored.get("findings", ())
     )
-    return Loaded(path, entry, findings)
+    return Loaded(path, entry, findings, stored.get("size", 0))
 
 
 def _bounded(known: Mapping[str, Any], used: set[str]) -> dict[str, Any]:

@@ -33,3 +33,14 @@ class LostRaceError(MdmemError):
     """Somebody else wrote first; nothing was changed."""
 
     exit_code = 4
+
+
+class NotFoundError(MdmemError):
+    """What was asked for is not there; the sentence names the nearest."""
+
+    exit_code = 1
+
+
+def taken(address: str) -> str:
+    """Return the sentence for an address that somebody else has."""
+    return f"{address} exists already; `mdmem show {address}` shows it, another name keeps both"

@@ -191,6 +191,12 @@ def _read_blob(stream: IO[bytes]) -> bytes | None:
     return content
 
 
+def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
+    """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
+    arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+    return _records(run(repository.top, *arguments, index=index))
+
+
 def list_tracked(repository: Repository) -> frozenset[str]:
     """Return the paths of all files of the index, from the top."""
     return frozenset(_records(run(repository.top, "ls-files", "-z")))

@@ -114,3 +114,25 @@ class StatCache:
         if self.path is None or not (self._changed or paths != self._known.keys()):
             return
         write_json(self.path, _STAT_VERSION, {path: self._known[path] for path in sorted(paths) if path in self._known})
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that must not exist yet, whole or not at all; raises FileExistsError and other OSErrors."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o666 & ~_umask())
+        # A hard link fails where the name is taken; a rename would replace what somebody wrote meanwhile.
+        os.link(name, path)
+    finally:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

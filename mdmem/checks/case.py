@@ -8,7 +8,9 @@ from datetime import date
 from functools import cached_property
 from typing import Protocol
 
-from mdmem.catalog import Catalog
+from mdmem.catalog import Catalog, full_address
+from mdmem.checks.edges import Edge, classify
+from mdmem.checks.references import Reference, references_in
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding, Place
@@ -92,6 +94,24 @@ class Case:
         """Return every link of every front matter, by address, field and item."""
         return tuple(link for entry in self.catalog.entries.values() for link in _links(entry, self.catalog))
 
+    @cached_property
+    def references(self) -> tuple[Reference, ...]:
+        """Return every cross-reference of every body, by address and offset."""
+        return tuple(references_in(self.prose, self.catalog.addresses))
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """Return every supersession edge in its one class, by superseded and superseding address."""
+        return classify(self.catalog, self.untracked)
+
+    @cached_property
+    def untracked(self) -> frozenset[str]:
+        """Return the addresses whose file is on disk and not in git; none outside git, or where git listed the files."""
+        if self.facts is None:
+            return frozenset()
+        on_disk = (file.path for file in self.catalog.files if file.digest is None)
+        return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
+
     def is_current(self, address: str) -> bool:
         """Say whether an entry is in force and nothing in force supersedes it."""
         return self.catalog.lineage.is_current(address)
@@ -101,6 +121,13 @@ class Case:
         place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
         return Finding(code, message, place, help_, entry.address)
 
+    def link_place(self, address: str, field: str, target: str) -> Place:
+        """Return where an entry names another in one link field; the head of its file where it does not."""
+        for link in _field_links(self.catalog.entries[address], field, self.catalog):
+            if target in (link.target, link.written):
+                return self.catalog.place(address, field, link.item)
+        return Place(f"{address}.md")
+
     def in_body(self, code: str, address: str, message: str, help_: str, *, offset: int, width: int = 0) -> Finding:
         """Return a finding at a character of the body of a document."""
         place = self.catalog.document(f"{address}.md").body_place(offset, width)
@@ -109,19 +136,28 @@ class Case:
 
 def _links(entry: Entry, catalog: Catalog) -> Iterator[Link]:
     for name in LINK_FIELDS:
-        targets = entry.links(name)
-        if not targets:
-            continue
-        written = written_links(catalog.document(entry.path), name)
-        for item, target in enumerate(targets):
-            text = written[item] if item < len(written) else target
-            yield Link(entry, name, item, text, target if target in catalog.addresses else None)
+        if entry.links(name):
+            yield from _field_links(entry, name, catalog)
+
+
+def _field_links(entry: Entry, name: str, catalog: Catalog) -> Iterator[Link]:
+    """Yield the links of one field beside what the file holds, where an item that could not be read has no link."""
+    listed = enumerate(_items(catalog.document(entry.path), name))
+    for meant in entry.links(name):
+        for item, written in listed:
+            if written is not None and meant in (written, full_address(str(written), entry.address, catalog.addresses)):
+                yield Link(entry, name, item, str(written), meant if meant in catalog.addresses else None)
+                break
 
 
 def written_links(document: Document, name: str) -> list[str]:
     """Return what a link field holds in the file, item by item."""
+    return [str(item) for item in _items(document, name) if item is not None]
+
+
+def _items(document: Document, name: str) -> list[object]:
     value = (document.fields or {}).get(name)
-    return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]
+    return value if isinstance(value, list) else [value]
 
 
 def _is_closed(findings: tuple[Finding, ...]) -> bool:

@@ -74,3 +74,8 @@ def run(case: Case, codes: Iterable[str]) -> list[Finding]:
         for finding in check.find(case):
             found.append(replace(finding, severity=severity or finding.severity or check.SEVERITY))
     return sorted(set(found), key=lambda finding: finding.sort_key)
+
+
+def first_sentences() -> dict[str, str]:
+    """Return what each check finds, in its own first sentence."""
+    return {code: get_check(code).__doc__.strip().splitlines()[0] for code in CODES}

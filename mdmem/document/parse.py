@@ -14,7 +14,9 @@ _HANDLER = StrictHandler()
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
 _CODE_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[`~]*[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
-_MERGE_MARKER = re.compile(r"^<{7}(?: .*)?\r?\n(?:.*\n)*?={7}\r?\n(?:.*\n)*?>{7}(?: .*)?\r?$", re.MULTILINE)
+_CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
+_TELLING = frozenset({"type", "status", "created_at", "title", "tags"})
+_SECOND = re.compile(r"\s*^---\r?\n((?:[A-Za-z_-]+:.*\n)(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,12 @@ def parse_document(path: str, data: bytes) -> Document:
         front, body = _HANDLER.split(text)
     except FenceError as error:
         broken = Finding(error.code, str(error), Place(path, error.line), error.help)
-        return Document(path, data, text, None, text, 1, (*conflict, broken))
+        # What a conflict entails is no fault of its own.
+        return Document(path, data, text, None, text, 1, conflict or (broken,))
     fields, troubles = read_fields(front)
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
+    if conflict and conflict[0].place.line < body_line:
+        return Document(path, data, text, None, body, body_line, conflict)
     found = (*conflict, *(_finding(path, trouble) for trouble in troubles), *_second_front_matter(path, body, body_line))
     return Document(path, data, text, fields, body, body_line, found)
 
@@ -112,15 +117,24 @@ def _finding(path: str, trouble: Trouble) -> Finding:
 
 
 def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
-    found = _MERGE_MARKER.search(text) if "<<<<<<<" in text else None
-    if found is None:
+    if "<<<<<<<" not in text:
         return ()
-    line = text.count("\n", 0, found.start()) + 1
+    start, place = 0, 0
+    for number, mark in enumerate(_CONFLICT):
+        found = mark.search(text, start)
+        if found is None:
+            return ()
+        start, place = found.end(), place if number else found.start()
+    line = text.count("\n", 0, place) + 1
     return (Finding("merge-marker", "the file holds an unresolved merge", Place(path, line, 1, 7), "resolve it and remove the markers"),)
 
 
 def _second_front_matter(path: str, body: str, body_line: int) -> tuple[Finding, ...]:
-    if not re.match(r"(?:[ \t]*\r?\n)*---\r?\n(?:[A-Za-z_-]+:.*\r?\n)+---\r?(?:\n|\Z)", body):
+    if not body.lstrip().startswith("---"):
+        return ()
+    found = _SECOND.match(body)
+    # Two rules with `Note: …` between them are Markdown; a front matter has at least one of these keys.
+    if found is None or not any(line.split(":")[0] in _TELLING for line in found[1].splitlines()):
         return ()
     line = body_line + body.count("\n", 0, body.index("---"))
     return (Finding("second-front-matter", "a second front matter follows the first", Place(path, line, 1, 3), "merge the two into one"),)

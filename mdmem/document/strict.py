@@ -9,12 +9,16 @@ from typing import Any
 
 import yaml
 
+from mdmem.document.causes import cause_of
+
 # The pure-Python loader is seven times slower, yet reads the same where libyaml is missing.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 FRONT_MATTER_LIMIT = 16 * 1024
 # libyaml's composer recurses in C; 16 KiB of brackets would overflow its stack.
 _DEPTH_LIMIT = 20
+# YAML refuses these or, at U+0085, U+2028, U+2029 and a lone CR, starts a line that no editor shows.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
 _INDICATOR = re.compile(r"(?:^|[\s,\[{:])[&*!]", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
@@ -59,6 +63,8 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     """Return the fields of a front matter and its faults; no fields where they cannot be told for certain."""
     if len(text.encode("utf-8")) > FRONT_MATTER_LIMIT:
         return None, (Trouble("front-matter-too-large", "the front matter is over 16 KiB", "move the text into the body", 1, 1),)
+    if control := _CONTROL.search(text):
+        return None, (_control(text, control),)
     refused = tuple(_refused(text)) if _INDICATOR.search(text) or _is_deep(text) else ()
     if refused:
         return None, refused
@@ -66,9 +72,6 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         return None, (_syntax(text, error),)
-    except yaml.YAMLError as error:
-        message = str(error).splitlines()[0]
-        return None, (Trouble("yaml-syntax", f"the YAML reader refuses it: {message}", "remove the character", 1, 1),)
     if root is None:
         return Fields(), ()
     if not isinstance(root, yaml.MappingNode):
@@ -76,6 +79,12 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
         help_ = "write one `key: value` a line"
         return None, (Trouble("not-a-mapping", "the front matter is not a mapping of keys", help_, line, column, width),)
     return _mapping(root, text)
+
+
+def _control(text: str, found: re.Match[str]) -> Trouble:
+    line, start = text.count("\n", 0, found.start()) + 1, text.rfind("\n", 0, found.start()) + 1
+    message = f"control character U+{ord(found.group()):04X} in the front matter"
+    return Trouble("control-characters", message, "remove the character", line, found.start() - start + 1, 1)
 
 
 def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
@@ -107,7 +116,7 @@ def _plain(node: yaml.Node) -> Any:
 
 
 def _is_empty(node: yaml.Node) -> bool:
-    return node.tag == "tag:yaml.org,2002:null" and isinstance(node, yaml.ScalarNode) and node.style is None
+    return node.tag == "tag:yaml.org,2002:null" and isinstance(node, yaml.ScalarNode) and not node.style
 
 
 def _value_troubles(name: str, value: yaml.Node) -> Iterator[Trouble]:
@@ -132,13 +141,20 @@ def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
 def _truncated(text: str, root: yaml.MappingNode) -> Iterator[Trouble]:
     """Find plain values cut at a `#` with no blank after it: `title: Update #2 done` means only `Update`."""
     lines = text.splitlines()
-    for _, value in root.value:
-        if not isinstance(value, yaml.ScalarNode) or value.style is not None or value.end_mark.line >= len(lines):
-            continue
-        rest = lines[value.end_mark.line][value.end_mark.column :]
-        if re.match(r"\s+#[^\s#]", rest):
-            message = f"the value ends at `{value.value}`: YAML reads the rest as a comment"
+    for value in _plain_values(root):
+        end = value.end_mark
+        cut = re.match(r"\s+(#[^\s#].*)", lines[end.line][end.column :]) if end.line < len(lines) else None
+        if cut:
+            kept = f"ends at `{value.value}`" if value.value else "is empty"
+            message = f"the value {kept}: YAML reads `{cut[1].rstrip()}` as a comment"
             yield _at(value, "comment-truncates-value", message, "put the whole value in quotes")
+
+
+def _plain_values(root: yaml.MappingNode) -> Iterator[yaml.ScalarNode]:
+    for _, value in root.value:
+        for node in value.value if isinstance(value, yaml.SequenceNode) else (value,):
+            if isinstance(node, yaml.ScalarNode) and not node.style:
+                yield node
 
 
 def _refused(text: str) -> Iterator[Trouble]:
@@ -166,35 +182,12 @@ def _is_deep(text: str) -> bool:
 
 
 def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
-    mark = error.problem_mark or error.context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    problem = error.problem or "it is no YAML"
-    if "single document" in (error.context or "") or "single document" in problem:
-        return Trouble("multiple-documents", "the front matter holds more than one YAML document", "keep one", line, column)
-    lines = text.splitlines()
-    at_fault = lines[line - 1] if 0 < line <= len(lines) else ""
-    message, help_, where = _cause(at_fault, problem, error.context_mark and lines[error.context_mark.line : line])
-    return Trouble("yaml-syntax", message, help_, line, where or column)
-
-
-def _cause(line: str, problem: str, since: list[str] | None) -> tuple[str, str, int | None]:
-    """Return message, help and column for the causes that people meet, else the reader's own words."""
-    key, colon, value = line.partition(":")
-    value = value.strip()
-    if "\t" in line[: len(line) - len(line.lstrip())] or problem.endswith("that cannot start any token") and "\t" in line:
-        return "a tab where YAML wants blanks", "indent with blanks", line.index("\t") + 1
-    if colon and value[:1] in ("@", "`", "%"):
-        return f"a plain value cannot start with `{value[0]}`", f"write {key.strip()}: '{value}'", line.index(value) + 1
-    if colon and ": " in value and value[:1] not in ("'", '"', "[", "{"):
-        return "colon and blank inside a plain value", f'put quotes round it: {key.strip()}: "{value}"', line.index(value) + 1
-    opened = next((quoted for quoted in [line, *(since or [])] if _has_open_quote(quoted)), None)
-    if opened is not None or "end of stream" in problem:
-        return "a quote or bracket is not closed", "close it", None
-    return f"the YAML reader says: {problem}", "put quotes round the value, or mend the indentation", None
-
-
-def _has_open_quote(line: str) -> bool:
-    return any(line.count(quote) % 2 == 1 and re.search(rf"[:\[,-]\s*{quote}", line) for quote in "\"'")
+    if "single document" in f"{error.context} {error.problem}":
+        mark = error.problem_mark
+        message = "the front matter holds more than one YAML document"
+        return Trouble("multiple-documents", message, "keep one", mark.line + 1, mark.column + 1)
+    cause = cause_of(text, error)
+    return Trouble("yaml-syntax", cause.message, cause.help, cause.line, cause.column)
 
 
 def _span(node: yaml.Node) -> tuple[int, int, int]:

@@ -82,6 +82,8 @@ def _number(convert: Callable[[str], float], low: float, high: float, wanted: st
 
 def _link(value: object) -> object:
     _item(value)
+    if isinstance(value, str) and not value.isprintable():
+        raise PydanticCustomError("invisible-characters", "`{text}` holds an invisible character", {"text": visible(value)})
     if isinstance(value, str) and value.strip().lower() in PLACEHOLDERS:
         raise PydanticCustomError("link-placeholder", "`{text}` stands where an address belongs", {"text": value})
     return value
@@ -222,6 +224,22 @@ _SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
     "tag": "tags",
 }
 
+# The spelling of `inactive` is closest to its opposite, so what other formats say is looked up first.
+_MEANINGS = {
+    **dict.fromkeys(("accepted", "approved", "final", "implemented", "in_force"), "active"),
+    **dict.fromkeys(("proposed", "proposal", "pending", "wip", "provisional"), "draft"),
+    **dict.fromkeys(("superseded", "replaced", "rejected", "obsolete", "inactive", "retired", "withdrawn"), "deprecated"),
+    **dict.fromkeys(("rule", "constraint"), "invariant"),
+    **dict.fromkeys(("adr", "choice"), "decision"),
+    **dict.fromkeys(("convention", "guideline", "howto", "recipe"), "pattern"),
+    **dict.fromkeys(("session", "entity", "context", "fact", "incident"), "note"),
+}
+
+
+def visible(text: str) -> str:
+    """Return a text with each character that does not show written as its number."""
+    return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
+
 
 def known_spelling(key: str) -> str | None:
     """Return the field that a misspelt key surely means, else None."""
@@ -242,7 +260,7 @@ def read_entry(address: str, front_matter: Mapping[str, Any], heading: str | Non
     """
     flaws = [*_empty(front_matter), *_closed_set(front_matter, "type", EntryType), *_closed_set(front_matter, "status", Status)]
     stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
-    if "created_at" not in front_matter:
+    if not _is_stated(front_matter, "created_at"):
         flaws.append(Flaw("missing-field", "created_at", "`created_at` is missing", "add `created_at: YYYY-MM-DD`"))
     kind = EntryType(stated["type"]) if _is_member(EntryType, stated.get("type")) else None
     unreadable = kind is None or not _is_member(Status, stated.get("status"))
@@ -259,7 +277,7 @@ def read_entry(address: str, front_matter: Mapping[str, Any], heading: str | Non
 
 def _hidden_field(flaw: Flaw) -> str:
     """Return the field whose value a flaw keeps from being read, or an empty text."""
-    if flaw.code == "key-spelling":
+    if flaw.code == "key-spelling" or (flaw.code == "invisible-characters" and flaw.on_key):
         return known_spelling(flaw.field) or ""
     return "" if flaw.on_key or flaw.code == "link-placeholder" else flaw.field
 
@@ -305,14 +323,24 @@ def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[Entr
     value = front_matter.get(key)
     allowed = tuple(member.value for member in closed_set)
     listed = ", ".join(allowed)
-    if value is None:
+    if not _is_stated(front_matter, key):
         return [Flaw("missing-field", key, f"`{key}` is missing", f"add `{key}:` with one of {listed}")]
+    if value is None:
+        return []
     if isinstance(value, str) and value in allowed:
         return []
     if not isinstance(value, str):
         return [Flaw("wrong-type", key, f"`{key}` holds a {_kind(value)}, expected one of {listed}", f"write one of {listed}")]
-    close = nearest(value, allowed)
-    return [Flaw(f"unknown-{key}", key, f"unknown {key} `{value}`", f"write `{close}`" if close else f"write one of {listed}")]
+    if "|" in value or set(value.split("/")) <= set(allowed):
+        return [Flaw("template-leftover", key, f"`{key}` still lists the choices `{value}`", "keep one of them")]
+    close = _MEANINGS.get(value.lower()) or nearest(value, allowed)
+    help_ = f"write `{close}`; allowed are {listed}" if close in allowed else f"write one of {listed}"
+    return [Flaw(f"unknown-{key}", key, f"unknown {key} `{value}`", help_)]
+
+
+def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
+    """Say whether a field has a value, be it under a misspelt key: that is then the one finding."""
+    return front_matter.get(key) is not None or any(known_spelling(name) == key for name in front_matter.keys() - {key})
 
 
 def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
@@ -361,6 +389,7 @@ def _flaw(kind: EntryType, detail: ErrorDetails) -> Flaw | None:
 _HELP = {
     "not-iso": "write it as YYYY-MM-DD",
     "invalid-date": "write a day that exists, as YYYY-MM-DD",
+    "invisible-characters": "write the address anew",
     "link-placeholder": "remove it; a link field that is absent says the same",
     "nested-value": "write plain text; nesting is for `relations`, `ignore` and `x-` keys",
 }
@@ -375,6 +404,9 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
     if key in KNOWN_FIELDS:
         return _not_for(kind.value, key)
     meant = known_spelling(key)
+    if not key.isprintable():
+        help_ = f"write `{meant}`" if meant else "write the key anew"
+        return Flaw("invisible-characters", key, f"the key `{visible(key)}` holds an invisible character", help_, on_key=True)
     if meant:
         return Flaw("key-spelling", key, f"`{key}` is not read; the key is `{meant}`", f"write `{meant}`", on_key=True)
     close = nearest(key, KNOWN_FIELDS)

@@ -1,9 +1,8 @@
-"""The Whoosh schema; its classes are pickled by name into every index, so that moving or renaming one makes old indexes unreadable."""
+"""The Whoosh schema; its classes are pickled by name into every index, which moving one makes unreadable."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from whoosh.codec.whoosh3 import W3Codec
 from whoosh.fields import STORED, FieldType, Schema
 from whoosh.formats import Existence
 
@@ -24,12 +23,6 @@ class Counted(FieldType):  # type: ignore[misc]
         """Yield each term as Whoosh takes it in."""
         for text, frequency in value.items():
             yield text.encode("utf-8", "surrogatepass"), frequency, float(frequency), b""
-
-
-class UnmeasuredCodec(W3Codec):  # type: ignore[misc]
-    """Whoosh's codec without field lengths: the stock one looks up a length for each posting, and ours stand in the manifest."""
-
-    length_stats = False
 
 
 def schema() -> Schema:

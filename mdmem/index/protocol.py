@@ -11,7 +11,8 @@ Source = Literal["index", "scan"]
 class IndexDocument:
     """What the index takes in of one entry.
 
-    `key` and `digest` (the content's identity, in hex) together say whether a document is up to date; `body` is Markdown, headings included.
+    `key` and `digest` (the content's identity, in hex) together say whether a document is up to date.
+    `body` is Markdown, headings included; dates are ISO text.
     """
 
     key: str
@@ -110,9 +111,10 @@ class FullText(Protocol):
         among: Collection[str] | None = None,
         syntax: bool = False,
     ) -> Answer:
-        """Return the live documents that hold a word of the question, or raise `QuerySyntaxError` where `syntax` is asked for.
+        """Return the live documents that hold a word of the question.
 
         Only keys in `among` match, but the statistics come from all live documents.
+        With `syntax`, the question is read as query language, and `QuerySyntaxError` raised where it is none.
         """
         ...
 

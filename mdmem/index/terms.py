@@ -49,6 +49,19 @@ def lengths_of(terms: Terms) -> tuple[int, ...]:
     return tuple(sum(terms[name].values()) if name in terms else 0 for name in SCORED)
 
 
+def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the words of each of the given fields in their order, stop words left out."""
+    texts = {
+        "title": [document.title],
+        "headings": iter_headings(document.body),
+        "tags": document.tags,
+        "body": [document.body],
+    }
+    for field in fields:
+        for text in texts.get(field, ()):
+            yield analyse(text)[0]
+
+
 def exact(values: Iterable[str | None]) -> dict[str, int]:
     """Return the one-term content of a field that is compared as a whole."""
     return {" ".join(value.casefold().split()): 1 for value in values if value and value.strip()}

@@ -1,0 +1,267 @@
+"""The moment «chosen»: what fits a budget, what was shortened, what was left out and why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mdmem.entry.model import Entry, EntryType
+from mdmem.retrieval.fallback import Passage
+from mdmem.retrieval.model import Omission, Retrieval, Retrieved
+
+BYTES_A_TOKEN = 4
+OMITTED_LISTED = 50
+_SUMMARY_BYTES = 480
+# Below this many tokens left, not even an address and a title fit.
+_SMALLEST = 12
+_GIVE_UP_AFTER = 40
+
+
+class Form(StrEnum):
+    """Whether an item is given whole or shortened."""
+
+    FULL = "full"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One item as it is handed over."""
+
+    item: Retrieved
+    form: Form
+    content: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class OmittedCount:
+    """How many further entries of one type were left out for one reason."""
+
+    type: str
+    why: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """The answer within a budget: `tokens` is what it costs, `over_budget` says that invariants alone exceed it."""
+
+    found: Retrieval
+    items: tuple[Packed, ...]
+    proposed: tuple[Packed, ...]
+    omitted: tuple[Omission, ...]
+    omitted_counts: tuple[OmittedCount, ...]
+    tokens: int
+    budget: int
+    fallback: tuple[Passage, ...] = ()
+
+    @property
+    def over_budget(self) -> bool:
+        """Say whether the answer costs more than the budget, which only invariants may make it."""
+        return self.tokens > self.budget
+
+
+# Returns the body of an entry; asked only for entries that are about to be given.
+Body = Callable[[str], str]
+# Returns the size of an entry's body in bytes without reading it.
+Size = Callable[[str], int]
+
+
+def tokens_of(size: int) -> int:
+    """Return the tokens that so many bytes of UTF-8 count for."""
+    return -(-size // BYTES_A_TOKEN)
+
+
+def content_of(entry: Entry, body: str) -> str:
+    """Return an entry's body with the fields that are part of what it says."""
+    return "\n\n".join(part for part in (body.strip(), *_stated_fields(entry)) if part)
+
+
+def summary_of(entry: Entry, body: str) -> str:
+    """Return the first paragraph of an entry and, for a pattern, its steps."""
+    first = _first_paragraph(body)
+    return "\n\n".join(part for part in (first, *_stated_fields(entry)) if part)
+
+
+def _stated_fields(entry: Entry) -> list[str]:
+    if entry.type is EntryType.PATTERN:
+        return [
+            f"When: {entry.trigger}" if entry.trigger else "",
+            "\n".join(f"{number}. {step}" for number, step in enumerate(entry.repeatable_steps, 1)),
+            _bullets("Not when:", entry.exclusions),
+        ]
+    relations = tuple(f"{relation.type} {relation.to}" for relation in entry.relations)
+    return [
+        f"Objective: {entry.objective}" if entry.objective else "",
+        _bullets("Done:", entry.actions_taken),
+        _bullets("Decided:", entry.decisions_made),
+        _bullets("Open:", entry.open_items),
+        _bullets("Next:", entry.next_actions),
+        _bullets("Relations:", relations),
+    ]
+
+
+def _bullets(head: str, items: Sequence[str]) -> str:
+    return "\n".join([head, *(f"- {item}" for item in items)]) if items else ""
+
+
+def _first_paragraph(body: str) -> str:
+    """Return the first paragraph that is text, cut at a word; headings and their underlines are none."""
+    for block in re.split(r"\n[ \t]*\r?\n", body.strip()):
+        lines = [line.strip() for line in block.splitlines()]
+        # A row of one repeated mark underlines the line above it: reStructuredText and setext headings.
+        if not lines[0] or lines[0].startswith("#") or (len(lines) > 1 and re.fullmatch(r"([=\-~^\"'*#.])\1{2,}", lines[1])):
+            continue
+        return _cut(" ".join(lines))
+    return ""
+
+
+def _cut(text: str) -> str:
+    if len(text.encode()) <= _SUMMARY_BYTES:
+        return text
+    cut = text.encode()[:_SUMMARY_BYTES].decode("utf-8", "ignore")
+    sentence = max(cut.rfind(". "), cut.rfind("! "), cut.rfind("? "))
+    if sentence > _SUMMARY_BYTES // 2:
+        return cut[: sentence + 1]
+    return cut[: cut.rfind(" ") if " " in cut else len(cut)].rstrip(" ,;:") + " …"
+
+
+def pack(found: Retrieval, budget: int, *, body: Body, size: Size) -> Pack:
+    """Return what fits the budget, in the order of the retrieval.
+
+    Dropped first are notes that do not match, then notes; then patterns are shortened and decisions that do not match
+    trimmed; then patterns go, and decisions are shortened or go, the lowest rank first. Invariants stay, whole, whatever
+    the budget.
+    """
+    plan = _Plan(found.items, body, size)
+    plan.reduce_to(budget)
+    drafts = _Plan(found.proposed, body, size)
+    drafts.fill(max(0, budget - plan.total))
+    omitted = [*found.omitted, *plan.omitted(), *drafts.omitted()]
+    listed, rest = omitted[:OMITTED_LISTED], omitted[OMITTED_LISTED:]
+    counted = Counter((one.type, one.why) for one in rest)
+    return Pack(
+        found=found,
+        items=plan.packed(),
+        proposed=drafts.packed(),
+        omitted=tuple(listed),
+        omitted_counts=tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items())),
+        tokens=plan.total + drafts.total,
+        budget=budget,
+    )
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Which items are given, and in which form; the cost of each is known without reading what will not be given."""
+
+    items: Sequence[Retrieved]
+    body: Body
+    size: Size
+    forms: dict[str, Form] = field(default_factory=dict)
+    costs: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    total: int = 0
+
+    def reduce_to(self, budget: int) -> None:
+        """Start with everything whole, then take away in the order of the policy until it fits."""
+        for item in self.items:
+            self._give(item, Form.FULL)
+        by_type = {kind: [item for item in reversed(self.items) if item.entry.type is kind] for kind in EntryType}
+        notes, patterns, decisions = by_type[EntryType.NOTE], by_type[EntryType.PATTERN], by_type[EntryType.DECISION]
+        self._drop((note for note in notes if not note.matches), budget, "note that does not match")
+        self._drop(notes, budget, "over the budget")
+        self._shorten(patterns, budget)
+        marginal = [decision for decision in reversed(decisions) if not decision.matches]
+        if self.total > budget:
+            self._take_back_all(marginal, "decision that does not match")
+            self._drop((pattern for pattern in patterns if not pattern.matches), budget, "over the budget")
+            self._drop(patterns, budget, "over the budget")
+            self._refill([decision for decision in reversed(decisions) if decision.matches], budget)
+            self._fill([pattern for pattern in reversed(patterns) if pattern.entry.address not in self.forms], budget)
+            self._fill(marginal, budget, "decision that does not match")
+
+    def _refill(self, items: Sequence[Retrieved], budget: int) -> None:
+        """Where items do not fit together, give them again, the best first."""
+        if self.total > budget:
+            self._take_back_all(items, "over the budget")
+            self._fill(items, budget)
+
+    def fill(self, budget: int) -> None:
+        """Give items in their order while they fit."""
+        self._fill(self.items, budget)
+
+    def _fill(self, items: Sequence[Retrieved], budget: int, why: str = "over the budget") -> None:
+        """Give each item in turn: whole if that takes at most half of what is left, or if all of them fit; else short."""
+        if self.total + sum(self._cost(item, Form.FULL) for item in items) <= budget:
+            for item in items:
+                self._give(item, Form.FULL)
+            return
+        misses = 0
+        for item in items:
+            left = budget - self.total
+            form = Form.FULL if 2 * self._cost(item, Form.FULL) <= left else Form.SUMMARY
+            if left < _SMALLEST or misses > _GIVE_UP_AFTER or self._cost(item, form) > left:
+                self.reasons[item.entry.address] = why
+                misses += 1
+            else:
+                self._give(item, form)
+
+    def _drop(self, items: Iterable[Retrieved], budget: int, why: str) -> None:
+        for item in items:
+            if self.total <= budget:
+                return
+            if item.entry.address in self.forms:
+                self._take_back(item, why)
+
+    def _take_back_all(self, items: Iterable[Retrieved], why: str) -> None:
+        for item in items:
+            self._take_back(item, why)
+
+    def _shorten(self, items: Iterable[Retrieved], budget: int) -> None:
+        for item in items:
+            if self.total <= budget:
+                return
+            if self._cost(item, Form.SUMMARY) < self._cost(item, Form.FULL):
+                self._take_back(item, "")
+                self._give(item, Form.SUMMARY)
+
+    def _give(self, item: Retrieved, form: Form) -> None:
+        address = item.entry.address
+        self.reasons.pop(address, None)
+        self.forms[address], self.costs[address] = form, self._cost(item, form)
+        self.total += self.costs[address]
+
+    def _take_back(self, item: Retrieved, why: str) -> None:
+        address = item.entry.address
+        self.total -= self.costs.pop(address)
+        del self.forms[address]
+        self.reasons[address] = why
+
+    def _cost(self, item: Retrieved, form: Form) -> int:
+        entry = item.entry
+        head = len(f"{entry.address}\n{entry.title}\n".encode())
+        if form is Form.SUMMARY:
+            return tokens_of(head + len(summary_of(entry, self.body(entry.address)).encode()))
+        fields = len(content_of(entry, "").encode())
+        return tokens_of(head + self.size(entry.address) + (fields + 2 if fields else 0))
+
+    def packed(self) -> tuple[Packed, ...]:
+        """Return what is given, in the order of the items."""
+        return tuple(self._pack(item) for item in self.items if item.entry.address in self.forms)
+
+    def _pack(self, item: Retrieved) -> Packed:
+        address = item.entry.address
+        text = self.body(address)
+        form = self.forms[address]
+        content = content_of(item.entry, text) if form is Form.FULL else summary_of(item.entry, text)
+        return Packed(item, form, content, self.costs[address])
+
+    def omitted(self) -> list[Omission]:
+        """Return what is not given, in the order of the items."""
+        left = [item.entry for item in self.items if item.entry.address not in self.forms]
+        return [Omission(entry.address, entry.type.value, self.reasons[entry.address]) for entry in left]

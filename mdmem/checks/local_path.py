@@ -1,0 +1,51 @@
+"""A path leads into somebody's home directory.
+
+It exists on one machine only, so an agent on another looks in vain, and it tells everyone who reads the repository
+the name of an account. Paths in URLs are no local paths, and names that stand for anybody (`/home/user`,
+`/home/runner`) are fine.
+
+Fails:
+
+    Run /home/karel/shop/tools/seed.py before the tests.
+
+Fix: write the path from the repository's top, or `~/` where a home directory is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.finding import Finding, Severity
+
+CODE = "local-path"
+SEVERITY = Severity.WARNING
+_HINTS = ("/home/", "/Users/", "\\Users\\")
+# Not after a letter or a slash: that is a part of a URL or of a relative path.
+_HOME = re.compile(
+    r"(?:(?<=file://)|(?<![\w./~}>)-]))"
+    r"(?:(?:/mnt)?/[a-z](?=/Users/))?(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})"
+    r"(?P<name>[A-Za-z_][\w.-]*)[/\\]"
+)
+_ANYBODY = frozenset(
+    "user users username usr you me name someone somebody anyone owner default public shared all admin administrator root"
+    " guest app apps dev developer node python ruby git ubuntu debian fedora centos alpine arch pi vagrant docker vscode"
+    " coder codespace gitpod runner runneradmin build builder ci circleci travis jenkins jovyan linuxbrew ec2-user"
+    " azureuser opc core steam postgres www www-data nginx ros robot test tester foo bar alice bob jane john jdoe johndoe"
+    " janedoe example project projects workspace repo site".split()
+)
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each path below a named person's home directory."""
+    for address, document in case.documents:
+        text = document.text
+        if not any(hint in text for hint in _HINTS):
+            continue
+        for found in _HOME.finditer(text):
+            if found["name"].lower() in _ANYBODY or found["name"].lower().startswith(("your", "my")):
+                continue
+            place = document.text_place(found.start(), len(found.group()))
+            message = f"`{found.group()}` is a home directory on one machine"
+            yield Finding(CODE, message, place, "write the path from the repository's top, or `~/`", address)

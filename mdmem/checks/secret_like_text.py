@@ -1,0 +1,33 @@
+"""The file holds what looks like a key, a token or a password.
+
+Memory is replayed to models and pushed to every clone, so a secret in it is known to all of them, and git keeps it
+after it was removed. Only what is almost surely real is named: the formats of well-known services, private keys,
+passwords in URLs, and random values that are assigned to a name such as `password`. Placeholders (`<token>`,
+`${TOKEN}`, `xxxx`, `example`) are fine.
+
+Fails:
+
+    DATABASE_URL=postgres://orders:<a real password>@db.internal/orders
+
+Fix: revoke it first, then write where it is kept instead of what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.checks.secrets import find_secrets
+from mdmem.finding import Finding, Severity
+
+CODE = "secret-like-text"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each secret in the front matter, the body or a file that cannot be parsed; never its text."""
+    for address, document in case.documents:
+        for secret in find_secrets(document.text):
+            place = document.text_place(secret.offset, secret.width)
+            help_ = "revoke it, then write where it is kept instead"
+            yield Finding(CODE, f"what looks like {secret.kind}", place, help_, address)

@@ -1,0 +1,64 @@
+"""The title in the front matter and the heading of the body name different things.
+
+Lists and search show the title, a reader of the file sees the heading; when one of them was changed and the other
+forgotten, people and agents speak of two rules. Markup, case, punctuation, blanks, a number such as `ADR-0012:` and
+headings that only name a section do not count.
+
+Fails:
+
+    title: Use PostgreSQL for orders
+    ---
+
+    # Use MySQL for orders
+
+Fix: correct the one that is wrong, or remove the heading: the title is shown anyway.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.document.parse import without_code
+from mdmem.finding import Finding, Severity
+
+CODE = "title-differs-from-heading"
+SEVERITY = Severity.WARNING
+_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
+_TARGET = re.compile(r"\]\([^)]*\)")
+_LABEL = re.compile(r"^(?:[a-z]+[- ]?)?\d+\s*[:.)–—-]\s+|^(?:adr|decision|invariant|pattern|note|rule|session)\s*:\s*", re.I)
+_SECTIONS = frozenset(
+    "abstract background consequences context decision description details fact introduction motivation notes overview"
+    " problem rationale rule status steps summary".split()
+)
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each entry whose first level-1 heading is another than its title."""
+    for entry, document in case.entries:
+        body = document.body
+        if not (body.startswith("# ") or "\n# " in body) or "title" not in (document.fields or {}):
+            continue
+        heading = _heading(body)
+        if heading is None or "title" in entry.unread or _folded(heading.group(1)) in {_folded(entry.title), *_SECTIONS}:
+            continue
+        message = f"the heading `{heading.group(1)}` differs from the title `{entry.title}`"
+        other = document.body_place(heading.start(1), len(heading.group(1)))
+        help_ = "correct the one that is wrong, or remove the heading"
+        yield Finding(CODE, message, document.place("title"), help_, entry.address, other)
+
+
+def _heading(body: str) -> re.Match[str] | None:
+    found = _HEADING.search(body)
+    if found is None or not any(fence in body[: found.start()] for fence in ("```", "~~~")):
+        return found
+    # The heading's own code spans must survive, so only its place is taken from the blanked text.
+    outside = _HEADING.search(without_code(body))
+    return _HEADING.match(body, outside.start()) if outside else None
+
+
+def _folded(title: str) -> str:
+    plain = _LABEL.sub("", _TARGET.sub("", unicodedata.normalize("NFKC", title)).strip())
+    return "".join(character for character in plain.casefold() if character.isalnum())

@@ -1,0 +1,47 @@
+"""The parts of a rule's prose: what it states, where its reasons begin, and its sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
+_SETTING = r"(?:context|background|problem|purpose|driver)s?"
+# `Why:` may be bold, quoted or an item; a heading may say more than the one word.
+_REASONS_BEGIN = re.compile(
+    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}\b[*_]{{0,2}}[ \t]*[:.–—]"
+    rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b"
+    rf"|^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SENTENCE_END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?])[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
+# Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
+_NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
+_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t].*$", re.MULTILINE)
+
+
+def says_nothing(body: str) -> bool:
+    """Say whether a body holds only blanks, headings and comments."""
+    return _NOTHING.match(body) is not None
+
+
+def reasons_begin(prose: str) -> int | None:
+    """Return the offset of the line that begins a rule's reasons, or None."""
+    found = _REASONS_BEGIN.search(prose)
+    return found.start() if found else None
+
+
+def statement(prose: str) -> str:
+    """Return the part that states the rule, headings blanked out: what stands before the reasons, else all of it."""
+    plain = _HEADING.sub(lambda found: " " * len(found.group()), prose)
+    before = plain[: reasons_begin(prose)]
+    return before if before.strip() else plain
+
+
+def sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a text with their offsets; each item of a list counts as one."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield start, text[start : end.start()]
+        start = end.end()
+    yield start, text[start:]

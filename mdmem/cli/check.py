@@ -1,0 +1,126 @@
+"""`mdmem check`: every file and every link of the memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import (
+    Globals,
+    at_option,
+    format_option,
+    global_options,
+    path_for_reader,
+    print_text,
+    split_values,
+    workspace_at,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mdmem.checks.engine import Report
+    from mdmem.workspace.location import Location
+    from mdmem.workspace.workspace import Workspace
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--staged", is_flag=True, help="Read git's index, as a hook does.")
+@click.option("--select", multiple=True, metavar="CODE", help="Run only these checks.")
+@click.option("--ignore", multiple=True, metavar="CODE", help="Run all but these checks.")
+@click.option("--strict", is_flag=True, help="Warnings fail, too.")
+@click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
+@click.option("--explain", metavar="CODE", help="Say what a check finds and why; `all` lists them.")
+@at_option
+@format_option("text", "concise", "json", "github")
+@global_options
+def command(given: Globals, paths: tuple[str, ...], form: str, revision: str | None, *, staged: bool, strict: bool, verbose: bool, select: tuple[str, ...], ignore: tuple[str, ...], explain: str | None) -> int:  # fmt: skip
+    """Check every file and every link of the memory; PATHs narrow what is reported, never what is read.
+
+    Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
+    """
+    if explain is not None:
+        return _explain(explain)
+    if staged and revision is not None:
+        raise click.UsageError("--staged and --at name two trees; choose one")
+    worst = 0
+    for location in _locations(given):
+        workspace = workspace_at(location, given, revision=revision, staged=staged)
+        if staged and not workspace.concerns_staged():
+            continue
+        report = _checked(workspace, paths, select, ignore, verbose=verbose)
+        _print(report, workspace, form, given, silent=staged and not report.findings)
+        worst = max(worst, _exit_code(report, workspace, strict=strict))
+    return worst
+
+
+def _locations(given: Globals) -> tuple[Location, ...]:
+    """Return the root that is meant, or every root of the repository where none is."""
+    from mdmem.workspace.location import SeveralRootsError, locate, located
+
+    try:
+        return (locate(given.root, os.environ, Path.cwd()),)
+    except SeveralRootsError as error:
+        return tuple(located(root, "one of several in the repository") for root in error.roots)
+
+
+def _checked(
+    workspace: Workspace, paths: tuple[str, ...], select: tuple[str, ...], ignore: tuple[str, ...], *, verbose: bool
+) -> Report:
+    from dataclasses import replace
+
+    from mdmem.checks.engine import chosen_codes
+    from mdmem.finding import Severity
+
+    report = workspace.check(chosen_codes(workspace.settings, split_values(select), split_values(ignore)), paths=paths)
+    shown = tuple(one for one in report.findings if verbose or one.severity is not Severity.INFO)
+    return replace(report, findings=shown)
+
+
+def _exit_code(report: Report, workspace: Workspace, *, strict: bool) -> int:
+    from mdmem.finding import Severity
+
+    if report.incomplete:
+        return 3
+    return int(report.worst_at_or_above(Severity.WARNING if strict else workspace.settings.fail_on))
+
+
+def _print(report: Report, workspace: Workspace, form: str, given: Globals, *, silent: bool) -> None:
+    from mdmem.render.findings import (
+        findings_concise,
+        findings_github,
+        findings_json,
+        findings_text,
+        summary_line,
+    )
+
+    location = workspace.location
+    show_path: Callable[[str], str] = path_for_reader(location, workspace.cwd)
+    if form == "json":
+        print_text(findings_json(report))
+    elif form == "github":
+        from_top = f"{location.under}/" if location.under else ""
+        print_text(findings_github(report, show_path=lambda path: f"{from_top}{path}"))
+    elif silent:
+        return
+    elif form == "concise":
+        print_text(findings_concise(report, show_path=show_path))
+        given.remark(summary_line(report))
+    else:
+        print_text(findings_text(report, line_of=workspace.line_of, show_path=show_path, ink=given.ink()))
+
+
+def _explain(code: str) -> int:
+    from mdmem.checks.engine import first_sentences, get_check
+    from mdmem.checks.registry import FAMILIES
+    from mdmem.render.findings import check_list, explanation
+
+    if code == "all":
+        print_text(check_list(FAMILIES, first_sentences()))
+    else:
+        print_text(explanation(code, get_check(code)))
+    return 0

@@ -1,0 +1,212 @@
+"""What commands share: the global options, the filters, opening the workspace, printing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli.completion import complete_room, complete_wing
+
+if TYPE_CHECKING:
+    from mdmem.render.ink import Ink
+    from mdmem.scope import Filters
+    from mdmem.workspace.location import Location
+    from mdmem.workspace.workspace import Workspace
+
+Decorated = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Globals:
+    """The options that every command takes, before or after its name."""
+
+    root: str | None = None
+    quiet: bool = False
+    color: str = "auto"
+
+    def ink(self) -> Ink:
+        """Return colours if the user or the terminal wants them."""
+        from mdmem.render.ink import Ink
+
+        wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return Ink(color=self.color == "always" or (self.color == "auto" and wanted))
+
+    def remark(self, text: str) -> None:
+        """Say something on stderr, unless the user wants quiet."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+
+def global_options(command: Decorated) -> Decorated:
+    """Add the global options; the ones given after the command's name win."""
+
+    def with_globals(*arguments: Any, root: str | None, quiet: bool, color: str | None, **options: Any) -> Any:
+        context = click.get_current_context()
+        outer = context.parent.obj if context.parent is not None and isinstance(context.parent.obj, Globals) else Globals()
+        merged = Globals(root or outer.root, quiet or outer.quiet, color or outer.color)
+        context.obj = merged
+        return command(merged, *arguments, **options)
+
+    with_globals.__doc__ = command.__doc__
+    with_globals.__name__ = command.__name__
+    with_globals.__click_params__ = list(getattr(command, "__click_params__", ()))  # type: ignore[attr-defined]
+    decorated: Decorated = with_globals
+    for option in (
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
+        click.option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
+        click.option("--root", metavar="DIR", help="The folder that holds mdmem.toml."),
+    ):
+        decorated = option(decorated)
+    return decorated
+
+
+def at_option(command: Decorated) -> Decorated:
+    """Add `--at REV`."""
+    return click.option("--at", "revision", metavar="REV", help="Read the files of a commit, branch or tag.")(command)
+
+
+def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
+    """Add `--format`, the first one being the default."""
+    return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
+
+
+def filter_options(command: Decorated) -> Decorated:
+    """Add the filters, which are the same everywhere."""
+    for option in reversed(_FILTERS):
+        command = option(command)
+    return command
+
+
+_FILTERS = (
+    click.option("--wing", "-w", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings; the first is active."),
+    click.option("--room", "-r", multiple=True, metavar="ROOM", shell_complete=complete_room, help="Rooms."),
+    click.option("--type", "-t", "types", multiple=True, metavar="TYPE", help="invariant, decision, pattern, note."),
+    click.option("--status", "-s", multiple=True, metavar="STATUS", help="draft, active, under_review, deprecated."),
+    click.option("--label", multiple=True, metavar="LABEL", help="Labels."),
+    click.option("--tag", multiple=True, metavar="TAG", help="Tags."),
+    click.option("--focus", multiple=True, metavar="FOCUS", help="Focus areas."),
+    click.option("--owner", multiple=True, metavar="OWNER", help="Owners."),
+    click.option("--all-wings", is_flag=True, help="Read every wing."),
+    click.option("--include-deprecated", is_flag=True, help="Show what ended, too."),
+    click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
+)
+
+
+def filters_from(options: dict[str, Any]) -> Filters:
+    """Take the filters out of a command's options; values joined by commas count one by one."""
+    from mdmem.entry.model import EntryType, Status
+    from mdmem.scope import Filters
+
+    return Filters(
+        wings=split_values(options.pop("wing")),
+        rooms=split_values(options.pop("room")),
+        types=tuple(_member(EntryType, "type", value) for value in split_values(options.pop("types"))),
+        statuses=tuple(_member(Status, "status", value) for value in split_values(options.pop("status"))),
+        labels=split_values(options.pop("label")),
+        tags=split_values(options.pop("tag")),
+        focuses=split_values(options.pop("focus")),
+        owners=split_values(options.pop("owner")),
+        all_wings=options.pop("all_wings"),
+        include_deprecated=options.pop("include_deprecated"),
+        include_drafts=options.pop("include_drafts"),
+    )
+
+
+def split_values(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values one by one, whether they came as several options or joined by commas."""
+    parts = (part.strip() for value in values for part in value.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def _member(closed_set: Any, name: str, value: str) -> Any:
+    import difflib
+
+    allowed = [member.value for member in closed_set]
+    folded = value.casefold().replace("-", "_")
+    if folded in allowed:
+        return closed_set(folded)
+    close = difflib.get_close_matches(folded, allowed, n=1)
+    hint = f"did you mean `{close[0]}`?" if close else f"write one of {', '.join(allowed)}"
+    raise click.UsageError(f"there is no {name} `{value}`; {hint}")
+
+
+def open_workspace(given: Globals, *, revision: str | None = None, staged: bool = False) -> Workspace:
+    """Return the workspace of the root that the options and the working folder mean."""
+    from mdmem.workspace.location import locate
+
+    return workspace_at(locate(given.root, os.environ, Path.cwd()), given, revision=revision, staged=staged)
+
+
+def workspace_at(location: Location, given: Globals, *, revision: str | None = None, staged: bool = False) -> Workspace:
+    """Return the workspace of one root."""
+    from mdmem.workspace.workspace import Moment, Workspace
+
+    return Workspace(
+        location=location,
+        environment=os.environ,
+        cwd=Path.cwd(),
+        today=today(),
+        moment=Moment(revision, staged),
+        progress=None if given.quiet else _Progress(),
+    )
+
+
+def today() -> date:
+    """Return the day to judge by: `MDMEM_TODAY` (YYYY-MM-DD) where it is set, else the clock's."""
+    stated = os.environ.get("MDMEM_TODAY")
+    if not stated:
+        return date.today()  # noqa: DTZ011  # the user's own day is meant
+    try:
+        return date.fromisoformat(stated)
+    except ValueError as error:
+        raise click.UsageError(f"MDMEM_TODAY is `{stated}`; write a day as YYYY-MM-DD") from error
+
+
+class _Progress:
+    """Shows on a terminal how far a long build has come; elsewhere it says once that one is under way."""
+
+    _WORTH_SAYING = 500
+
+    def __init__(self) -> None:
+        self._said = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        if total < self._WORTH_SAYING:
+            return
+        if not sys.stderr.isatty():
+            if not self._said:
+                click.echo(f"indexing {total} entries, once", err=True)
+            self._said = 1
+            return
+        percent = done * 100 // total
+        if percent != self._said or done == total:
+            self._said = percent
+            click.echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
+
+
+def path_for_reader(location: Location, cwd: Path) -> Callable[[str], str]:
+    """Return a function that turns a path of the root into one that opens from the working folder."""
+
+    def show(path: str) -> str:
+        whole = location.root / path
+        return os.path.relpath(whole, cwd) if whole.is_relative_to(cwd) else str(whole)
+
+    return show
+
+
+def print_text(text: str) -> None:
+    """Print a result, if there is one."""
+    if text:
+        click.echo(text)
+
+
+def with_words(words: Sequence[str]) -> str:
+    """Return the words of a question as one text."""
+    return " ".join(words).strip()

@@ -1,0 +1,28 @@
+"""`mdmem index`: bring the full-text index up to date."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+
+
+@click.command("index")
+@click.option("--rebuild", is_flag=True, help="Build it anew, whatever is there.")
+@format_option("text", "json")
+@global_options
+def command(given: Globals, form: str, *, rebuild: bool) -> int:
+    """Bring the full-text index up to date.
+
+    Nobody needs to: every question sees the files as they are. It saves the next question the work.
+    """
+    from mdmem.render.json_form import dump
+    from mdmem.render.words import count
+
+    done = open_workspace(given).refresh_index(rebuild=rebuild)
+    if form == "json":
+        print_text(dump({"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}))
+    else:
+        how = ", built anew" if done.rebuilt else ""
+        print_text(f"{count(done.total, 'entry', 'entries')} in the index: {done.added} taken in, {done.removed} dropped{how}")
+    return 0

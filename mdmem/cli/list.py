@@ -1,0 +1,41 @@
+"""`mdmem list`: entries by filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mdmem.cli.common import (
+    Globals,
+    at_option,
+    filter_options,
+    filters_from,
+    format_option,
+    global_options,
+    open_workspace,
+    print_text,
+)
+
+
+@click.command("list")
+@filter_options
+@at_option
+@format_option("text", "json", "markdown")
+@global_options
+def command(given: Globals, form: str, **options: Any) -> int:
+    """List entries by address: those in force, unless a filter asks for others."""
+    from mdmem.render.json_form import entries_json
+    from mdmem.render.listings import entry_list, entry_table
+
+    workspace = open_workspace(given, revision=options.pop("revision"))
+    found = workspace.entries(filters_from(options))
+    if form == "json":
+        print_text(entries_json(workspace.shown([entry.address for entry in found])))
+    elif found:
+        print_text(entry_table(found) if form == "markdown" else entry_list(found, given.ink()))
+    for broken in workspace.catalog.broken.values():
+        given.remark(f"{broken.path}: {broken.findings[0].message} ({broken.findings[0].code})")
+    if not found:
+        given.remark("no entry passes these filters")
+    return 0 if found else 1

@@ -1,0 +1,108 @@
+"""The group of commands, loaded when they are called, and the one boundary that turns errors into exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from mdmem import __version__
+from mdmem.cli.common import Globals, global_options
+from mdmem.errors import MdmemError
+
+# One line a command: its module and its sentence in the help, so that the help imports none of them.
+COMMANDS = {
+    "init": ("init", "Start a memory: settings, a first wing, the hook, a line in AGENTS.md."),
+    "status": ("status", "Show where the memory is, what it holds, and how its index and findings stand."),
+    "new": ("new", "Write a new entry from the template of its type."),
+    "show": ("show", "Show entries in full."),
+    "list": ("list", "List entries, narrowed by filters."),
+    "search": ("search", "Find entries by words; superseded ones yield what replaced them."),
+    "retrieve": ("retrieve", "Answer what is binding here, now, in order, within a budget."),
+    "why": ("why", "Show how an entry came to bind or was replaced."),
+    "check": ("check", "Check every file and every link of the memory."),
+    "index": ("index", "Bring the full-text index up to date, or build it anew."),
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module only when that command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command, or None where the table has none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"mdmem.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table into the help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command where there is none of the name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean `{close[0]}`?" if close else "; `mdmem --help` lists them"
+            ctx.fail(f"there is no command `{args[0]}`{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="mdmem", message="%(prog)s %(version)s")
+@global_options
+def cli(_: Globals) -> None:
+    """Typed, scoped, reviewed memory as Markdown in git: what is binding here, now, and why."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return the exit code; nobody sees a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # File names may hold bytes that are no text; they are shown escaped instead of ending the program.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(args=list(arguments), prog_name="mdmem", standalone_mode=False)
+        sys.stdout.flush()
+    except MdmemError as error:
+        return _fail(str(error), error.exit_code)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        return _fail(error.format_message(), error.exit_code, context.command_path if context else "mdmem")
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        # The reader has gone; Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        return _fail(f"the system refuses{where}: {error.strerror or error}", 3)
+    except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
+        return _fault(error)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
+    click.echo(f"{command}: {sentence}", err=True)
+    return code
+
+
+def _fault(error: Exception) -> int:
+    if os.environ.get("MDMEM_DEBUG"):
+        raise error
+    sentence = f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
+    return _fail(sentence, 3)

@@ -1,0 +1,56 @@
+"""`mdmem search`: full text with lineage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mdmem.cli.common import (
+    Globals,
+    at_option,
+    filter_options,
+    filters_from,
+    format_option,
+    global_options,
+    open_workspace,
+    print_text,
+    with_words,
+)
+
+
+@click.command("search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
+@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query: AND, OR, NOT, \"a phrase\", field:word.")
+@filter_options
+@at_option
+@format_option("text", "json", "markdown")
+@global_options
+def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
+    """Find entries that hold any of WORDS, the best first; a superseded one yields what replaced it."""
+    from mdmem.render.json_form import search_json
+    from mdmem.render.listings import search_markdown, search_text
+    from mdmem.retrieval.model import Question
+
+    revision, syntax = options.pop("revision"), options.pop("syntax")
+    question = Question(words=with_words(words), filters=filters_from(options), syntax=syntax)
+    workspace = open_workspace(given, revision=revision)
+    result = workspace.search(question)
+    if form == "json":
+        print_text(search_json(result, limit=limit, snippet_of=workspace.snippets(result)))
+    elif form == "markdown":
+        print_text(search_markdown(result, limit=limit, snippet_of=workspace.snippets(result)))
+    else:
+        print_text(search_text(result, limit=limit, snippet_of=workspace.snippets(result), ink=given.ink()))
+    if not result.hits:
+        given.remark(f"nothing found: {_why_nothing(result.terms, result.unmatched_terms)}")
+    return 0 if result.hits else 1
+
+
+def _why_nothing(terms: frozenset[str], unmatched: tuple[str, ...]) -> str:
+    if not terms:
+        return "the question holds no word to search for, only stop words or signs"
+    if unmatched:
+        return f"no entry holds {', '.join(unmatched)}"
+    return "the filters leave out everything that matches"

@@ -1,0 +1,23 @@
+"""`mdmem why`: how an entry came to bind or was replaced."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_address
+
+
+@click.command("why")
+@click.argument("address", shell_complete=complete_address)
+@at_option
+@format_option("text", "json")
+@global_options
+def command(given: Globals, address: str, form: str, revision: str | None) -> int:
+    """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
+    from mdmem.render.json_form import why_json
+    from mdmem.render.listings import why_text
+
+    explained = open_workspace(given, revision=revision).why(address)
+    print_text(why_json(explained) if form == "json" else why_text(explained, given.ink()))
+    return 0

@@ -1,0 +1,58 @@
+"""Generations: folders of Whoosh files that are written aside and never changed once they are published."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mdmem.index.manifest import sync
+
+_PREFIX = "generation-"
+
+
+@contextmanager
+def new_generation(folder: Path) -> Iterator[Path]:
+    """Make an empty generation, which is removed again where writing it fails."""
+    path = folder / f"{_PREFIX}{os.urandom(8).hex()}"
+    path.mkdir()
+    try:
+        yield path
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def link_files(source: Path, target: Path) -> None:
+    """Give a generation the files of another; they are never written again, so that both may share them."""
+    for path in sorted(source.iterdir()):
+        if path.is_file() and not path.name.endswith("LOCK"):
+            try:
+                os.link(path, target / path.name)
+            except OSError:
+                shutil.copy2(path, target / path.name)
+
+
+def seal(path: Path) -> dict[str, int]:
+    """Write a generation through to the disk and return the size of each of its files."""
+    sizes = {}
+    for file in sorted(path.iterdir()):
+        if file.is_dir() or file.name.endswith("LOCK"):
+            continue
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+            sizes[file.name] = os.fstat(stream.fileno()).st_size
+    sync(path)
+    return sizes
+
+
+def sweep(folder: Path, *, keep: str | None) -> None:
+    """Remove every generation but one; where the platform keeps files in use, they go the next time."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        if path.name != keep:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def bytes_in(folder: Path) -> int:
+    """Return the size of everything in an index's folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0

@@ -1,0 +1,64 @@
+"""One line of a text around what a question found in it."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from itertools import takewhile
+
+from mdmem.index.analysis import spans
+
+_ELLIPSIS = "…"
+_MARKUP = re.compile(
+    r"^ {0,3}(?:`{3,}|~{3,}).*$"
+    r"|^ {0,3}#{1,6}[ \t]+"
+    r"|^[ \t]*>[ \t]?"
+    r"|^ {0,3}(?:={2,}|-{3,}|\*{3,})[ \t]*$"
+    r"|`+|\*\*",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
+
+Span = tuple[int, int, frozenset[str]]
+
+
+def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
+    """Return at most `width` characters of plain text around the densest match, cut between words.
+
+    Without a match it is the text's start.
+    """
+    plain = _MARKUP.sub("", _LINK.sub(r"\1", unicodedata.normalize("NFC", text)))
+    line = " ".join(plain.split())
+    if len(line) <= width:
+        return line
+    room = width - 2 * len(_ELLIPSIS)
+    start, end = _densest(_found(line, frozenset(terms)), room)
+    return _cut(line, start, end, room)
+
+
+def _found(line: str, terms: frozenset[str]) -> list[Span]:
+    held = ((start, end, terms.intersection((*token.words, *token.wholes))) for start, end, token in spans(line))
+    return [span for span in held if span[2]]
+
+
+def _densest(found: Sequence[Span], room: int) -> tuple[int, int]:
+    """Return start and end of the stretch with most different terms, then most matches, then the earliest."""
+    best, stretch = (0, 0), (0, 0)
+    for first, (start, _, _) in enumerate(found):
+        inside = list(takewhile(lambda span: span[1] - start <= room, found[first : first + room]))  # noqa: B023 - used at once
+        rank = len(frozenset().union(*(terms for _, _, terms in inside))), len(inside)
+        if rank > best:
+            best, stretch = rank, (start, inside[-1][1])
+    return stretch
+
+
+def _cut(line: str, start: int, end: int, room: int) -> str:
+    """Return the words around a stretch, with an ellipsis on each side that was cut."""
+    left = max(0, min(start - (room - (end - start)) // 2, len(line) - room))
+    if left > 0:
+        space = line.find(" ", left - 1, start)
+        left = space + 1 if space >= 0 else left
+    right = min(len(line), left + room)
+    if right < len(line):
+        space = line.rfind(" ", max(end, left + 1), right + 1)
+        right = space if space >= 0 else right
+    return f"{_ELLIPSIS if left else ''}{line[left:right].strip()}{_ELLIPSIS if right < len(line) else ''}"

@@ -1,0 +1,200 @@
+"""The full-text index on Whoosh: fresh at every question, right without it.
+
+Whoosh stores the postings; documents that changed since are analysed and scored beside them, or all where no index is.
+Statistics come from live documents only, so that the three ways give the same matches with the same scores.
+"""
+
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from weakref import finalize
+
+from mdmem.index.damage import DamagedIndexError
+from mdmem.index.generation import bytes_in
+from mdmem.index.manifest import NAME, Manifest, load, stamp_of
+from mdmem.index.opened import Opened, open_index
+from mdmem.index.postings import MemoryPostings
+from mdmem.index.protocol import (
+    Answer,
+    IndexBusyError,
+    IndexDocument,
+    IndexState,
+    IndexWriteError,
+    Progress,
+    Read,
+    Refreshed,
+)
+from mdmem.index.query import Query, matches, plain
+from mdmem.index.refreshing import Wanted, refresh, withdraw
+from mdmem.index.scoring import Corpus
+from mdmem.index.terms import SCORED, lengths_of, terms_of
+
+OVERLAY_LIMIT = 64
+"""So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
+
+
+class WhooshIndex:
+    """A full-text index in a folder of its own; without a folder, or with `persist` off, it never writes."""
+
+    def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
+        """Take the folder, which need not exist, and whom to tell when a question has to build the index first."""
+        self._folder = folder
+        self._writes = persist and folder is not None
+        self._progress = progress
+        self._opened: Opened | None = None
+        self._closing: finalize[..., WhooshIndex] | None = None
+        # Whoosh's readers seek in shared files, and a server asks from several threads.
+        self._turn = threading.RLock()
+
+    def search(
+        self,
+        question: str,
+        *,
+        live: Mapping[str, str],
+        read: Read,
+        among: Collection[str] | None = None,
+        syntax: bool = False,
+    ) -> Answer:
+        """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
+        query = _parsed(question) if syntax else plain(question)
+        if query.is_empty or not live:
+            return Answer((), tuple(query.typed), query.typed, "index")
+        chosen = None if among is None else frozenset(among)
+        with self._turn:
+            opened, why = self._ready(live, read)
+            if opened is not None:
+                try:
+                    found = matches(query, _beside(opened, query, live, read), read, among=chosen)
+                    return Answer(found, tuple(query.typed), query.typed, "index", why is not None, why)
+                except DamagedIndexError as error:
+                    why = self._discarded(opened, error)
+            found = matches(query, _scanned(query, live, read), read, among=chosen)
+        return Answer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
+
+    def refresh(
+        self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
+    ) -> Refreshed:
+        """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
+        if self._folder is None or not self._writes:
+            raise IndexWriteError("this index is not kept on disk")
+        with self._turn:
+            return refresh(self._folder, Wanted(live, read, progress), rebuild=rebuild)
+
+    def state(self, *, live: Mapping[str, str]) -> IndexState:
+        """Return how the index on disk stands to the files, reading no document."""
+        if self._folder is None:
+            return _no_index(live, folder="", why="this index is not kept on disk")
+        manifest, why = _loaded(self._folder)
+        size = bytes_in(self._folder)
+        if manifest is None:
+            exists = (self._folder / NAME).exists()
+            return replace(_no_index(live, folder=str(self._folder), why=why), exists=exists, bytes=size)
+        return IndexState(
+            exists=True,
+            usable=True,
+            documents=len(manifest.digest_of),
+            stale=len(manifest.stale(live)),
+            gone=len(manifest.gone(live)),
+            bytes=size,
+            folder=str(self._folder),
+        )
+
+    def close(self) -> None:
+        """Let go of the index's files; the next question opens them again."""
+        if self._closing is not None:
+            self._closing()
+        self._opened = self._closing = None
+
+    def _ready(self, live: Mapping[str, str], read: Read) -> tuple[Opened | None, str | None]:
+        """Return the index to ask, refreshed where that is due, and why it is not as it should be."""
+        opened = self._open()
+        changed = len(live) if opened is None else len(opened.manifest.stale(live))
+        if not self._writes or (opened is not None and changed <= OVERLAY_LIMIT):
+            return opened, None
+        try:
+            self.refresh(live=live, read=read, progress=self._progress)
+        except (IndexBusyError, IndexWriteError) as error:
+            return self._open(), f"{error}, so that changed entries were read one by one"
+        return self._open(), None
+
+    def _open(self) -> Opened | None:
+        if self._folder is None:
+            return None
+        if self._opened is None or self._opened.stamp != stamp_of(self._folder):
+            self.close()
+            try:
+                self._opened = open_index(self._folder)
+            except DamagedIndexError:
+                return None
+            if self._opened is not None:
+                self._closing = finalize(self, self._opened.close)
+        return self._opened
+
+    def _discarded(self, opened: Opened, error: DamagedIndexError) -> str:
+        self.close()
+        if self._folder is not None and self._writes:
+            withdraw(self._folder, opened.stamp)
+        return f"{error}, so that every entry was read"
+
+
+def _parsed(question: str) -> Query:
+    # Imported here: Whoosh's parser costs 25 ms, and plain words do without it.
+    from mdmem.index.syntax import parse
+
+    return parse(question)
+
+
+def _no_index(live: Mapping[str, str], *, folder: str, why: str | None) -> IndexState:
+    return IndexState(exists=False, usable=False, documents=0, stale=len(live), gone=0, bytes=0, folder=folder, why=why)
+
+
+def _loaded(folder: Path) -> tuple[Manifest | None, str | None]:
+    try:
+        return load(folder), None
+    except DamagedIndexError as error:
+        return None, str(error)
+
+
+def _scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
+    """Return all live documents, analysed now."""
+    fresh = MemoryPostings()
+    keys, lengths = _taken_in(fresh, 0, query, _documents(sorted(live), read))
+    return Corpus(keys, lengths, (fresh,))
+
+
+def _beside(opened: Opened, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
+    """Return the index with what changed since beside it, and without what is gone."""
+    manifest = opened.manifest
+    stale = manifest.stale(live)
+    dropped = {*stale, *manifest.gone(live)}
+    if not dropped:
+        return Corpus(manifest.keys, manifest.lengths, (opened.postings,))
+    fresh = MemoryPostings()
+    added, sizes = _taken_in(fresh, len(manifest.keys), query, _documents(stale, read))
+    keys = [None if key in dropped else key for key in manifest.keys]
+    lengths = {
+        name: [0 if key is None else length for key, length in zip(keys, manifest.lengths[name], strict=True)]
+        for name in SCORED
+    }
+    return Corpus([*keys, *added], {name: lengths[name] + sizes[name] for name in SCORED}, (opened.postings, fresh))
+
+
+def _documents(keys: list[str], read: Read) -> Iterable[IndexDocument]:
+    wanted = set(keys)
+    return (document for document in read(keys) if document.key in wanted)
+
+
+def _taken_in(
+    postings: MemoryPostings, start: int, query: Query, documents: Iterable[IndexDocument]
+) -> tuple[list[str], dict[str, list[int]]]:
+    """Add documents to postings under numbers from `start` on, and return their keys and lengths."""
+    keys: list[str] = []
+    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
+    for number, document in enumerate(documents, start=start):
+        terms = terms_of(document)
+        postings.add(number, terms, wanted=query.wanted)
+        keys.append(document.key)
+        for name, length in zip(SCORED, lengths_of(terms), strict=True):
+            lengths[name].append(length)
+    return keys, lengths

@@ -1,0 +1,114 @@
+"""A retrieval as text for a terminal and as Markdown for an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.budget import Form, Pack, Packed
+from mdmem.entry.model import Status
+from mdmem.render.ink import Ink
+from mdmem.render.words import count, entries, indent
+
+
+def pack_text(pack: Pack, *, ink: Ink) -> str:
+    """Return the pack as blocks: problems first, then what is binding, then what is not."""
+    blocks = [*_doubts(pack), _verdict(pack), *(_item(packed, ink) for packed in pack.items)]
+    if pack.proposed:
+        blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(packed, ink) for packed in pack.proposed)]
+    blocks += [ink.warn(block) for block in _conflicts(pack)]
+    blocks += [*_fallback(pack), *_omitted(pack), ink.dim(_foot(pack))]
+    return "\n\n".join(blocks)
+
+
+def pack_markdown(pack: Pack) -> str:
+    """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
+    blocks = [*_doubts(pack), _verdict(pack), *(_section(packed) for packed in pack.items)]
+    if pack.proposed:
+        blocks += ["## Proposed (drafts, not binding)", *(_section(packed) for packed in pack.proposed)]
+    blocks += [*_conflicts(pack), *_fallback(pack), *_omitted(pack), f"_{_foot(pack)}_"]
+    return "\n\n".join(blocks)
+
+
+def _doubts(pack: Pack) -> Iterator[str]:
+    found = pack.found
+    if found.problems:
+        lines = [f"{finding.place.path}:{finding.place.line}: {finding.message} ({finding.code})" for finding in found.problems]
+        head = f"{count(len(lines), 'file')} of this scope cannot be read in full, and may bind:"
+        yield "\n".join([head, *(f"  {line}" for line in lines)])
+    if found.degraded:
+        yield f"Degraded: {found.why_degraded}; this answer comes from {_SOURCES[found.source]}."
+
+
+_SOURCES = {
+    "index": "the index",
+    "scan": "the files themselves",
+    "docs": "docs/architecture.md",
+    "readme": "README.md",
+    "workspace": "a search of the workspace",
+}
+
+
+def _verdict(pack: Pack) -> str:
+    found = pack.found
+    binding = entries(len(pack.items))
+    where = found.scope.wing or "no wing"
+    if found.scope.wings[1:]:
+        where += f", then {', '.join(found.scope.wings[1:])}"
+    rooms = f"; rooms {', '.join(found.scope.rooms)}" if found.scope.rooms else ""
+    head = f"{binding} in {where}{rooms}."
+    if found.covered or found.problems or pack.fallback:
+        return head
+    if not found.scope.wings:
+        return "There is no memory to ask here."
+    unmatched = f" No entry holds {', '.join(found.unmatched_terms)}." if found.unmatched_terms else ""
+    searched = f" Searched {count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}." if found.searched else ""
+    always = " What follows applies always or only touches the question." if pack.items else ""
+    return f"Nothing binding covers this.{unmatched}{searched}\n{head}{always}"
+
+
+def _item(packed: Packed, ink: Ink) -> str:
+    item, entry = packed.item, packed.item.entry
+    head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_marks(packed)}"
+    return "\n".join([head, f"  {entry.title}", indent(packed.content, 4), ink.dim(f"  why: {item.reason}")])
+
+
+def _section(packed: Packed) -> str:
+    item, entry = packed.item, packed.item.entry
+    quoted = "\n".join(f"> {line}".rstrip() for line in packed.content.splitlines())
+    return f"### {entry.type}: {entry.title}\n\n`{entry.address}`{_marks(packed)}; {item.reason}\n\n{quoted}"
+
+
+def _marks(packed: Packed) -> str:
+    item = packed.item
+    marks = [item.tier.value]
+    if item.status is Status.UNDER_REVIEW:
+        marks.append("under review")
+    if item.status in (Status.DEPRECATED, Status.DRAFT):
+        marks.append(item.status.value)
+    if packed.form is Form.SUMMARY:
+        marks.append("shortened")
+    return f" ({', '.join(marks)})"
+
+
+def _conflicts(pack: Pack) -> Iterator[str]:
+    if pack.found.conflicts:
+        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.found.conflicts]
+        yield "\n".join(["Contradictions, for a person to resolve:", *lines])
+
+
+def _fallback(pack: Pack) -> Iterator[str]:
+    if pack.fallback:
+        yield "\n".join(["Found outside the memory:", *(f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback)])
+
+
+def _omitted(pack: Pack) -> Iterator[str]:
+    if not pack.omitted:
+        return
+    lines = [f"  {one.address} ({one.type}): {one.why}" for one in pack.omitted[:12]]
+    more = len(pack.omitted) - len(lines) + sum(one.count for one in pack.omitted_counts)
+    yield "\n".join(["Left out:", *lines, *([f"  and {more} more; --format json names them"] if more else [])])
+
+
+def _foot(pack: Pack) -> str:
+    over = "; the invariants alone exceed it" if pack.over_budget else ""
+    return f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[pack.found.source]}"

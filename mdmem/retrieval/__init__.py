@@ -1,0 +1,1 @@
+"""Scope and question to current entries in order, each with its reason."""

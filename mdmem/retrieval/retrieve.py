@@ -1,0 +1,105 @@
+"""The main job: what is binding in a scope, in order, with what contradicts it and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+
+from mdmem.catalog import Catalog
+from mdmem.entry.model import Entry
+from mdmem.finding import Finding
+from mdmem.index.protocol import Answer
+from mdmem.overlap import undeclared_overlaps
+from mdmem.retrieval.model import Conflict, Question, Retrieval, Retrieved
+from mdmem.retrieval.select import Selection
+from mdmem.scope import Scope
+
+# Asks the full-text index, or the files where it is down, about the entries at these addresses.
+Ask = Callable[[Iterable[str]], Answer]
+# A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
+_DECISIVE = frozenset({"supersedes", "superseded_by", "overrides", "applies_to", "expires_at", "focus"})
+
+
+def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, today: date) -> Retrieval:
+    """Return what the scope holds for a question, before any budget."""
+    addresses = [address for address in catalog.entries if scope.holds(address)]
+    answer = ask(addresses) if question.words.strip() and addresses else None
+    selection = Selection(catalog, scope, question, answer, today)
+    items = selection.select()
+    problems = problems_in(catalog, scope)
+    return Retrieval(
+        scope=scope,
+        items=items,
+        proposed=selection.propose(),
+        conflicts=tuple(_conflicts(catalog, items)),
+        omitted=tuple(sorted(selection.omitted, key=lambda one: (catalog.entries[one.address].type.rank, one.address))),
+        problems=problems,
+        covered=selection.is_covered(items),
+        unmatched_terms=selection.unmatched_terms(),
+        searched=tuple(sorted({address.rsplit("/", 1)[0] for address in addresses})),
+        degraded=answer.degraded if answer else False,
+        why_degraded=answer.why if answer else None,
+        source=answer.source if answer else "scan",
+    )
+
+
+def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
+    """Return one finding for each file of the scope that may bind and cannot be read, or only in part."""
+    found = {broken.path: broken.findings[0] for broken in catalog.broken.values() if _concerns(broken.path, scope)}
+    for finding in catalog.findings:
+        path = finding.place.path
+        if finding.code in ("unreadable", "manifest-invalid", "merge-marker") and _concerns(path, scope):
+            found.setdefault(path, finding)
+        elif finding.address in catalog.entries and scope.holds(finding.address):
+            if _hides_something(catalog.entries[finding.address], finding):
+                found.setdefault(path, finding)
+    return tuple(found[path] for path in sorted(found))
+
+
+def _concerns(path: str, scope: Scope) -> bool:
+    """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
+    parts = path.split("/")
+    if path == "." or not scope.wings:
+        return True
+    in_room = len(parts) < 2 or parts[1] == "README.md" or not scope.rooms or parts[1] in scope.rooms
+    return parts[0] in scope.wings and in_room
+
+
+def _hides_something(entry: Entry, finding: Finding) -> bool:
+    return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
+
+
+def _conflicts(catalog: Catalog, items: tuple[Retrieved, ...]) -> Iterator[Conflict]:
+    """Yield the contradictions that touch an item, each pair once, by address."""
+    chosen = {item.entry.address: item.entry for item in items}
+    found: dict[tuple[str, str], str] = {}
+    for a, b, why in (*_declared(catalog, chosen), *_splits(catalog, chosen), *_cycles(catalog, chosen)):
+        found.setdefault((min(a, b), max(a, b)), why)
+    for overlap in undeclared_overlaps(chosen.values(), catalog.wings):
+        pair = (overlap.project.address, overlap.shared.address)
+        found.setdefault(pair, f"one subject, and no `overrides`: {overlap.why}")
+    yield from (Conflict(a, b, why) for (a, b), why in sorted(found.items()))
+
+
+def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    for entry in catalog.entries.values():
+        for other in entry.conflicts_with:
+            touches = entry.address in chosen or other in chosen
+            if touches and catalog.lineage.is_current(entry.address) and catalog.lineage.is_current(other):
+                yield entry.address, other, "declared in `conflicts_with`"
+
+
+def _splits(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
+    for old, successors in catalog.lineage.successors.items():
+        binding = [new for new in successors if catalog.lineage.is_current(new)]
+        entry = catalog.entries[old]
+        declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
+        if len(binding) > 1 and not declared and not chosen.keys().isdisjoint(binding):
+            yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
+
+
+def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    for cycle in catalog.lineage.cycles:
+        if not chosen.keys().isdisjoint(cycle):
+            yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"

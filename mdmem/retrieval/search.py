@@ -1,0 +1,76 @@
+"""Full text with lineage: a hit on a superseded entry yields what replaced it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+
+from mdmem.catalog import Catalog
+from mdmem.entry.model import Entry, Status
+from mdmem.index.protocol import Match
+from mdmem.retrieval.model import Hit, Question, SearchResult
+from mdmem.retrieval.retrieve import Ask, problems_in
+from mdmem.scope import Filters, Scope
+
+
+def search(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, today: date) -> SearchResult:
+    """Return the hits in a scope, best first; equal scores put what is current before what ended."""
+    addresses = [address for address in catalog.entries if scope.holds(address)]
+    answer = ask(addresses)
+    hits: dict[str, Hit] = {}
+    for match in answer.matches:
+        for hit in _hits_of(catalog, match, question.filters, today):
+            hits[hit.entry.address] = _merged(hits.get(hit.entry.address), hit)
+    held = frozenset(term for match in answer.matches for term in match.terms)
+    ordered = sorted(hits.values(), key=lambda hit: (-hit.score, hit.entry.address not in hit.heads, hit.entry.address))
+    return SearchResult(
+        query=question.words,
+        hits=tuple(ordered),
+        terms=frozenset(answer.terms),
+        unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
+        problems=problems_in(catalog, scope),
+        degraded=answer.degraded,
+        why_degraded=answer.why,
+        source=answer.source,
+    )
+
+
+def passes(entry: Entry, filters: Filters, today: date) -> bool:
+    """Say whether an entry passes every filter but wing and room, by its status of the day."""
+    statuses = {entry.status, entry.status_on(today)}
+    return (
+        filters.lets_in(entry)
+        and (not filters.focuses or entry.focus in filters.focuses)
+        and (not filters.statuses or not statuses.isdisjoint(filters.statuses))
+    )
+
+
+def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
+    """Say whether an entry is shown under its own name: current, or of a kind that was asked for."""
+    if entry.status is Status.DRAFT:
+        return filters.include_drafts or Status.DRAFT in filters.statuses
+    asked = filters.include_deprecated or Status.DEPRECATED in filters.statuses
+    return asked or catalog.lineage.is_current(entry.address)
+
+
+def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> Iterator[Hit]:
+    entry = catalog.entries[match.key]
+    heads = catalog.lineage.heads(entry.address)
+    if passes(entry, filters, today) and is_shown(catalog, entry, filters):
+        yield _hit(entry, match, heads, today)
+    if entry.address not in heads and entry.status is not Status.DRAFT and passes(entry, replace(filters, statuses=()), today):
+        for head in heads:
+            own = _hit(catalog.entries[head], match, (head,), today)
+            yield replace(own, via=(entry.address,), terms=frozenset())
+
+
+def _hit(entry: Entry, match: Match, heads: tuple[str, ...], today: date) -> Hit:
+    return Hit(entry=entry, status=entry.status_on(today), score=match.score, terms=match.terms, heads=heads)
+
+
+def _merged(first: Hit | None, second: Hit) -> Hit:
+    if first is None:
+        return second
+    via = tuple(sorted({*first.via, *second.via}))
+    return replace(first, score=max(first.score, second.score), via=via, terms=first.terms | second.terms)

@@ -1,0 +1,246 @@
+"""Which entries answer a question: the unconditional invariants, and every current entry that matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.entry.globs import any_match
+from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.index.protocol import Answer, Match
+from mdmem.retrieval.model import Omission, Question, Retrieved, Tier
+from mdmem.scope import Scope
+
+# Half of the question's words: measured on 736 PEPs, whose own titles reach it in 99 % of cases
+# and questions from another field (Cranfield, aerodynamics) in 4 %.
+COVERING_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One question put to one scope; `answer` is None where the question has no words."""
+
+    catalog: Catalog
+    scope: Scope
+    question: Question
+    answer: Answer | None
+    today: date
+    omitted: list[Omission] = field(default_factory=list)
+
+    @cached_property
+    def members(self) -> tuple[Entry, ...]:
+        """Return the entries of the wings and rooms that are read, by address."""
+        return tuple(entry for entry in self.catalog.entries.values() if self.scope.holds(entry.address))
+
+    @cached_property
+    def _matches(self) -> Mapping[str, Match]:
+        return {match.key: match for match in self.answer.matches} if self.answer else {}
+
+    @cached_property
+    def _inherited(self) -> dict[str, list[Match]]:
+        """Return, for each head, the matches of the superseded entries that lead to it, best first."""
+        found: dict[str, list[Match]] = {}
+        for address, match in self._matches.items():
+            for head in self.catalog.lineage.heads(address):
+                if head != address and not self.catalog.lineage.is_current(address):
+                    found.setdefault(head, []).append(match)
+        return found
+
+    def select(self) -> tuple[Retrieved, ...]:
+        """Return the items in the order of authority; what is left out is named in `omitted`."""
+        chosen = {entry.address: entry for entry in self._candidates()}
+        chosen.update((entry.address, entry) for entry in self._reached_by_chain() if entry.address not in chosen)
+        overriders = self._overriders(chosen)
+        for entry in overriders.values():
+            chosen.setdefault(entry.address, entry)
+        for address, by in overriders.items():
+            if address in chosen and chosen[address].type is not EntryType.INVARIANT:
+                self._leave_out(chosen.pop(address), f"overridden by {by.address}")
+        items = [self._retrieved(entry, overriders) for entry in chosen.values()]
+        return tuple(sorted(items, key=lambda item: item.sort_key))
+
+    def propose(self) -> tuple[Retrieved, ...]:
+        """Return the drafts of the scope that match, in order; they are never authority."""
+        drafts = [
+            entry
+            for entry in self.members
+            if entry.status is Status.DRAFT and self._passes(entry) and self._is_asked_for(entry)
+        ]
+        return tuple(sorted((self._retrieved(entry, {}) for entry in drafts), key=lambda item: item.sort_key))
+
+    def is_covered(self, items: Iterable[Retrieved]) -> bool:
+        """Say whether a current invariant or decision among the items answers for the question itself."""
+        binding = [item.entry for item in items if item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)]
+        if not self.question.words and not self.question.paths:
+            return bool(binding)
+        return any(self._covers(entry) for entry in binding if self.catalog.lineage.is_current(entry.address))
+
+    def unmatched_terms(self) -> tuple[str, ...]:
+        """Return the words of the question, as typed, that no entry of the scope holds."""
+        if self.answer is None:
+            return ()
+        held = frozenset(term for match in self._matches.values() for term in match.terms)
+        return tuple(self.answer.words[term] for term in self.answer.terms if term not in held)
+
+    def _candidates(self) -> Iterator[Entry]:
+        for entry in self.members:
+            if not self._may_bind(entry):
+                continue
+            if entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings:
+                if self._invariant_applies(entry):
+                    yield entry
+            elif self._passes(entry) and self._is_asked_for(entry):
+                yield entry
+
+    def _may_bind(self, entry: Entry) -> bool:
+        if self.catalog.lineage.is_current(entry.address):
+            return True
+        wanted = self.question.filters
+        asked = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
+        return asked and entry.status is not Status.DRAFT
+
+    def _invariant_applies(self, entry: Entry) -> bool:
+        """Only these three keep an unconditional invariant out, and each is said."""
+        types, focus = self.question.filters.types, self.scope.focus
+        if types and EntryType.INVARIANT not in types:
+            return self._leave_out(entry, "type filter")
+        if self._misses_paths(entry):
+            return self._leave_out(entry, "applies elsewhere")
+        if focus is not None and entry.focus not in (None, focus):
+            return self._leave_out(entry, "another focus")
+        return True
+
+    def _passes(self, entry: Entry) -> bool:
+        wanted, focus = self.question.filters, self.scope.focus
+        if not wanted.lets_in(entry):
+            return False
+        if wanted.statuses and entry.status_on(self.today) not in wanted.statuses and entry.status not in wanted.statuses:
+            return False
+        if focus is not None and entry.focus not in (None, *wanted.focuses):
+            return bool(self._is_asked_for(entry)) and self._leave_out(entry, "another focus")
+        return True
+
+    def _is_asked_for(self, entry: Entry) -> bool:
+        """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
+        if not self.question.words and not self.question.paths:
+            return True
+        if self._covers_path(entry):
+            return True
+        if not self._match_score(entry):
+            return False
+        return not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere")
+
+    def _reached_by_chain(self) -> Iterator[Entry]:
+        """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
+        wanted = self.question.filters
+        for head, matches in sorted(self._inherited.items()):
+            entry = self.catalog.entries[head]
+            olds = [self.catalog.entries[match.key] for match in matches]
+            if any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds) and not self._misses_paths(entry):
+                yield entry
+
+    def _overriders(self, chosen: Mapping[str, Entry]) -> dict[str, Entry]:
+        """Return, for each chosen entry that an entry in force here overrides, the one that does."""
+        found: dict[str, Entry] = {}
+        for entry in self.members:
+            if entry.overrides and self.catalog.lineage.is_current(entry.address) and not self._misses_paths(entry):
+                found.update((shared, entry) for shared in entry.overrides if shared in chosen and shared not in found)
+        return found
+
+    def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
+        via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
+        overrides = tuple(address for address in entry.overrides if address in self.catalog.entries)
+        overridden = [shared for shared, by in overriders.items() if by.address == entry.address]
+        score = max([self._match_score(entry), *(self._score(self.catalog.entries[shared]) for shared in overridden)])
+        return Retrieved(
+            entry=entry,
+            status=entry.status_on(self.today),
+            tier=self._tier(entry),
+            score=score,
+            matches=self._suits(entry),
+            reason=self._reason(entry, via, overriders),
+            via=via,
+            overrides=overrides,
+        )
+
+    def _reason(self, entry: Entry, via: tuple[str, ...], overriders: Mapping[str, Entry]) -> str:
+        parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
+        parts += [f"overrides {shared}" for shared, by in overriders.items() if by.address == entry.address]
+        if entry.address in overriders:
+            parts.append(f"overridden here by {overriders[entry.address].address}")
+        return "; ".join(parts + self._doubts(entry)) or "in scope"
+
+    def _grounds(self, entry: Entry) -> list[str]:
+        parts = []
+        if entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings and entry.is_in_force:
+            parts.append("invariant of the scope")
+        match = self._matches.get(entry.address)
+        if match is not None and self.answer is not None:
+            typed = [self.answer.words[term] for term in self.answer.terms if term in match.terms]
+            parts.append(f"holds {', '.join(typed)}")
+        path = any_match(entry.applies_to, self.question.paths) if entry.applies_to else None
+        return [*parts, f"applies to {path}"] if path else parts
+
+    def _doubts(self, entry: Entry) -> list[str]:
+        parts = []
+        if entry.address in self.catalog.lineage.contradictory:
+            parts.append("contradictory: it supersedes what supersedes it")
+        if entry.status is Status.UNDER_REVIEW:
+            parts.append("under review: confirm before relying on it")
+        elif entry.status_on(self.today) is Status.UNDER_REVIEW:
+            parts.append(f"expired on {entry.expires_at}: confirm before relying on it")
+        if entry.status is Status.DRAFT:
+            parts.append("a draft: proposed, not binding")
+        if entry.is_in_force and not self.catalog.lineage.is_current(entry.address) or entry.status is Status.DEPRECATED:
+            parts.append(self._ended(entry))
+        return parts
+
+    def _ended(self, entry: Entry) -> str:
+        heads = self.catalog.lineage.heads(entry.address)
+        if heads:
+            return f"ended: replaced by {', '.join(heads)}"
+        return f"ended: {entry.why_ended}" if entry.why_ended else "ended, no reason given"
+
+    def _leave_out(self, entry: Entry, why: str) -> bool:
+        omission = Omission(entry.address, entry.type.value, why)
+        if omission not in self.omitted:
+            self.omitted.append(omission)
+        return False
+
+    def _misses_paths(self, entry: Entry) -> bool:
+        return bool(self.question.paths and entry.applies_to) and not self._covers_path(entry)
+
+    def _covers_path(self, entry: Entry) -> bool:
+        return bool(entry.applies_to) and any_match(entry.applies_to, self.question.paths) is not None
+
+    def _covers(self, entry: Entry) -> bool:
+        match = self._matches.get(entry.address)
+        return self._covers_path(entry) or (match is not None and self._share(match) >= COVERING_SHARE)
+
+    def _suits(self, entry: Entry) -> bool:
+        """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
+        if not self.question.words and not self.question.paths:
+            return True
+        inherited = self._inherited.get(entry.address, ())
+        return self._covers(entry) or any(self._share(match) >= COVERING_SHARE for match in inherited)
+
+    def _share(self, match: Match) -> float:
+        return len(match.terms) / len(self.answer.terms) if self.answer and self.answer.terms else 0.0
+
+    def _score(self, entry: Entry) -> float:
+        match = self._matches.get(entry.address)
+        return match.score if match is not None else 0.0
+
+    def _match_score(self, entry: Entry) -> float:
+        """Return the entry's score or the best of those it replaced."""
+        inherited = self._inherited.get(entry.address, ())
+        return max([self._score(entry), *(match.score for match in inherited)])
+
+    def _tier(self, entry: Entry) -> Tier:
+        if self.catalog.wings[entry.wing].is_shared:
+            return Tier.SHARED
+        is_focus = self.scope.focus is not None and entry.focus == self.scope.focus and entry.wing == self.scope.wing
+        return Tier.FOCUS if is_focus else Tier.PROJECT

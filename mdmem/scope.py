@@ -1,0 +1,164 @@
+"""Which wings, rooms and focus a question means, and which entries that lets in."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mdmem.catalog import Catalog
+from mdmem.entry.model import Entry, EntryType, Status, Wing
+from mdmem.errors import SettingsError, UsageError
+from mdmem.settings import Settings
+
+
+class ScopeState(StrEnum):
+    """How certain a scope is: known, named but absent, or not named."""
+
+    RESOLVED = "resolved"
+    UNCERTAIN = "uncertain"
+    UNRESOLVED = "unresolved"
+
+
+class AmbiguousWingError(UsageError):
+    """Several project wings and none named: which one is active cannot be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a question narrows to; an empty tuple lets everything through."""
+
+    wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    types: tuple[EntryType, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    focuses: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    all_wings: bool = False
+    include_deprecated: bool = False
+    include_drafts: bool = False
+
+    def lets_in(self, entry: Entry) -> bool:
+        """Say whether an entry passes everything but wing, room, status and focus."""
+        return (
+            (not self.types or entry.type in self.types)
+            and (not self.labels or entry.label in self.labels)
+            and (not self.tags or not set(self.tags).isdisjoint(entry.tags))
+            and (not self.owners or entry.owner in self.owners)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The wings that are read, the active one first, and how far the question narrows within them.
+
+    `binding_wings` are those whose invariants apply without being asked for.
+    """
+
+    wing: str | None
+    wings: tuple[str, ...]
+    shared_wings: tuple[str, ...] = ()
+    binding_wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    focus: str | None = None
+    state: ScopeState = ScopeState.RESOLVED
+
+    def holds(self, address: str) -> bool:
+        """Say whether an address lies in the wings and rooms of this scope."""
+        wing, room, _ = address.split("/", 2)
+        return wing in self.wings and (not self.rooms or room in self.rooms)
+
+
+def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
+    """Return the wing that a name or a `project_id` means, or None.
+
+    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`;
+    a wing whose manifest claims another id is no match for the last.
+    """
+    by_id = [wing.name for wing in wings.values() if wing.project_id == name]
+    if by_id or name in wings:
+        return by_id[0] if by_id else name
+    folded = "".join(character if character.isalnum() else "_" for character in name.casefold())
+    wing = wings.get(folded)
+    return folded if wing is not None and wing.project_id in (None, name) else None
+
+
+def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
+    """Return the wing that a name means; raises UsageError with the nearest names."""
+    found = find_wing(name, wings)
+    if found is None:
+        raise UsageError(_not_there("wing", name, wings))
+    return found
+
+
+def _not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+    listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
+    hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"
+    return f"there is no {kind} `{name}`{where}; {hint}"
+
+
+def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+    """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
+
+    Raises UsageError for a wing or room that does not exist and AmbiguousWingError where no wing is the active one.
+    """
+    wings = catalog.wings
+    if not wings:
+        return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
+    named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
+    active = named[0] if named else _active_wing(wings, settings)
+    shared = _shared_of(wings[active], wings)
+    everything = tuple(wings) if filters.all_wings else ()
+    read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
+    declared = tuple(name for name in wings[active].shared_wings or () if name in read)
+    rooms = _rooms(catalog, filters.rooms, read)
+    focus = filters.focuses[0] if filters.focuses else None
+    binding = tuple(dict.fromkeys((active, *named, *declared)))
+    return Scope(wing=active, wings=read, shared_wings=shared, binding_wings=binding, rooms=rooms, focus=focus)
+
+
+def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+    """Return the scope of a listing or a search: the wings named, else the active scope, else everything."""
+    wings = catalog.wings
+    if filters.wings and not filters.all_wings:
+        read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
+        return Scope(wing=read[0], wings=read, rooms=_rooms(catalog, filters.rooms, read))
+    try:
+        return resolve_scope(catalog, settings, filters)
+    except AmbiguousWingError:
+        return Scope(wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED)
+
+
+def _active_wing(wings: Mapping[str, Wing], settings: Settings) -> str:
+    if settings.default_wing is not None:
+        found = find_wing(settings.default_wing, wings)
+        if found is None:
+            raise SettingsError(f"mdmem.toml: `default_wing`: {_not_there('wing', settings.default_wing, wings)}")
+        return found
+    projects = [wing.name for wing in wings.values() if not wing.is_shared]
+    if len(projects) == 1 or len(wings) == 1:
+        return projects[0] if projects else next(iter(wings))
+    listed = ", ".join(f"`{name}`" for name in (projects or wings))
+    raise AmbiguousWingError(f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}")
+
+
+def _shared_of(wing: Wing, wings: Mapping[str, Wing]) -> tuple[str, ...]:
+    """Return the shared wings a wing reads, in its order; all of them where its manifest names none; none for a shared one."""
+    if wing.is_shared and wing.shared_wings is None:
+        return ()
+    if wing.shared_wings is None:
+        return tuple(name for name, other in wings.items() if other.is_shared)
+    return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
+
+
+def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
+    read = frozenset(wings)
+    known = {address.split("/")[1] for address in catalog.addresses if address.split("/")[0] in read}
+    for room in rooms:
+        if room not in known:
+            raise UsageError(_not_there("room", room, known, f" in {', '.join(sorted(read))}"))
+    return tuple(dict.fromkeys(rooms))

@@ -1,0 +1,1 @@
+"""Opens a root, builds each part once, offers the verbs."""

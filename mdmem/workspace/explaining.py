@@ -1,0 +1,59 @@
+"""Why an entry binds or does not: its chain, and what history says about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmem.entry.model import Status
+from mdmem.gitrepo import Commit, history
+from mdmem.workspace.model import ChainLink, Explanation
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+
+def explain(workspace: Workspace, address: str) -> Explanation:
+    """Return the explanation of one entry, from one `git log` for the whole chain."""
+    catalog = workspace.catalog
+    lineage = catalog.lineage
+    members = lineage.chain(address)
+    commits = _commits(workspace, members)
+    entries = catalog.entries
+    return Explanation(
+        address=address,
+        chain=tuple(
+            ChainLink(
+                entry=entries[member],
+                current=lineage.is_current(member),
+                replaced=lineage.predecessors.get(member, ()),
+                commits=commits.get(member, ()),
+            )
+            for member in members
+        ),
+        heads=lineage.heads(address),
+        contradictory=address in lineage.contradictory,
+        drafts=tuple(one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes),
+        overrides=entries[address].overrides,
+        overridden_by=tuple(one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)),
+        conflicts=_conflicts(workspace, address),
+    )
+
+
+def _conflicts(workspace: Workspace, address: str) -> tuple[str, ...]:
+    catalog = workspace.catalog
+    named = set(catalog.entries[address].conflicts_with)
+    named |= {other.address for other in catalog.entries.values() if address in other.conflicts_with}
+    return tuple(sorted(other for other in named if catalog.lineage.is_current(other)))
+
+
+def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return {}
+    paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
+    found: dict[str, list[Commit]] = {}
+    for commit in history(repository, list(paths)):
+        for path in commit.paths:
+            if path in paths:
+                found.setdefault(paths[path], []).append(commit)
+    return {address: tuple(commits) for address, commits in found.items()}

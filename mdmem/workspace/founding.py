@@ -1,0 +1,103 @@
+"""Starting a memory: what is written the first time, and what is only said because something is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mdmem.document.writing import scalar
+from mdmem.errors import GitError, UsageError
+from mdmem.gitrepo import Repository, find_repository, hooks_folder, setting
+from mdmem.state import write_new
+from mdmem.tree import SETTINGS_NAME
+
+_HOOKS = ("pre-commit", "pre-merge-commit")
+_HOOK = """\
+#!/bin/sh
+# Refuses a commit that breaks the memory: https://pypi.org/project/mdmem
+exec mdmem check --staged
+"""
+_FRAMEWORK = ".pre-commit-config.yaml"
+_SNIPPET = """\
+  - repo: local
+    hooks:
+      - id: mdmem-check
+        name: mdmem check
+        entry: mdmem check --staged
+        language: system
+        always_run: true
+        pass_filenames: false
+        stages: [pre-commit, pre-merge-commit, pre-push, manual]
+"""
+_AGENTS_LINE = """\
+Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
+Propose what you learned with `mdmem new`; people approve it.
+"""
+
+
+def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[str]:
+    """Write what is missing and yield one sentence a step; nothing that exists is changed.
+
+    Raises UsageError for a wing's name that is none.
+    """
+    root = (cwd / folder).resolve()
+    repository = _repository(root)
+    base = repository.top if repository is not None else cwd
+    name = wing or _name_of(base)
+    if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
+        raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
+    yield _write(root / SETTINGS_NAME, f'default_wing = "{name}"\n', base)
+    yield _write(root / name / "README.md", _manifest(name, repository), base)
+    yield _write(base / "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
+    if repository is None:
+        yield "not in a git repository: no hook; `git init` and run this again"
+    elif hook:
+        yield from _install_hooks(repository)
+    yield f"next: mdmem new decision {name}/architecture --title \"…\""
+
+
+def _repository(root: Path) -> Repository | None:
+    try:
+        return find_repository(root)
+    except GitError:
+        return None
+
+
+def _name_of(base: Path) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
+
+
+def _manifest(name: str, repository: Repository | None) -> str:
+    owner = _owner(repository)
+    owners = f"owners: [{scalar(owner)}]\n" if owner else ""
+    return f"---\nkind: project\n{owners}---\n\n# {name}\n\nWhat this project holds itself to.\n"
+
+
+def _owner(repository: Repository | None) -> str | None:
+    if repository is None:
+        return None
+    name, email = setting(repository, "user.name"), setting(repository, "user.email")
+    return f"{name} <{email}>" if name and email else name
+
+
+def _install_hooks(repository: Repository) -> Iterator[str]:
+    if (repository.top / _FRAMEWORK).exists():
+        yield f"{_FRAMEWORK} is there; add this to it:\n{_SNIPPET}".rstrip()
+        return
+    folder = hooks_folder(repository)
+    for name in _HOOKS:
+        path = folder / name
+        said = _write(path, _HOOK, repository.top, else_say="call `mdmem check --staged` from it")
+        if said.startswith("wrote"):
+            path.chmod(0o755)
+        yield said
+
+
+def _write(path: Path, text: str, base: Path, *, else_say: str = "") -> str:
+    name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+    if path.exists():
+        return f"{name} is there and stays as it is" + (f"; {else_say}" if else_say else "")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_new(path, text.encode())
+    return f"wrote {name}"

@@ -1,0 +1,100 @@
+"""Where the memory is: which folder is the root, why that one, and which repository holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.errors import GitError, RootNotFoundError, UsageError
+from mdmem.gitrepo import Repository, find_repository, list_tracked_named
+from mdmem.tree import SETTINGS_NAME
+
+
+class SeveralRootsError(UsageError):
+    """The repository holds several roots and nothing says which one is meant."""
+
+    def __init__(self, roots: tuple[Path, ...], top: Path) -> None:
+        """Keep the roots, sorted, for those who work on each."""
+        self.roots = roots
+        listed = ", ".join(root.relative_to(top).as_posix() for root in roots)
+        super().__init__(f"this repository holds {len(roots)} memories: {listed}; name one with --root")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """One root: its folder, why it is the one, its repository (None outside git), and what git said if it refused."""
+
+    root: Path
+    why: str
+    repository: Repository | None = None
+    git_fault: str | None = None
+
+    @property
+    def under(self) -> str:
+        """Return the root's path from the top of the repository, empty for the top itself."""
+        if self.repository is None:
+            return ""
+        relative = self.root.relative_to(self.repository.top).as_posix()
+        return "" if relative == "." else relative
+
+    @property
+    def base(self) -> Path:
+        """Return the folder that code paths and fallback documents count from."""
+        return self.repository.top if self.repository is not None else self.root.parent
+
+
+def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Location:
+    """Return the root that is meant.
+
+    In this order: the option, `MDMEM_ROOT`, the nearest folder above that holds `mdmem.toml`, the only tracked
+    `mdmem.toml` of the repository. Raises RootNotFoundError and SeveralRootsError.
+    """
+    named = given or environment.get("MDMEM_ROOT")
+    if named:
+        return located(_named_root(named, cwd), "--root" if given else "MDMEM_ROOT")
+    for folder in (cwd, *cwd.parents):
+        if (folder / SETTINGS_NAME).is_file():
+            return located(folder, f"nearest {SETTINGS_NAME} above the working folder")
+    roots = tracked_roots(cwd)
+    if not roots:
+        hint = "`mdmem init` makes one, --root names one"
+        raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
+    if len(roots) > 1:
+        repository = find_repository(cwd)
+        raise SeveralRootsError(roots, repository.top if repository else cwd)
+    return located(roots[0], f"the repository's only {SETTINGS_NAME}")
+
+
+def tracked_roots(cwd: Path) -> tuple[Path, ...]:
+    """Return every folder of the repository whose `mdmem.toml` git tracks, sorted."""
+    try:
+        repository = find_repository(cwd)
+    except GitError:
+        return ()
+    if repository is None:
+        return ()
+    return tuple(sorted((repository.top / path).parent for path in list_tracked_named(repository, SETTINGS_NAME)))
+
+
+def _named_root(named: str, cwd: Path) -> Path:
+    folder = (cwd / named).resolve()
+    if folder.name == SETTINGS_NAME:
+        folder = folder.parent
+    if not folder.is_dir():
+        raise RootNotFoundError(f"there is no folder {named}; name the folder that holds {SETTINGS_NAME}")
+    if not (folder / SETTINGS_NAME).is_file():
+        raise RootNotFoundError(f"{named} is no memory: it holds no {SETTINGS_NAME}; `mdmem init {named}` makes one")
+    return folder
+
+
+def located(root: Path, why: str) -> Location:
+    """Return the location of a folder; git that refuses to speak is remembered, for the files can be read without it."""
+    root = root.resolve()
+    try:
+        repository = find_repository(root)
+    except GitError as error:
+        return Location(root, why, None, str(error))
+    if repository is not None and not root.is_relative_to(repository.top.resolve()):
+        repository = None
+    return Location(root, why, repository)

@@ -1,0 +1,73 @@
+"""How the memory stands: what it holds, its index, its findings, and what is odd about the installation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.metadata import packages_distributions
+from typing import TYPE_CHECKING
+
+from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.index.protocol import IndexBusyError, IndexWriteError, Refreshed
+from mdmem.scope import Filters, resolve_scope
+from mdmem.workspace.model import StatusReport, WingCount
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+
+def report_status(workspace: Workspace) -> StatusReport:
+    """Return the report; nothing is written for it."""
+    from mdmem.checks.engine import chosen_codes
+
+    catalog = workspace.catalog
+    report = workspace.check(chosen_codes(workspace.settings))
+    severities = Counter(str(finding.severity) for finding in report.findings)
+    try:
+        active = resolve_scope(catalog, workspace.settings, Filters()).wing
+    except UsageError:
+        active = None
+    return StatusReport(
+        root=workspace.location.root,
+        why=workspace.location.why,
+        tree=catalog.tree.name,
+        active_wing=active,
+        wings=tuple(_count(workspace, name) for name in catalog.wings),
+        index=workspace.index.state(live=catalog.digests),
+        findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
+        remarks=tuple(_remarks(workspace)),
+    )
+
+
+def _count(workspace: Workspace, name: str) -> WingCount:
+    catalog = workspace.catalog
+    entries = [entry for entry in catalog.entries.values() if entry.wing == name]
+    return WingCount(
+        name=name,
+        kind=catalog.wings[name].kind.value,
+        types=dict(Counter(entry.type.value for entry in entries)),
+        statuses=dict(Counter(entry.status.value for entry in entries)),
+        broken=sum(path.startswith(f"{name}/") for path in catalog.broken),
+    )
+
+
+def _remarks(workspace: Workspace) -> list[str]:
+    remarks = []
+    if workspace.location.git_fault:
+        remarks.append(workspace.location.git_fault)
+    elif workspace.location.repository is None:
+        remarks.append("not in a git repository: history, --at and --staged are not to be had")
+    owners = sorted(set(packages_distributions().get("whoosh", ())))
+    if len(owners) > 1:
+        remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
+    return remarks
+
+
+def refresh_index(workspace: Workspace, *, rebuild: bool) -> Refreshed:
+    """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
+    live, read = workspace.catalog.digests, workspace.texts
+    try:
+        return workspace.index.refresh(live=live, read=read, progress=workspace.progress, rebuild=rebuild)
+    except IndexBusyError as error:
+        raise EnvironmentFaultError("another process is writing the index; try again in a moment") from error
+    except IndexWriteError as error:
+        raise EnvironmentFaultError(f"the index cannot be written: {error}; questions are answered from the files") from error

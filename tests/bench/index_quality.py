@@ -1,0 +1,119 @@
+"""How well questions find what is relevant: Cranfield's judged questions, and PEPs by their titles and abstracts."""
+
+import gzip
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from mdmem.index.postings import MemoryPostings
+from mdmem.index.protocol import IndexDocument
+from mdmem.index.query import matches, plain
+from mdmem.index.scoring import Corpus
+from mdmem.index.terms import SCORED, lengths_of, terms_of
+
+CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
+TOP = 10
+
+Search = Callable[[str], Sequence[str]]
+"""A question to the keys it finds, best first."""
+
+
+def cranfield_documents() -> list[IndexDocument]:
+    """Return the abstracts; the title that each text begins with is taken off it."""
+    return [
+        _document(record["id"], record["title"], record["text"].removeprefix(record["title"]))
+        for record in _records(CORPORA / "cranfield" / "docs.jsonl.gz")
+    ]
+
+
+def cranfield_questions() -> list[tuple[str, frozenset[str]]]:
+    """Return each question with the keys of its relevant documents."""
+    relevant: dict[str, set[str]] = defaultdict(set)
+    for line in (CORPORA / "cranfield" / "qrels.tsv").read_text().splitlines()[1:]:
+        question, document, grade = line.split("\t")[:3]
+        if grade == "1":
+            relevant[question].add(document)
+    lines = (CORPORA / "cranfield" / "queries.jsonl").read_text().splitlines()
+    questions = [json.loads(line) for line in lines]
+    return [(q["text"], frozenset(relevant[str(q["id"])])) for q in questions if relevant[str(q["id"])]]
+
+
+def peps() -> list[dict[str, object]]:
+    """Return the PEPs that have a body."""
+    return [record for record in _records(CORPORA / "peps.jsonl.gz") if record["body"]]
+
+
+def pep_documents() -> list[IndexDocument]:
+    """Return the PEPs as documents."""
+    return [_document(record["id"], record["title"], record["body"]) for record in peps()]
+
+
+def pep_titles() -> list[tuple[str, frozenset[str]]]:
+    """Return each PEP's title as a question for it."""
+    return [(str(record["title"]), frozenset([str(record["id"])])) for record in peps()]
+
+
+def pep_abstracts() -> list[tuple[str, frozenset[str]]]:
+    """Return the first sentence of each PEP's abstract as a question for it."""
+    return [(sentence, frozenset([str(record["id"])])) for record in peps() if (sentence := _sentence(str(record["body"])))]
+
+
+def scan(documents: Sequence[IndexDocument]) -> Search:
+    """Return a search over documents in memory."""
+    postings = MemoryPostings()
+    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
+    for number, document in enumerate(documents):
+        terms = terms_of(document)
+        postings.add(number, terms)
+        for name, length in zip(SCORED, lengths_of(terms), strict=True):
+            lengths[name].append(length)
+    keys = [document.key for document in documents]
+
+    def search(question: str) -> list[str]:
+        corpus = Corpus(keys, lengths, (postings,))
+        return [match.key for match in matches(plain(question), corpus, lambda _keys: ())]
+
+    return search
+
+
+def measure(search: Search, questions: Sequence[tuple[str, frozenset[str]]]) -> dict[str, float]:
+    """Return nDCG@10, Recall@10 and the mean reciprocal rank."""
+    gains, recalls, ranks = [], [], []
+    for question, relevant in questions:
+        found = search(question)
+        hits = [key in relevant for key in found[:TOP]]
+        ideal = sum(1 / math.log2(at + 2) for at in range(min(TOP, len(relevant))))
+        gains.append(sum(hit / math.log2(at + 2) for at, hit in enumerate(hits)) / ideal)
+        recalls.append(sum(hits) / len(relevant))
+        ranks.append(next((1 / at for at, key in enumerate(found, start=1) if key in relevant), 0.0))
+    return {name: sum(all_) / len(all_) for name, all_ in (("ndcg", gains), ("recall", recalls), ("mrr", ranks))}
+
+
+def _records(path: Path) -> Iterator[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        yield from map(json.loads, stream)
+
+
+def _document(key: object, title: str, body: str) -> IndexDocument:
+    return IndexDocument(str(key), "0", title, body, "note", "active", "w", "r")
+
+
+def _sentence(body: str) -> str:
+    found = re.search(r"^Abstract\n=+\n+(.+?)(?:\.\s|\n\n|\Z)", body, re.MULTILINE | re.DOTALL)
+    return found.group(1) if found else ""
+
+
+def main() -> None:
+    """Print the figures."""
+    abstracts = scan(cranfield_documents())
+    print("cranfield    ", measure(abstracts, cranfield_questions()))
+    proposals = scan(pep_documents())
+    print("pep titles   ", measure(proposals, pep_titles()))
+    print("pep abstracts", measure(proposals, pep_abstracts()))
+
+
+if __name__ == "__main__":
+    main()
