@@ -48,7 +48,7 @@ class OmittedCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """The answer within a budget: `tokens` is what it costs, `over_budget` says that invariants alone exceed it."""
+    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
 
     found: Retrieval
     items: tuple[Packed, ...]
@@ -113,8 +113,12 @@ def _first_paragraph(body: str) -> str:
     """Return the first paragraph that is text, cut at a word; headings and their underlines are none."""
     for block in re.split(r"\n[ \t]*\r?\n", body.strip()):
         lines = [line.strip() for line in block.splitlines()]
-        # A row of one repeated mark underlines the line above it: reStructuredText and setext headings.
-        if not lines[0] or lines[0].startswith("#") or (len(lines) > 1 and re.fullmatch(r"([=\-~^\"'*#.])\1{2,}", lines[1])):
+        # A row of one repeated mark underlines the line above it (reStructuredText and setext headings); `..` is a directive.
+        if (
+            not lines[0]
+            or lines[0].startswith(("#", ".. "))
+            or (len(lines) > 1 and re.fullmatch(r"([=\-~^\"'*#.])\1{2,}", lines[1]))
+        ):
             continue
         return _cut(" ".join(lines))
     return ""
@@ -196,7 +200,7 @@ class _Plan:
         self._fill(self.items, budget)
 
     def _fill(self, items: Sequence[Retrieved], budget: int, why: str = "over the budget") -> None:
-        """Give each item in turn: whole if that takes at most half of what is left, or if all of them fit; else short."""
+        """Give each item in turn: whole if all fit or it takes at most half of what is left, else shortened."""
         if self.total + sum(self._cost(item, Form.FULL) for item in items) <= budget:
             for item in items:
                 self._give(item, Form.FULL)

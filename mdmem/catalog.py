@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.entry.model import LINK_FIELDS, Entry, Flaw, Wing, from_json, title_of, to_json
+from mdmem.document.split import body_of
+from mdmem.entry.model import LINK_FIELDS, Entry, Flaw, Wing, from_json, title_of, to_json, wing_from_json, wing_to_json
 from mdmem.finding import Finding, Place
 from mdmem.lineage import Lineage
 from mdmem.state import read_json, write_json
@@ -74,8 +76,18 @@ class Catalog:
 
     def body(self, address: str) -> str:
         """Return the body of an entry as its file holds it; empty where the file went away meanwhile."""
-        document = self.document(f"{address}.md")
-        return document.body if document.fields is not None else ""
+        path = f"{address}.md"
+        if path in self._documents:
+            return self._documents[path].body
+        content = read_one(self.tree, path)
+        return "" if isinstance(content, Unreadable) else body_of(content)
+
+    def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+        """Yield address, body and digest of entries as they are now; what cannot be read any more is left out."""
+        wanted = [f"{address}.md" for address in addresses if address in self.entries]
+        for path, content in self.tree.read(wanted):
+            if not isinstance(content, Unreadable):
+                yield path.removesuffix(".md"), body_of(content), self.tree.identity(path, content)
 
     def documents(self, addresses: Sequence[str], *, keep: bool = True) -> Iterator[tuple[str, Document]]:
         """Yield the documents of many entries, read in one go; `keep` says whether to hold on to them."""
@@ -111,25 +123,46 @@ class _Loading:
         self.entry_files = tuple(file for file in listed if is_entry_place(file.path))
         self.others = tuple(file for file in listed if not is_entry_place(file.path))
         self.readable = [file for file in self.entry_files if file.kind is FileKind.FILE]
+        self.manifests = [file for file in self.others if _is_manifest(file)]
         self.documents: dict[str, Document] = {}
+        self.stated_wings: dict[str, Wing] = {}
+        self.wing_findings: list[Finding] = []
 
     def whole(self) -> Catalog:
+        self._read_manifests(self.manifests)
         documents = _documents(self.tree, [file.path for file in self.readable])
         return self._catalog({document.path: self._interpret(document) for document in documents})
 
     def through(self, cache: Path) -> Catalog:
         path = cache / "entries.json"
         known = read_json(path, CACHE_VERSION)
-        digests = self.tree.digests(self.readable)
+        digests = self.tree.digests([*self.readable, *self.manifests])
         fresh = [file.path for file in self.readable if digests.get(file.path) not in known]
         loaded = {document.path: self._interpret(document) for document in _documents(self.tree, fresh)}
         learned = {digests[path]: _to_cache(one) for path, one in loaded.items() if path in digests}
-        if learned:
-            write_json(path, CACHE_VERSION, _bounded(known, set(digests.values())) | learned)
         for file in self.readable:
             if file.path not in loaded:
                 loaded[file.path] = _from_cache(file.path, known[digests[file.path]])
+        learned |= self._learn_manifests(known, digests)
+        if learned:
+            write_json(path, CACHE_VERSION, _bounded(known, set(digests.values())) | learned)
         return self._catalog(loaded)
+
+    def _learn_manifests(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
+        """Read the manifests that were never read before, and return what to remember of those without a fault."""
+        learned = {}
+        for file in self.manifests:
+            digest = digests.get(file.path, "")
+            stored = known.get(f"wing {digest}")
+            if stored is None:
+                self._read_manifests([file])
+                if digest and not any(finding.place.path == file.path for finding in self.wing_findings):
+                    wing = self.stated_wings.get(file.path.split("/")[0])
+                    learned[f"wing {digest}"] = wing_to_json(wing) if wing is not None else {}
+            elif stored:
+                name = file.path.split("/")[0]
+                self.stated_wings[name] = wing_from_json(name, stored)
+        return learned
 
     def _interpret(self, document: Document) -> Loaded:
         self.documents[document.path] = document
@@ -137,7 +170,6 @@ class _Loading:
 
     def _catalog(self, loaded: Mapping[str, Loaded]) -> Catalog:
         everything = {file.path: loaded.get(file.path) or _unreadable(file) for file in self.entry_files}
-        wings, wing_findings = self._wings()
         findings = [finding for one in everything.values() for finding in one.findings]
         unlisted = [_unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
         addresses = frozenset(path.removesuffix(".md") for path in everything)
@@ -145,26 +177,30 @@ class _Loading:
         return Catalog(
             tree=self.tree,
             entries={entry.address: entry for entry in entries},
-            wings=wings,
+            wings=self._wings(),
             broken={path: one for path, one in everything.items() if one.entry is None},
-            findings=tuple(sorted([*findings, *wing_findings, *unlisted], key=lambda finding: finding.sort_key)),
+            findings=tuple(sorted([*findings, *self.wing_findings, *unlisted], key=lambda finding: finding.sort_key)),
             files=self.entry_files,
             others=self.others,
             sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},
             _documents=self.documents,
         )
 
-    def _wings(self) -> tuple[dict[str, Wing], list[Finding]]:
-        manifests = [file.path for file in self.others if file.path.count("/") == 1 and file.path.endswith(f"/{_MANIFEST}")]
-        found = {file.path.split("/")[0]: Wing(name=file.path.split("/")[0]) for file in self.entry_files}
-        findings: list[Finding] = []
-        for document in _documents(self.tree, manifests):
+    def _read_manifests(self, manifests: Sequence[TreeFile]) -> None:
+        for document in _documents(self.tree, [file.path for file in manifests]):
             name = document.path.split("/")[0]
             wing, faults = _read_manifest(name, document)
-            findings += faults
+            self.wing_findings += faults
             if wing is not None:
-                found[name] = wing
-        return dict(sorted(found.items())), findings
+                self.stated_wings[name] = wing
+
+    def _wings(self) -> dict[str, Wing]:
+        found = {file.path.split("/")[0]: Wing(name=file.path.split("/")[0]) for file in self.entry_files}
+        return dict(sorted({**found, **self.stated_wings}.items()))
+
+
+def _is_manifest(file: TreeFile) -> bool:
+    return file.path.count("/") == 1 and file.path.endswith(f"/{_MANIFEST}") and file.kind is FileKind.FILE
 
 
 def is_entry_place(path: str) -> bool:
@@ -181,6 +217,8 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
         return link
     plain = link.removeprefix("./").removesuffix(".md").strip("/")
     wing, room, _ = near.split("/", 2)
+    if plain.startswith("../"):
+        plain = posixpath.normpath(f"{wing}/{room}/{plain}")
     tried = (plain, f"{wing}/{plain}", f"{wing}/{room}/{plain}")
     return next((address for address in tried if address in addresses and address.count("/") == 2), None)
 
@@ -224,7 +262,7 @@ def _documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
 
 
 def _placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
-    place = document.place(flaw.field, flaw.item, of_key=flaw.on_key)
+    place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
     return Finding(flaw.code, flaw.message, place, flaw.help, address)
 
 
@@ -284,7 +322,7 @@ def _bounded(known: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
     """Forget what other branches left once it outweighs what this tree uses."""
     if len(known) <= 4 * len(used) + 4000:
         return dict(known)
-    return {digest: stored for digest, stored in known.items() if digest in used}
+    return {key: stored for key, stored in known.items() if key.removeprefix("wing ") in used}
 
 
 def settings_bytes(tree: Tree) -> bytes | Unreadable:

@@ -13,7 +13,15 @@ from mdmem.errors import GitError
 
 # A hook's variables name the repository of the hook; these alone are still right for ours.
 _KEPT = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
-_AUTHOR_PREFIXES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG", "GIT_SSH", "GIT_EDITOR", "GIT_CEILING_DIRECTORIES", "GIT_EXEC")
+_AUTHOR_PREFIXES = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_CONFIG",
+    "GIT_SSH",
+    "GIT_EDITOR",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_EXEC",
+)
 # A hostile repository's settings may name programs for these; none is needed to read.
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager")
 
@@ -49,7 +57,11 @@ class Commit:
 
 
 def _environment(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
-    kept = {name: value for name, value in environment.items() if not name.startswith("GIT_") or name.startswith(_AUTHOR_PREFIXES)}
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("GIT_") or name.startswith(_AUTHOR_PREFIXES)
+    }
     for name in _KEPT[1:]:
         if name in environment:
             kept[name] = environment[name]
@@ -88,7 +100,11 @@ def find_repository(folder: Path) -> Repository | None:
     try:
         printed = run(place, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
     except GitError as error:
-        if "not a git repository" in str(error) or "must be run in a work tree" in str(error) or "not installed" in str(error):
+        if (
+            "not a git repository" in str(error)
+            or "must be run in a work tree" in str(error)
+            or "not installed" in str(error)
+        ):
             return None
         raise
     top, git_dir, common = printed.decode("utf-8", "surrogateescape").splitlines()[:3]
@@ -122,7 +138,9 @@ def _without_intended(repository: Repository, under: str, blobs: list[Blob], ind
     empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
     if not empty:
         return blobs
-    printed = run(repository.top, "diff-files", "--name-only", "--diff-filter=A", "-z", "--", _pathspec(under), index=index)
+    printed = run(
+        repository.top, "diff-files", "--name-only", "--diff-filter=A", "-z", "--", _pathspec(under), index=index
+    )
     intended = empty & set(_records(printed))
     return [blob for blob in blobs if blob.path not in intended]
 
@@ -149,7 +167,9 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
 
 def resolve(repository: Repository, revision: str) -> str:
     """Return the commit that a revision names; raises GitError."""
-    printed = run(repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
+    printed = run(
+        repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
+    )
     if not printed.strip():
         raise GitError(f"`{revision}` names no commit here; write a branch, a tag or a commit")
     return printed.decode().strip()
@@ -212,7 +232,16 @@ def list_ignored(repository: Repository, paths: Sequence[str]) -> frozenset[str]
 
 def list_deletions(repository: Repository, under: str) -> dict[str, tuple[str, str | None]]:
     """Return, for each path that history deleted or moved away, the newest such commit and the path it moved to."""
-    arguments = ("log", "-z", "-M", "--diff-filter=DR", "--name-status", "--format=%x01%h", "--no-ext-diff", "--no-textconv")
+    arguments = (
+        "log",
+        "-z",
+        "-M",
+        "--diff-filter=DR",
+        "--name-status",
+        "--format=%x01%h",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
     try:
         printed = run(repository.top, *arguments, "--", _pathspec(under))
     except GitError:
@@ -243,8 +272,10 @@ def list_tracked_named(repository: Repository, name: str) -> list[str]:
 def search_lines(repository: Repository, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
     """Return path, line number and text of tracked lines that hold any of the words, whatever their case."""
     patterns = [part for word in words for part in ("-e", word)]
-    printed = run(repository.top, "grep", "-n", "-I", "-i", "-F", "-z", "--no-color", "--max-count=20", *patterns, ok=(0, 1))
-    found = []
+    printed = run(
+        repository.top, "grep", "-n", "-I", "-i", "-F", "-z", "--no-color", "--max-count=20", *patterns, ok=(0, 1)
+    )
+    found: list[tuple[str, int, str]] = []
     for line in printed.decode("utf-8", "replace").splitlines():
         parts = line.split("\0", 2)
         if len(parts) == 3 and len(found) < limit:
@@ -260,7 +291,9 @@ def history(repository: Repository, paths: Sequence[str]) -> list[Commit]:
     form = "%x01%h%x02%an%x02%aI%x02%s"
     with Repo(repository.top) as repo:
         try:
-            printed = repo.git.log(f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "-z", "--", *paths)
+            printed = repo.git.log(
+                f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "-z", "--", *paths
+            )
         except GitCommandError:
             # A repository without a commit has no history, which is no fault.
             return []

@@ -20,7 +20,12 @@ class Lineage:
         """Return, for each superseded entry, those that supersede it directly, sorted."""
         found: dict[str, set[str]] = {}
         for old, new in self._named():
-            if old != new and old in self.entries and new in self.entries and self.entries[new].status is not Status.DRAFT:
+            if (
+                old != new
+                and old in self.entries
+                and new in self.entries
+                and self.entries[new].status is not Status.DRAFT
+            ):
                 found.setdefault(old, set()).add(new)
         return {old: tuple(sorted(new)) for old, new in sorted(found.items())}
 
@@ -58,7 +63,7 @@ class Lineage:
         return address in self.heads(address)
 
     def heads(self, address: str) -> tuple[str, ...]:
-        """Return the current ends of the chains that start at an entry, sorted: one, several after a split, none when it ended."""
+        """Return the current ends of the chains from an entry, sorted: one, several after a split, none if it ended."""
         if address in self._heads:
             return self._heads[address]
         entry = self.entries.get(address)
@@ -69,7 +74,9 @@ class Lineage:
         """Heads of every entry on a chain, from the ends backwards: a group binds only where nothing beyond it does."""
         found: dict[str, tuple[str, ...]] = {}
         for group in self._groups:
-            beyond = {head for member in group for new in self.successors.get(member, ()) for head in found.get(new, ())}
+            beyond = {
+                head for member in group for new in self.successors.get(member, ()) for head in found.get(new, ())
+            }
             own = {member for member in group if self.entries[member].is_in_force}
             heads = tuple(sorted(beyond or own))
             found.update(dict.fromkeys(group, heads))

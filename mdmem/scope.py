@@ -130,7 +130,9 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
     try:
         return resolve_scope(catalog, settings, filters)
     except AmbiguousWingError:
-        return Scope(wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED)
+        return Scope(
+            wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED
+        )
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings) -> str:
@@ -143,11 +145,13 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings) -> str:
     if len(projects) == 1 or len(wings) == 1:
         return projects[0] if projects else next(iter(wings))
     listed = ", ".join(f"`{name}`" for name in (projects or wings))
-    raise AmbiguousWingError(f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}")
+    raise AmbiguousWingError(
+        f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}"
+    )
 
 
 def _shared_of(wing: Wing, wings: Mapping[str, Wing]) -> tuple[str, ...]:
-    """Return the shared wings a wing reads, in its order; all of them where its manifest names none; none for a shared one."""
+    """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
     if wing.is_shared and wing.shared_wings is None:
         return ()
     if wing.shared_wings is None:

@@ -24,9 +24,11 @@ class Places:
 
 
 def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
-    """Return the folders for a root: under git's own directory, which no commit can write, else in the user's cache."""
+    """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
     if repository is None:
-        home = Path(environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or tempfile.gettempdir()) / ".cache")
+        home = Path(
+            environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or tempfile.gettempdir()) / ".cache"
+        )
         folder = home / "mdmem" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
         return Places(folder / "index", folder)
     name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
@@ -35,7 +37,7 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
-    """Return what `write_json` stored under the same version; empty for a file that is absent, torn or of another version."""
+    """Return what `write_json` stored under this version; empty for a file that is absent, torn or of another."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -79,7 +81,7 @@ _STAT_VERSION = "1"
 
 @dataclass(slots=True)
 class StatCache:
-    """Remembers the digest of each file by its stat, as git's index does, so that an unchanged file is not read again."""
+    """Remembers each file's digest by its stat, as git's index does, so that an unchanged file is not read again."""
 
     path: Path | None
     _known: dict[str, list[Any]] = field(default_factory=dict)
@@ -110,10 +112,11 @@ class StatCache:
         self._changed = True
 
     def save(self, paths: set[str]) -> None:
-        """Write what is known of these paths, if anything changed."""
-        if self.path is None or not (self._changed or paths != self._known.keys()):
+        """Write what is known of the paths that are there, if anything changed."""
+        if self.path is None or not (self._changed or self._known.keys() - paths):
             return
-        write_json(self.path, _STAT_VERSION, {path: self._known[path] for path in sorted(paths) if path in self._known})
+        write_json(self.path, _STAT_VERSION, {path: self._known[path] for path in sorted(paths & self._known.keys())})
+        self._changed = False
 
 
 def write_new(path: Path, content: bytes) -> None:

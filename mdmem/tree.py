@@ -1,4 +1,7 @@
-"""Where files come from: the working tree, the git index, a revision. A file that cannot be read is never an absent one."""
+"""Where files come from: the working tree, the git index, a revision.
+
+A file that cannot be read is never an absent one.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,12 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from mdmem.gitrepo import Blob, Repository, list_revision, list_staged, read_blobs
-from mdmem.state import StatCache
 
 SETTINGS_NAME = "mdmem.toml"
 _KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
@@ -30,12 +32,16 @@ class FileKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:
-    """One path below the root, in `/` form; `digest` is known without reading where git lists the file."""
+    """One path below the root, in `/` form; `digest` is known without reading where git lists the file.
+
+    `target` is what a symbolic link says, in `/` form.
+    """
 
     path: str
     kind: FileKind = FileKind.FILE
     digest: str | None = None
     reason: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,40 @@ class Tree(Protocol):
         """Return the content's identity of each file that can be read, by path."""
         ...
 
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the identity of bytes that were just read at a path."""
+        ...
+
+
+class Digests(Protocol):
+    """Remembers which content a file of a certain stat had."""
+
+    def find(self, path: str, stat: os.stat_result) -> str | None:
+        """Return the digest, or None where it is not known for certain."""
+        ...
+
+    def keep(self, path: str, stat: os.stat_result, digest: str) -> None:
+        """Remember the digest of a file that was read with this stat."""
+        ...
+
+    def save(self, paths: set[str]) -> None:
+        """Keep what is known of the paths that are there."""
+        ...
+
+
+class Forgetful:
+    """Remembers nothing: every file is read."""
+
+    def find(self, path: str, stat: os.stat_result) -> str | None:  # noqa: ARG002  # the port's names
+        """Return None."""
+        return None
+
+    def keep(self, path: str, stat: os.stat_result, digest: str) -> None:
+        """Do nothing."""
+
+    def save(self, paths: set[str]) -> None:
+        """Do nothing."""
+
 
 def digest_of(content: bytes) -> str:
     """Return the name git gives a blob of these bytes."""
@@ -72,7 +112,7 @@ def digest_of(content: bytes) -> str:
 
 
 def is_wing_manifest(content: bytes) -> bool:
-    """Say whether a README has front matter with `kind`, which makes its folder a wing where the root is the repository's top."""
+    """Say whether a README has front matter with `kind`: where the root is the repository's top, that makes a wing."""
     return _KIND_LINE.match(content) is not None
 
 
@@ -82,7 +122,7 @@ class WorkingTree:
 
     root: Path
     is_top: bool = False
-    stats: StatCache = field(default_factory=lambda: StatCache(None))
+    stats: Digests = field(default_factory=Forgetful)
     name: str = "working tree"
     _listed: tuple[TreeFile, ...] | None = None
 
@@ -104,13 +144,18 @@ class WorkingTree:
                 yield from self._scan_item(item, prefix + item.name)
 
     def _scan_item(self, item: os.DirEntry[str], path: str) -> Iterator[TreeFile]:
+        if self.is_top and "/" not in path and item.name != SETTINGS_NAME and not self._is_wing(item.path):
+            return
         if item.is_symlink():
-            yield TreeFile(path, FileKind.SYMLINK)
-        elif not item.is_dir():
+            yield TreeFile(path, FileKind.SYMLINK, target=_target(item.path))
+        elif item.is_file(follow_symlinks=False):
             yield TreeFile(path)
+        elif not item.is_dir(follow_symlinks=False):
+            # To open a pipe would wait for ever.
+            yield TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file")
         elif (Path(item.path) / ".git").exists():
             yield TreeFile(path, FileKind.SUBMODULE)
-        elif "/" in path or not self.is_top or self._is_wing(item.path):
+        else:
             yield from self._scan(item.path, path + "/")
 
     @staticmethod
@@ -128,7 +173,9 @@ class WorkingTree:
     def _read(self, path: str) -> bytes | Unreadable:
         try:
             # The stat is taken before the bytes: a write in between makes the cache miss, never lie.
-            descriptor = os.open(self.root / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+            descriptor = os.open(
+                self.root / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+            )
             with os.fdopen(descriptor, "rb") as stream:
                 stat = os.fstat(stream.fileno())
                 content = stream.read()
@@ -152,8 +199,12 @@ class WorkingTree:
                 digest = None if isinstance(content, Unreadable) else digest_of(content)
             if digest is not None:
                 found[file.path] = digest
-        self.stats.save(set(found))
+        self.stats.save({file.path for file in self.files()})
         return found
+
+    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
+        """Return the digest of the bytes themselves: the file may have changed since it was listed."""
+        return digest_of(content)
 
 
 @dataclass(slots=True)
@@ -183,6 +234,7 @@ class GitTree:
                 found[path] = TreeFile(path, _kind_of(blob), blob.digest)
         if not self.under:
             found = self._wings_only(found)
+        found |= self._targets(found)
         self._digests = {path: file.digest or "" for path, file in found.items()}
         return tuple(found[path] for path in sorted(found))
 
@@ -192,10 +244,22 @@ class GitTree:
         return list_revision(self.repository, self.commit, self.under)
 
     def _wings_only(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
-        manifests = {path: file.digest or "" for path, file in found.items() if path.endswith("/README.md") and path.count("/") == 1}
+        manifests = {
+            path: file.digest or ""
+            for path, file in found.items()
+            if path.endswith("/README.md") and path.count("/") == 1
+        }
         content = dict(read_blobs(self.repository, list(manifests.values())))
-        wings = {path.split("/")[0] for path, digest in manifests.items() if is_wing_manifest(content.get(digest) or b"")}
-        return {path: file for path, file in found.items() if "/" not in path or path.split("/")[0] in wings}
+        wings = {
+            path.split("/")[0] for path, digest in manifests.items() if is_wing_manifest(content.get(digest) or b"")
+        }
+        return {path: file for path, file in found.items() if path == SETTINGS_NAME or path.split("/")[0] in wings}
+
+    def _targets(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
+        blobs = read_blobs(self.repository, [file.digest or "" for file in links])
+        said = (os.fsdecode(content or b"") for _, content in blobs)
+        return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked, from one git process."""
@@ -210,6 +274,17 @@ class GitTree:
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the digests that git listed."""
         return {file.path: file.digest for file in files if file.digest}
+
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the digest that git listed."""
+        return self._digests.get(path) or digest_of(content)
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path).replace(os.sep, "/")  # noqa: PTH115  # a Path drops what it holds normalised
+    except OSError:
+        return ""
 
 
 def _kind_of(blob: Blob) -> FileKind:

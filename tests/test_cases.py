@@ -1,4 +1,4 @@
-"""The golden cases: tests/cases/<check>/<case>/ holds a memory in `root/` and the findings it must give in `expected.txt`.
+"""The golden cases: tests/cases/<check>/<case>/ holds a memory in `root/` and its findings in `expected.txt`.
 
 `facts.json`, where there is one, stands for git: `tracked`, `ignored`, `deleted` (path to commit and new path).
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -40,7 +39,9 @@ def address_of(draft: Draft) -> str:
         parts.append(slug_of(draft.title))
     if len(parts) != 3:
         raise UsageError(f"`{draft.place}` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
-    for kind, name, pattern, example in zip(("wing", "room", "entry-id"), parts, (_WING, _NAME, _NAME), _EXAMPLES, strict=True):
+    for kind, name, pattern, example in zip(
+        ("wing", "room", "entry-id"), parts, (_WING, _NAME, _NAME), _EXAMPLES, strict=True
+    ):
         if not pattern.match(name):
             raise UsageError(f"`{name}` is no name for a {kind}; write it like `{example}`")
     return "/".join(parts)
@@ -93,5 +94,5 @@ def create(root: Path, address: str, text: str) -> Path:
 
 def _refuse_link(root: Path, path: Path) -> None:
     for folder in (path.parent, path.parent.parent):
-        if folder != root and os.path.islink(folder):
+        if folder != root and folder.is_symlink():
             raise UsageError(f"{folder.name} is a symbolic link; entries are written inside the root only")

@@ -20,12 +20,16 @@ invariant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.checks.wording import says_nothing
-from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
+    from mdmem.entry.model import Entry
 
 CODE = "body-empty"
 SEVERITY = Severity.ERROR

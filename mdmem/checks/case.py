@@ -76,18 +76,26 @@ class Case:
     @cached_property
     def documents(self) -> tuple[tuple[str, Document], ...]:
         """Return every file in an entry's place that has bytes, with its address."""
-        places = [path.removesuffix(".md") for path, broken in self.catalog.broken.items() if not _is_closed(broken.findings)]
+        places = [
+            path.removesuffix(".md") for path, broken in self.catalog.broken.items() if not _is_closed(broken.findings)
+        ]
         return tuple(self.catalog.documents(sorted([*self.catalog.entries, *places])))
 
     @cached_property
     def entries(self) -> tuple[tuple[Entry, Document], ...]:
         """Return every entry with its document, by address."""
-        return tuple((self.catalog.entries[address], document) for address, document in self.documents if address in self.catalog.entries)
+        return tuple(
+            (self.catalog.entries[address], document)
+            for address, document in self.documents
+            if address in self.catalog.entries
+        )
 
     @cached_property
     def prose(self) -> Mapping[str, str]:
         """Return each document's body by address, with code blanked out and every character at its offset."""
-        return {address: without_code(document.body) for address, document in self.documents if document.fields is not None}
+        return {
+            address: without_code(document.body) for address, document in self.documents if document.fields is not None
+        }
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
@@ -106,7 +114,7 @@ class Case:
 
     @cached_property
     def untracked(self) -> frozenset[str]:
-        """Return the addresses whose file is on disk and not in git; none outside git, or where git listed the files."""
+        """Return the addresses whose file is on disk and not in git; none outside git, or where git lists the files."""
         if self.facts is None:
             return frozenset()
         on_disk = (file.path for file in self.catalog.files if file.digest is None)
@@ -116,7 +124,9 @@ class Case:
         """Say whether an entry is in force and nothing in force supersedes it."""
         return self.catalog.lineage.is_current(address)
 
-    def on_entry(self, code: str, entry: Entry, message: str, help_: str, *, field: str = "", item: int | None = None) -> Finding:
+    def on_entry(
+        self, code: str, entry: Entry, message: str, help_: str, *, field: str = "", item: int | None = None
+    ) -> Finding:
         """Return a finding at a field of an entry, or at the head of its file."""
         place = self.catalog.place(entry.address, field, item) if field else Place(entry.path)
         return Finding(code, message, place, help_, entry.address)
@@ -156,7 +166,7 @@ def written_links(document: Document, name: str) -> list[str]:
 
 
 def _items(document: Document, name: str) -> list[object]:
-    value = (document.fields or {}).get(name)
+    value = document.fields.get(name) if document.fields is not None else None
     return value if isinstance(value, list) else [value]
 
 

@@ -14,11 +14,15 @@ Fix: add `deprecated_at` with the day it ended; often that is the `created_at` o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "deprecated-at-missing"
 SEVERITY = Severity.WARNING

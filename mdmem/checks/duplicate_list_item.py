@@ -13,12 +13,15 @@ Fix: remove the second one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
-from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
+    from mdmem.entry.model import Entry
 
 CODE = "duplicate-list-item"
 SEVERITY = Severity.WARNING
@@ -36,14 +39,19 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _repeats(case: Case, entry: Entry, name: str) -> Iterator[Finding]:
     document = case.catalog.document(entry.path)
-    first: dict[object, int] = {}
-    for number, item in enumerate((document.fields or {})[name]):
-        key = _folded(name, tuple(item.values()) if isinstance(item, dict) else item)
-        if item is not None and first.setdefault(key, number) != number:
-            shown = " ".join(item.values()) if isinstance(item, dict) else item
-            place, other = document.place(name, number), document.place(name, first[key])
-            yield Finding(CODE, f"`{shown}` stands twice in `{name}`", place, "remove it", entry.address, other)
+    first: dict[str, int] = {}
+    for number, item in enumerate(document.fields[name] if document.fields else ()):
+        if item is not None and first.setdefault(_folded(name, item), number) != number:
+            place, other = document.place(name, number), document.place(name, first[_folded(name, item)])
+            message = f"{_shown(item)} stands twice in `{name}`"
+            yield Finding(CODE, message, place, "remove it", entry.address, other)
 
 
-def _folded(name: str, item: Any) -> object:
-    return item.strip().casefold() if isinstance(item, str) and name != "applies_to" else item
+def _folded(name: str, item: object) -> str:
+    if isinstance(item, dict):
+        return f"{item['type']} {item['to']}"
+    return str(item).strip().casefold() if name != "applies_to" else str(item)
+
+
+def _shown(item: object) -> str:
+    return f"`{item['type']}: {item['to']}`" if isinstance(item, dict) else f"`{item}`"

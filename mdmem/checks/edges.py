@@ -10,11 +10,11 @@ Rows marked * look at all edges of O together, of which the rows above took thei
 | UNTRACKED | a file in git names one that is only on disk | link-not-tracked |
 | UNKNOWN | the file at one end cannot be read | that file's own |
 | CYCLE | O also supersedes N, directly or through others | supersession-cycle |
-| ACROSS_WINGS | N and O are of two wings, and it is no promotion from a project to a shared wing | supersession-across-wings |
-| TWO_SUCCESSORS * | two entries that are no drafts claim O, or O names two, unless O names them all and has a reason | two-successors |
-| MISMATCH * | one entry that is no draft claims O, and O names another instead | supersession-mismatch |
+| ACROSS_WINGS | N and O are of two wings, and N is not shared while O is a project's | supersession-across-wings |
+| TWO_SUCCESSORS * | two that are no drafts claim O, or O names two, without naming all and a reason | two-successors |
+| MISMATCH * | one that is no draft claims O, and O names another instead | supersession-mismatch |
 | PENDING | N is a draft and O does not name it | none |
-| BY_DRAFT | N is a draft, O names it, and O has neither a reason nor another successor for its end | superseded-by-draft |
+| BY_DRAFT | N is a draft, O names it, and O has no reason or other successor for its end | superseded-by-draft |
 | MISSING_FORWARD | O names N, N does not claim O | supersession-one-sided |
 | MISSING_BACK | N claims O, O does not name N | supersession-one-sided |
 | PENDING | N is a draft, O names it and ended for another cause | none |

@@ -15,12 +15,16 @@ budgets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from math import ceil
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mdmem.checks.case import Case
 
 CODE = "entry-too-long"
 SEVERITY = Severity.WARNING
@@ -43,7 +47,7 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         tokens = ceil(_size(entry, document.body) / _BYTES_PER_TOKEN)
         if tokens > budget:
-            message = f"the entry has {tokens} tokens, over the {budget} of a {entry.type}"
+            message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             help_ = "split it, or move the story into a note and link it with `see`"
             yield case.on_entry(CODE, entry, message, help_)
 

@@ -13,11 +13,15 @@ Fix: deprecate it with `mdmem deprecate ADDRESS --reason ...`, or give it a late
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.entry.model import day_of
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "expired"
 SEVERITY = Severity.WARNING

@@ -14,39 +14,66 @@ Fix: remove the comment, or write what it says where people can read it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "hidden-instruction"
 SEVERITY = Severity.WARNING
-# A comment that is never closed hides the rest of the page; `[//]: # (...)` is a link nobody can follow.
-_COMMENT = re.compile(r"<!--(?P<html>.*?)(?:-->|\Z)|^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+(?P<link>[(\"'].*)$", re.DOTALL | re.MULTILINE)
-_READER = r"(?:(?:ai|llm|coding|language)[ -])?(?:agents?|models?|assistants?)|llms?|ais?|claude|chatgpt|copilot|codex|gemini|gpt"
-_ADDRESSED = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.]{0,40}\b(?:instructions?|rules?|prompts?|guidelines?|invariants?)\b"
-    r"|\byou\s+(?:must|shall|have\s+to|are\s+(?:now\s+)?an?\b)"
-    r"|\b(?:system|developer)\s+(?:prompt|message)\b|</?system>|\bas\s+an\s+(?:ai|llm|assistant|agent)\b"
-    r"|\bassistant\b"
-    rf"|(?:\A\s*|\b(?:dear|attention|hey|(?:notes?|instructions?)\s+(?:to|for)(?:\s+(?:the|all|any))?)\s+)(?:{_READER})\b"
-    rf"|\b(?:{_READER})\s+(?:must|should|shall|have\s+to|need\s+to)\b"
-    r"|\b(?:do\s+not|don't|never)\s+(?:tell|mention|reveal|inform|show|disclose)\b",
-    re.IGNORECASE,
+# A comment that is never closed hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
+_HIDING = (
+    ("<!--", re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)),
+    ("]: ", re.compile(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)),
+)
+_READERS = ("agents?", "language models?", "llms?", "ai(?<!\\wai)s?", "claude", "chatgpt", "copilot", "codex", "gemini")
+_READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
+_RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
+# `ignore the rule MD013` speaks to a linter: only these words make the rules somebody's own.
+_YOURS = r"(?:all|any|every|your|my|other|previous|prior|above|earlier|preceding|system|safety)"
+# Each begins with a literal, which is found at the speed of memory; one alternation took 300 ns a character.
+_ADDRESSED = tuple(
+    re.compile(expression)
+    for expression in (
+        *(
+            rf"{verb}(?:\s+(?:the|of|these|those))*\s+{_YOURS}(?:\s+(?:the|of|these|those|{_YOURS}))*\s+{_RULES}\b"
+            for verb in ("ignore", "disregard", "forget", "override", "bypass")
+        ),
+        r"you\s+(?:must|shall|have\s+to|are\s+(?:now\s+)?an?\b)",
+        r"system\s+(?:prompt|message)\b",
+        r"</?system>",
+        *(rf"{reader}\s+(?:must|should|shall|have\s+to|need\s+to)\b" for reader in _READERS),
+        rf"\A\s*{_READER}\s*[:,]",
+        rf"(?:notes?|instructions?)\s+(?:to|for)\s+(?:(?:the|all|any)\s+)?{_READER}\b",
+        r"as\s+an\s+(?:ai|llm|assistant|agent)\b",
+        r"assistants?\b",
+        r"(?:do\s+not|don't|never)\s+(?:tell|mention|reveal|inform|disclose)\b",
+    )
 )
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each comment outside code that addresses an agent."""
     for address, document in case.documents:
-        if document.fields is None or not ("<!--" in document.body or "]: #" in document.body or "]: <>" in document.body):
+        hiding = [expression for hint, expression in _HIDING if hint in document.body]
+        if document.fields is None or not hiding:
             continue
-        for comment in _COMMENT.finditer(case.prose[address]):
-            text = comment["html"] or comment["link"] or ""
-            said = None if text.lstrip().startswith("mdmem:") else _ADDRESSED.search(text)
-            if said is None:
-                continue
-            words = " ".join(said.group().split())
-            message = f"a hidden comment says `{words}` to an agent"
-            help_ = "remove it, or write it where people can read it"
-            yield case.in_body(CODE, address, message, help_, offset=comment.start(), width=4)
+        prose = case.prose[address]
+        for comment in (comment for expression in hiding for comment in expression.finditer(prose)):
+            said = _said_to_an_agent(comment[1])
+            if said:
+                message = f"a comment that is not shown says `{said}`"
+                help_ = "remove it, or write it where people can read it"
+                yield case.in_body(CODE, address, message, help_, offset=comment.start(), width=4)
+
+
+def _said_to_an_agent(comment: str) -> str | None:
+    if comment.lstrip().startswith("mdmem:"):
+        return None
+    lowered = comment.lower()
+    found = next((found for expression in _ADDRESSED if (found := expression.search(lowered))), None)
+    return " ".join(found.group().split()) if found else None

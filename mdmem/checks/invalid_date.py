@@ -12,10 +12,14 @@ Fix: write the day that was meant, as YYYY-MM-DD.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "invalid-date"
 SEVERITY = Severity.ERROR

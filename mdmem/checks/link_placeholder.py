@@ -13,10 +13,14 @@ Fix: remove the field; a link field that is absent says the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "link-placeholder"
 SEVERITY = Severity.ERROR

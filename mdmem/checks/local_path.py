@@ -14,10 +14,14 @@ Fix: write the path from the repository's top, or `~/` where a home directory is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "local-path"
 SEVERITY = Severity.WARNING
@@ -28,12 +32,13 @@ _HOME = re.compile(
     r"(?:(?:/mnt)?/[a-z](?=/Users/))?(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})"
     r"(?P<name>[A-Za-z_][\w.-]*)[/\\]"
 )
-_ANYBODY = frozenset(
-    "user users username usr you me name someone somebody anyone owner default public shared all admin administrator root"
-    " guest app apps dev developer node python ruby git ubuntu debian fedora centos alpine arch pi vagrant docker vscode"
-    " coder codespace gitpod runner runneradmin build builder ci circleci travis jenkins jovyan linuxbrew ec2-user"
-    " azureuser opc core steam postgres www www-data nginx ros robot test tester foo bar alice bob jane john jdoe johndoe"
-    " janedoe example project projects workspace repo site".split()
+_ANYBODY = re.compile(
+    r"(?:users?|usernames?|usr|you|me|name|some(?:one|body)|anyone|owner|default|public|shared|all|admin|administrator|root"
+    r"|guest|apps?|dev|developer|node|python|ruby|git|ubuntu|debian|fedora|centos|alpine|arch|pi|vagrant|docker|vscode|coder"
+    r"|codespace|gitpod|runner|runneradmin|build|builder|ci|circleci|travis|jenkins|jovyan|linuxbrew|ec2-user|azureuser|opc"
+    r"|core|steam|postgres|www|www-data|nginx|ros|robot|test|tester|foo|bar|alice|bob|jane|john|jdoe|johndoe|janedoe|example"
+    r"|projects?|workspace|repo|site|(?:your|my).*)\Z",
+    re.IGNORECASE,
 )
 
 
@@ -44,7 +49,7 @@ def find(case: Case) -> Iterator[Finding]:
         if not any(hint in text for hint in _HINTS):
             continue
         for found in _HOME.finditer(text):
-            if found["name"].lower() in _ANYBODY or found["name"].lower().startswith(("your", "my")):
+            if _ANYBODY.match(found["name"]):
                 continue
             place = document.text_place(found.start(), len(found.group()))
             message = f"`{found.group()}` is a home directory on one machine"

@@ -15,10 +15,14 @@ Fix: add the field; here `status: draft` until the decision is approved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "missing-field"
 SEVERITY = Severity.ERROR

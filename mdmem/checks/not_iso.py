@@ -13,10 +13,14 @@ Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "not-iso"
 SEVERITY = Severity.ERROR

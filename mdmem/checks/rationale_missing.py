@@ -15,12 +15,16 @@ Fix: add a line `Rationale: ...` that says what breaks otherwise, or what was tu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.checks.wording import reasons_begin, says_nothing
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "rationale-missing"
 SEVERITY = Severity.WARNING
@@ -33,7 +37,7 @@ _CAUSE = re.compile(
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield one finding for each invariant and decision in force whose body gives no reason; an empty body is another."""
+    """Yield one finding for each invariant and decision in force whose body gives no reason."""
     for entry, document in case.entries:
         if entry.type in _NEEDS_ONE and entry.is_in_force and not _has_reason(entry, document.body):
             help_ = "add a line `Rationale: ...` that says what breaks otherwise"

@@ -15,12 +15,16 @@ Fix: read it against the code; then `mdmem verify ADDRESS`, or supersede or depr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.entry.model import EntryType, day_of
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "review-overdue"
 SEVERITY = Severity.WARNING

@@ -14,18 +14,22 @@ Fix: revoke it first, then write where it is kept instead of what it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.checks.secrets import find_secrets
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "secret-like-text"
 SEVERITY = Severity.ERROR
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield one finding for each secret in the front matter, the body or a file that cannot be parsed; never its text."""
+    """Yield one finding for each secret, in files that cannot be parsed too; it never repeats the secret."""
     for address, document in case.documents:
         for secret in find_secrets(document.text):
             place = document.text_place(secret.offset, secret.width)

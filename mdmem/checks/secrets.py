@@ -1,7 +1,7 @@
 """The patterns of keys, tokens and passwords: few, and each sure enough to block a commit.
 
-In the manner of detect-secrets and gitleaks, with what they learned: a value counts only if it looks random, and never if it
-says itself that it is an example.
+In the manner of detect-secrets and gitleaks, with what they learned: a value counts only if it looks random, and never
+if it says itself that it is an example.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,104 +25,110 @@ class Secret:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    """One kind of secret; a text that holds none of `hints` is not searched, group 1 is what must look random."""
-
-    kind: str
-    hints: tuple[str, ...]
-    expression: re.Pattern[str]
-
-
-def _token(kind: str, hints: tuple[str, ...], expression: str) -> _Pattern:
-    return _Pattern(kind, hints, re.compile(rf"(?<![A-Za-z0-9])({expression})(?![A-Za-z0-9])"))
-
-
-_TOKENS = (
-    _token("an AWS access key", ("AKIA", "ASIA"), r"A[KS]IA[0-9A-Z]{16}"),
-    _token("a GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[opusr]_[A-Za-z0-9]{36,251}"),
-    _token("a GitHub token", ("github_pat_",), r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
-    _token("a GitLab token", ("glpat-", "glrt-", "gldt-", "glptt-"), r"gl(?:pat|rt|dt|ptt)-[A-Za-z0-9_-]{20,}"),
-    _token("a Slack token", ("xox", "xapp-"), r"(?:xox[abeoprs]|xapp)-(?:[0-9A-Z]+-){1,4}[A-Za-z0-9]{16,}"),
-    _token("a Slack webhook", ("hooks.slack.com/",), r"hooks\.slack\.com/services/T\w{8,}/B\w{8,}/\w{20,}"),
-    _token("a Stripe key", ("k_live_",), r"[sr]k_live_[A-Za-z0-9]{24,}"),
-    _token("an npm token", ("npm_",), r"npm_[A-Za-z0-9]{36}"),
-    _token("a PyPI token", ("pypi-AgE",), r"pypi-AgE[A-Za-z0-9_-]{50,}"),
-    _token("an Anthropic key", ("sk-ant-",), r"sk-ant-[a-z0-9]+-[A-Za-z0-9_-]{32,}"),
-    _token("an OpenAI key", ("T3BlbkFJ",), r"sk-[A-Za-z0-9_-]{16,}T3BlbkFJ[A-Za-z0-9_-]{16,}"),
-    _token("a Google key", ("AIza",), r"AIza[A-Za-z0-9_-]{35}"),
-    _token("a Hugging Face token", ("hf_",), r"hf_[A-Za-z]{34}"),
-    _token("a SendGrid key", ("SG.",), r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
-    _token("an age key", ("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    _token("a JSON web token", ("eyJ",), r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
-    # The header alone is quoted in many a manual; only a key's own lines make it one.
-    _Pattern(
-        "a private key",
-        ("PRIVATE KEY",),
-        re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----[^-]{0,200}?([A-Za-z0-9+/]{40})"),
-    ),
-    _Pattern(
-        "an AWS secret key",
-        ("ecret",),
-        re.compile(r"(?i:aws_?secret_?access_?key|secretaccesskey)[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9/+]{40})\b"),
-    ),
+_KINDS = {
+    "aws": "an AWS access key",
+    "google": "a Google key",
+    "github": "a GitHub token",
+    "npm": "an npm token",
+    "stripe": "a Stripe key",
+    "huggingface": "a Hugging Face token",
+    "gitlab": "a GitLab token",
+    "slack": "a Slack token",
+    "hook": "a Slack webhook",
+    "pypi": "a PyPI token",
+    "anthropic": "an Anthropic key",
+    "openai": "an OpenAI key",
+    "age": "an age key",
+    "jwt": "a JSON web token",
+    "private": "a private key",
+    "url": "a password in a URL",
+}
+_WORD = "[A-Za-z0-9]"
+_CODE = "[A-Za-z0-9_-]"
+# Each begins with one rare character and looks back from there: six times as fast as one alternation of all prefixes.
+_CAPITAL = rf"A(?<!{_WORD}A)(?:(?P<aws>[KS]IA[0-9A-Z]{{16}})|(?P<google>Iza{_CODE}{{35}}))(?!{_WORD})"
+_UNDERSCORE = (
+    rf"_(?={_WORD}{{22}})(?:(?P<github>(?<=\bgh[opusr]_){_WORD}{{36,251}}|(?<=\bgithub_pat_){_WORD}{{22}}_{_WORD}{{59}})"
+    rf"|(?P<npm>(?<=\bnpm_){_WORD}{{36}})|(?P<stripe>(?<=\b[sr]k_live_){_WORD}{{24,128}})"
+    rf"|(?P<huggingface>(?<=\bhf_)[A-Za-z]{{34}}))(?!{_WORD})"
 )
-_PASSWORDS = (
-    _Pattern(
-        "a password in a URL",
-        ("://",),
-        re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'`<>]{1,80}:([^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)"),
-    ),
-    _Pattern(
-        "a password",
-        ("assw", "ASSW", "ecret", "ECRET", "oken", "OKEN", "pi_key", "pikey", "piKey", "API_KEY"),
-        re.compile(
-            r"(?i:password|passwd|passphrase|secret|token|api_?key|access_?key|secret_?key|private_?key)"
-            r"[\"']?\s{0,3}(?:=>|:=|[:=])\s{0,3}(?:\"([^\"\s]{8,128})\"|'([^'\s]{8,128})')"
+_HYPHEN = (
+    rf"-(?={_CODE}{{16}})(?:(?P<gitlab>(?:(?<=\bglpat-)|(?<=\bgl[rd]t-)|(?<=\bglptt-)){_CODE}{{20,64}})"
+    rf"|(?P<slack>(?:(?<=\bxox[abeoprs]-)|(?<=\bxapp-))(?:[0-9A-Z]+-){{1,4}}{_WORD}{{16,128}})"
+    rf"|(?P<pypi>(?<=\bpypi-)AgE{_CODE}{{50,256}})|(?P<anthropic>(?<=\bsk-)ant-[a-z0-9]+-{_CODE}{{32,128}})"
+    rf"|(?P<openai>(?<=\bsk-){_CODE}{{16,100}}?T3BlbkFJ{_CODE}{{16,128}})"
+    rf"|(?P<age>(?<=\bAGE-SECRET-KEY-)1[0-9A-Z]{{58}}))(?!{_WORD})"
+)
+_TOKENS = (re.compile(_CAPITAL), re.compile(_UNDERSCORE), re.compile(_HYPHEN))
+# Those without a rare first character are tried only where the text holds the hint.
+_HINTED = tuple(
+    (hint, re.compile(expression))
+    for hint, expression in (
+        (".eyJ", r"\b(?P<jwt>eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,})"),
+        ("hooks.slack.com", r"hooks\.slack\.com/services/(?P<hook>T\w{8,16}/B\w{8,16}/\w{20,64})"),
+        # The header alone is quoted in many a manual; only a key's own lines make it one.
+        (
+            "PRIVATE KEY",
+            r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]{1,200}?(?P<private>[A-Za-z0-9+/]{40})",
         ),
-    ),
-    _Pattern(
-        "a password",
-        ("PASSWORD=", "SECRET=", "TOKEN=", "_KEY="),
-        re.compile(r"\b[A-Z0-9_]*(?:PASSWORD|SECRET|TOKEN|API_KEY|ACCESS_KEY|SECRET_KEY)=([^\s\"'`]{8,128})"),
-    ),
+    )
 )
-_EXAMPLE = re.compile(
-    r"x{4}|\*{3}|\.{3}|…|[<>{}$%()\[\]]|1234567|abcdef|qwerty|example|sample|dummy|fake|mock|test|foo|your|changeme|change-me"
-    r"|placeholder|redacted|removed|replace|insert|secret|passw|p[a@]ss|token|hunter|letmein|todo|tr0ub",
+_URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<url>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
+_ASSIGNED = tuple(
+    re.compile(rf"{sign}[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
+    for sign, bare in (("=", r"|([^\s\"'`]{8,128})"), (":", ""))
+)
+_NAME = re.compile(
+    r"(?:password|passwd|passphrase|secret|token|api_?key|(?:access|secret|private|signing|encryption)_?key)"
+    r"[\"']?[ \t]{0,3}:?\Z",
     re.IGNORECASE,
 )
-# The token on the front page of jwt.io, known by its payload: {"sub":"1234567890".
-_KNOWN_EXAMPLES = ("eyJzdWIiOiIxMjM0NTY3ODkwI",)
-_WORDS = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
+# Without quotes only an environment variable is sure to hold a value and not a name.
+_VARIABLE = re.compile(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
+_LONGEST_NAME = 40
+
+_EXAMPLE_TOKEN = re.compile(r"example|x{5}|\.{3}|123456789|0{8}|eyJzdWIiOiIxMjM0NTY3ODkwI", re.IGNORECASE)
+_EXAMPLE_PASSWORD = re.compile(
+    r"x{4}|\*{3}|\.{3}|…|[<>{}$%()\[\]]|12345|abcdef|qwerty|example|sample|dummy|fake|mock|test|foo|your|change"
+    r"|placeholder|redacted|removed|replace|insert|secret|p[a@]ss|token|hunter|letmein|todo",
+    re.IGNORECASE,
+)
+_NAMED_THING = re.compile(r"[A-Za-z]+(?:[-_./:][A-Za-z0-9]{1,3})?(?:[-_./:][A-Za-z]+)*[-_.]?v?\d{0,4}")
 
 
 def find_secrets(text: str) -> Iterator[Secret]:
-    """Yield what looks like a secret, by kind; a stretch of text is named once."""
-    seen: set[int] = set()
-    for pattern in (*_TOKENS, *_PASSWORDS):
-        if not any(hint in text for hint in pattern.hints):
-            continue
-        for found in pattern.expression.finditer(text):
+    """Yield what looks like a secret."""
+    hinted = (expression for hint, expression in _HINTED if hint in text)
+    for expression in (*_TOKENS, *hinted):
+        for found in expression.finditer(text):
+            kind = found.lastgroup or ""
+            if _is_random(found[kind]) and not _EXAMPLE_TOKEN.search(found[kind]):
+                yield Secret(_KINDS[kind], found.start(), len(found.group()))
+    for found in _URL.finditer(text):
+        if _is_password(found["url"]):
+            yield Secret(_KINDS["url"], found.start("url"), len(found["url"]))
+    yield from _assigned(text)
+
+
+def _assigned(text: str) -> Iterator[Secret]:
+    for expression in _ASSIGNED:
+        for found in expression.finditer(text):
+            name = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
             group = found.lastindex or 0
-            if found.start(group) not in seen and _is_real(found.group(group), is_password=pattern in _PASSWORDS):
-                seen.add(found.start(group))
-                yield Secret(pattern.kind, found.start(group), found.end(group) - found.start(group))
+            if not _NAME.search(name) or (group == 3 and not _VARIABLE.search(name)):
+                continue
+            if _is_password(found[group]):
+                yield Secret("a password or key", found.start(group), len(found[group]))
 
 
-def _is_real(value: str, *, is_password: bool) -> bool:
-    if any(known in value for known in _KNOWN_EXAMPLES) or _entropy(value) < _least_entropy(value):
+def _is_password(value: str) -> bool:
+    if not any(character.isdigit() for character in value) or not _is_random(value):
         return False
-    if not is_password:
-        return not re.search(r"example|x{5}|\.{3}|1234567890|0{8}", value, re.IGNORECASE)
-    return not _EXAMPLE.search(value) and not _WORDS.fullmatch(value) and any(character.isdigit() for character in value)
+    return not _EXAMPLE_PASSWORD.search(value) and not _NAMED_THING.fullmatch(value)
 
 
-def _entropy(value: str) -> float:
-    """Return the bits a character that the value's own letters carry (Shannon 1948)."""
-    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
-
-
-def _least_entropy(value: str) -> float:
-    # A short random text repeats nothing by chance, so it is measured against what its length allows.
-    return min(3.0, 0.8 * math.log2(len(value)))
+def _is_random(value: str) -> bool:
+    """Say whether a text carries the bits a character of a random one (Shannon 1948)."""
+    # A short random text hardly repeats a character, so it is measured against what its length allows.
+    shares = (count / len(value) for count in Counter(value).values())
+    return -sum(share * math.log2(share) for share in shares) >= min(3.0, 0.8 * math.log2(len(value)))

@@ -17,12 +17,16 @@ Fix: replace it by what is meant, or remove it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
-from mdmem.document.parse import Document
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
+    from mdmem.document.parse import Document
 
 CODE = "template-leftover"
 SEVERITY = Severity.ERROR
@@ -47,13 +51,15 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _in_front_matter(address: str, document: Document) -> Iterator[Finding]:
     for name in (*_NAMES, *_SENTENCES):
-        value = (document.fields or {}).get(name)
+        value = document.fields.get(name) if document.fields else None
         if not isinstance(value, str) or not ("|" in value or "<" in value):
             continue
         if (_BRACKETED if name in _NAMES else _PLACEHOLDER).fullmatch(value):
             yield Finding(CODE, f"`{name}` still holds `{value}`", document.place(name), _HELP, address)
         elif name in _NAMES and _CHOICES.fullmatch(value):
-            yield Finding(CODE, f"`{name}` still lists the choices `{value}`", document.place(name), "keep one", address)
+            yield Finding(
+                CODE, f"`{name}` still lists the choices `{value}`", document.place(name), "keep one", address
+            )
 
 
 def _in_body(case: Case, address: str) -> Iterator[Finding]:

@@ -18,40 +18,45 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.document.parse import without_code
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "title-differs-from-heading"
 SEVERITY = Severity.WARNING
 _HEADING = re.compile(r"^#[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
 _TARGET = re.compile(r"\]\([^)]*\)")
-_LABEL = re.compile(r"^(?:[a-z]+[- ]?)?\d+\s*[:.)–—-]\s+|^(?:adr|decision|invariant|pattern|note|rule|session)\s*:\s*", re.I)
-_SECTIONS = frozenset(
-    "abstract background consequences context decision description details fact introduction motivation notes overview"
-    " problem rationale rule status steps summary".split()
+_LABEL = re.compile(
+    r"^(?:[a-z]+[- ]?)?\d+\s*[:.)\u2013\u2014-]\s+|^(?:adr|decision|invariant|pattern|note|rule|session)\s*:\s*", re.I
+)
+_SECTION = re.compile(
+    r"(?:abstract|background|consequences|context|contextandproblemstatement|decision|description|details|fact|introduction"
+    r"|motivation|notes|overview|problem|problemstatement|rationale|rule|status|steps|summary)\Z"
 )
 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry whose first level-1 heading is another than its title."""
     for entry, document in case.entries:
-        body = document.body
-        if not (body.startswith("# ") or "\n# " in body) or "title" not in (document.fields or {}):
+        heading = _heading(document.body)
+        if heading is None or not document.fields or not document.fields.get("title") or "title" in entry.unread:
             continue
-        heading = _heading(body)
-        if heading is None or "title" in entry.unread or _folded(heading.group(1)) in {_folded(entry.title), *_SECTIONS}:
+        if _folded(heading[1]) == _folded(entry.title) or _SECTION.match(_folded(heading[1])):
             continue
-        message = f"the heading `{heading.group(1)}` differs from the title `{entry.title}`"
-        other = document.body_place(heading.start(1), len(heading.group(1)))
+        message = f"the heading `{heading[1]}` differs from the title `{entry.title}`"
+        other = document.body_place(heading.start(1), len(heading[1]))
         help_ = "correct the one that is wrong, or remove the heading"
         yield Finding(CODE, message, document.place("title"), help_, entry.address, other)
 
 
 def _heading(body: str) -> re.Match[str] | None:
-    found = _HEADING.search(body)
+    found = _HEADING.search(body) if body.startswith("# ") or "\n# " in body else None
     if found is None or not any(fence in body[: found.start()] for fence in ("```", "~~~")):
         return found
     # The heading's own code spans must survive, so only its place is taken from the blanked text.

@@ -18,12 +18,16 @@ Fix: add `title:` with the rule in a few words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.document.parse import first_heading
 from mdmem.entry.model import title_of
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "title-missing"
 SEVERITY = Severity.WARNING
@@ -35,6 +39,8 @@ def find(case: Case) -> Iterator[Finding]:
         if entry.title != title_of(entry.address) or "title" in entry.unread:
             continue
         document = case.catalog.document(entry.path)
-        if (document.fields or {}).get("title") or first_heading(document.body):
+        if (document.fields and document.fields.get("title")) or first_heading(document.body):
             continue
-        yield case.on_entry(CODE, entry, "no `title`, and no heading in the body", "add `title:` with the rule in a few words")
+        yield case.on_entry(
+            CODE, entry, "no `title`, and no heading in the body", "add `title:` with the rule in a few words"
+        )

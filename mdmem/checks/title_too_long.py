@@ -5,17 +5,21 @@ is usually the rule itself, which belongs in the first sentence of the body.
 
 Fails:
 
-    title: All services that talk to the billing system have to store every date and time in UTC and convert only for display
+    title: Services that talk to billing have to store all times in UTC and convert them to a zone for display only
 
 Fix: name the subject and the choice, as in `title: Dates are stored in UTC`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Place, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "title-too-long"
 SEVERITY = Severity.WARNING
@@ -34,7 +38,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _place(case: Case, path: str, title: str) -> Place:
     document = case.catalog.document(path)
-    if (document.fields or {}).get("title"):
+    if document.fields and document.fields.get("title"):
         return document.place("title")
     offset = document.body.find(title)
     return document.body_place(offset, len(title)) if offset >= 0 else Place(path)

@@ -14,10 +14,14 @@ Fix: write one of the four. What was accepted is `active`, what was proposed is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "unknown-status"
 SEVERITY = Severity.ERROR

@@ -12,10 +12,14 @@ Fix: write one of the four types; what else the entry is goes into `label`, as i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "unknown-type"
 SEVERITY = Severity.ERROR

@@ -14,12 +14,16 @@ Fix: write "A callback must not block the executor", or make the entry a pattern
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from mdmem.checks.case import Case
 from mdmem.checks.wording import sentences, statement
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
 
 CODE = "vague-invariant"
 SEVERITY = Severity.WARNING
@@ -39,7 +43,7 @@ _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b",
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield one finding for each invariant with a soft word in a sentence that binds nobody, or without a binding word."""
+    """Yield one finding for each invariant with a sentence that binds nobody, or without a binding word."""
     for entry in case.catalog.entries.values():
         if entry.type is EntryType.INVARIANT and entry.status is not Status.DEPRECATED:
             yield from _judged(case, entry)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
 _SETTING = r"(?:context|background|problem|purpose|driver)s?"
 # `Why:` may be bold, quoted or an item; a heading may say more than the one word.
 _REASONS_BEGIN = re.compile(
-    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}\b[*_]{{0,2}}[ \t]*[:.–—]"
+    rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}(?![a-z])[*_]{{0,2}}[ \t]*[:.\u2013\u2014]"
     rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b"
     rf"|^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
-_SENTENCE_END = re.compile(r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?])[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
+_SENTENCE_END = re.compile(
+    r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?])[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+"
+)
 # Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
 _NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
 _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t].*$", re.MULTILINE)

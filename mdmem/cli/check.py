@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
 @at_option
 @format_option("text", "concise", "json", "github")
 @global_options
-def command(given: Globals, paths: tuple[str, ...], form: str, revision: str | None, *, staged: bool, strict: bool, verbose: bool, select: tuple[str, ...], ignore: tuple[str, ...], explain: str | None) -> int:  # fmt: skip
+def command(given: Globals, paths: tuple[str, ...], form: str, explain: str | None, **options: Any) -> int:
     """Check every file and every link of the memory; PATHs narrow what is reported, never what is read.
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
     if explain is not None:
         return _explain(explain)
+    staged, revision = options["staged"], options["revision"]
     if staged and revision is not None:
         raise click.UsageError("--staged and --at name two trees; choose one")
     worst = 0
@@ -52,9 +53,9 @@ def command(given: Globals, paths: tuple[str, ...], form: str, revision: str | N
         workspace = workspace_at(location, given, revision=revision, staged=staged)
         if staged and not workspace.concerns_staged():
             continue
-        report = _checked(workspace, paths, select, ignore, verbose=verbose)
+        report = _checked(workspace, paths, options)
         _print(report, workspace, form, given, silent=staged and not report.findings)
-        worst = max(worst, _exit_code(report, workspace, strict=strict))
+        worst = max(worst, _exit_code(report, workspace, strict=options["strict"]))
     return worst
 
 
@@ -68,16 +69,15 @@ def _locations(given: Globals) -> tuple[Location, ...]:
         return tuple(located(root, "one of several in the repository") for root in error.roots)
 
 
-def _checked(
-    workspace: Workspace, paths: tuple[str, ...], select: tuple[str, ...], ignore: tuple[str, ...], *, verbose: bool
-) -> Report:
+def _checked(workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> Report:
     from dataclasses import replace
 
     from mdmem.checks.engine import chosen_codes
     from mdmem.finding import Severity
 
-    report = workspace.check(chosen_codes(workspace.settings, split_values(select), split_values(ignore)), paths=paths)
-    shown = tuple(one for one in report.findings if verbose or one.severity is not Severity.INFO)
+    codes = chosen_codes(workspace.settings, split_values(options["select"]), split_values(options["ignore"]))
+    report = workspace.check(codes, paths=paths)
+    shown = tuple(one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO)
     return replace(report, findings=shown)
 
 

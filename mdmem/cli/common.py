@@ -49,7 +49,9 @@ def global_options(command: Decorated) -> Decorated:
 
     def with_globals(*arguments: Any, root: str | None, quiet: bool, color: str | None, **options: Any) -> Any:
         context = click.get_current_context()
-        outer = context.parent.obj if context.parent is not None and isinstance(context.parent.obj, Globals) else Globals()
+        outer = (
+            context.parent.obj if context.parent is not None and isinstance(context.parent.obj, Globals) else Globals()
+        )
         merged = Globals(root or outer.root, quiet or outer.quiet, color or outer.color)
         context.obj = merged
         return command(merged, *arguments, **options)
@@ -85,7 +87,9 @@ def filter_options(command: Decorated) -> Decorated:
 
 
 _FILTERS = (
-    click.option("--wing", "-w", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings; the first is active."),
+    click.option(
+        "--wing", "-w", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings; the first is active."
+    ),
     click.option("--room", "-r", multiple=True, metavar="ROOM", shell_complete=complete_room, help="Rooms."),
     click.option("--type", "-t", "types", multiple=True, metavar="TYPE", help="invariant, decision, pattern, note."),
     click.option("--status", "-s", multiple=True, metavar="STATUS", help="draft, active, under_review, deprecated."),
@@ -146,7 +150,8 @@ def open_workspace(given: Globals, *, revision: str | None = None, staged: bool 
 
 def workspace_at(location: Location, given: Globals, *, revision: str | None = None, staged: bool = False) -> Workspace:
     """Return the workspace of one root."""
-    from mdmem.workspace.workspace import Moment, Workspace
+    from mdmem.workspace.opened import Moment
+    from mdmem.workspace.workspace import Workspace
 
     return Workspace(
         location=location,

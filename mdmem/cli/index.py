@@ -24,5 +24,7 @@ def command(given: Globals, form: str, *, rebuild: bool) -> int:
         print_text(dump({"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}))
     else:
         how = ", built anew" if done.rebuilt else ""
-        print_text(f"{count(done.total, 'entry', 'entries')} in the index: {done.added} taken in, {done.removed} dropped{how}")
+        print_text(
+            f"{count(done.total, 'entry', 'entries')} in the index: {done.added} taken in, {done.removed} dropped{how}"
+        )
     return 0

@@ -104,5 +104,7 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
 def _fault(error: Exception) -> int:
     if os.environ.get("MDMEM_DEBUG"):
         raise error
-    sentence = f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
+    sentence = (
+        f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
+    )
     return _fail(sentence, 3)

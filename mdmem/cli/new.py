@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.argument("entry_type", metavar="TYPE", type=click.Choice(["invariant", "decision", "pattern", "note"]))
 @click.argument("place", metavar="WING/ROOM[/ID]")
 @click.option("--title", "-t", default="", help="The title; the entry-id is made from it where none is given.")
-@click.option("--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"]))
+@click.option(
+    "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
+)
 @click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
 @global_options
 def command(given: Globals, entry_type: str, place: str, title: str, status: str, body: str | None) -> int:
@@ -51,7 +53,7 @@ def _piped(body: str | None) -> str | None:
     if body is not None and body != "-":
         return body
     if body == "-" or not sys.stdin.isatty():
-        return click.get_text_stream("stdin").read()
+        return sys.stdin.read()
     return None
 
 

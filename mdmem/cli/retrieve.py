@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
 @click.option("--path", "-p", "paths", multiple=True, metavar="CODEPATH", help="Code at hand, matched with applies_to.")
-@click.option("--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer; a token is 4 bytes.")
-@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query: AND, OR, NOT, \"a phrase\", field:word.")
+@click.option(
+    "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer; a token is 4 bytes."
+)
+@click.option(
+    "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
+)
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")

@@ -22,7 +22,9 @@ from mdmem.cli.common import (
 @click.command("search")
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(min=1), default=10, show_default=True, help="Hits at most.")
-@click.option("--query-syntax", "syntax", is_flag=True, help="Read WORDS as a query: AND, OR, NOT, \"a phrase\", field:word.")
+@click.option(
+    "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
+)
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")

@@ -53,7 +53,8 @@ def cause_of(text: str, error: yaml.MarkedYAMLError) -> Cause:
         cause = explain(refusal) if pattern.search(refusal.words) else None
         if cause is not None:
             return cause
-    return refusal.cause(at, f"the YAML reader says: {error.problem}", "put quotes round the value, or mend the indentation")
+    help_ = "put quotes round the value, or mend the indentation"
+    return refusal.cause(at, f"the YAML reader says: {error.problem}", help_)
 
 
 def _tab(refusal: _Refusal) -> Cause | None:
@@ -111,7 +112,8 @@ def _second_colon(refusal: _Refusal) -> Cause:
     key, _, value = line.partition(":")
     if len(key) == refusal.at.column:
         return refusal.cause(refusal.at, "an indented key under a plain value", "move the key to the margin")
-    return refusal.cause(refusal.at, "colon and blank inside a plain value", f"write {key.strip()}: {_quoted(value.strip())}")
+    help_ = f"write {key.strip()}: {_quoted(value.strip())}"
+    return refusal.cause(refusal.at, "colon and blank inside a plain value", help_)
 
 
 def _text_after(refusal: _Refusal) -> Cause | None:

@@ -1,54 +1,29 @@
-"""Where front matter starts and ends: a python-frontmatter handler with an exact fence and the strict reader."""
+"""The door to python-frontmatter: a handler with an exact fence and the strict reader."""
 
 from __future__ import annotations
 
-import re
-
 from frontmatter.default_handlers import BaseHandler
 
+from mdmem.document.split import FENCE, has_front_matter, split_text
 from mdmem.document.strict import Fields, read_fields
 
-_FENCE = re.compile(r"^---\r?$", re.MULTILINE)
-_FRONT = re.compile(r"---\r?(?:\n|\Z)")
-_VARIANT = re.compile(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
-_LFS_POINTER = "version https://git-lfs.github.com/spec/"
-# Blanks that no editor shows: of zero width, no-break, and a second byte order mark.
-_UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
-
-class FenceError(ValueError):
-    """The fence is missing, unclosed, or no exact `---`; knows code, line and help."""
-
-    def __init__(self, code: str, message: str, help_: str, line: int = 1) -> None:
-        """Keep the parts of the finding."""
-        super().__init__(message)
-        self.code, self.help, self.line = code, help_, line
-
-
-class StrictHandler(BaseHandler):  # type: ignore[misc]  # python-frontmatter ships no types for it
+class StrictHandler(BaseHandler):
     """Reads front matter between two lines that are exactly `---`; a carriage return before the line's end is allowed.
 
     Usable with python-frontmatter itself: `frontmatter.load(path, handler=StrictHandler())`.
     """
 
-    FM_BOUNDARY = _FENCE
+    FM_BOUNDARY = FENCE
     START_DELIMITER = END_DELIMITER = "---"
 
     def detect(self, text: str) -> bool:
         """Say whether the text begins with an exact fence."""
-        return _FRONT.match(text) is not None
+        return has_front_matter(text)
 
     def split(self, text: str) -> tuple[str, str]:
         """Return front matter and body, byte for byte; raises FenceError."""
-        start = _FRONT.match(text)
-        if start is None:
-            raise _no_start(text)
-        end = _FENCE.search(text, start.end())
-        if end is None:
-            raise _no_end(text, start.end())
-        _refuse_variant(text, start.end(), end.start())
-        body = end.end() + 1 if text[end.end() : end.end() + 1] == "\n" else end.end()
-        return text[start.end() : end.start()], text[body:]
+        return split_text(text)
 
     def load(self, fm: str, **_: object) -> Fields:
         """Return the fields; raises ValueError with the first fault."""
@@ -56,42 +31,3 @@ class StrictHandler(BaseHandler):  # type: ignore[misc]  # python-frontmatter sh
         if fields is None:
             raise ValueError(troubles[0].message)
         return fields
-
-
-def _refuse_variant(text: str, start: int, end: int) -> None:
-    """Refuse a front matter that an almost-fence closes before the exact one: that one is a rule in the body."""
-    if text.find("\n---", start, end) < 0 and text.find("\n...", start, end) < 0:
-        return
-    variant = _VARIANT.search(text, start, end)
-    if variant is not None:
-        raise _bad_end(text, variant)
-
-
-def _no_start(text: str) -> FenceError:
-    lines = text.split("\n")
-    first = next((number for number, line in enumerate(lines) if line.strip()), None)
-    if first is None:
-        return FenceError("empty-file", "the file is empty", "delete it, or write an entry with `mdmem new`")
-    line = lines[first].rstrip("\r")
-    if line.startswith(_LFS_POINTER):
-        help_ = "run `git lfs pull`, then keep the memory out of LFS with `git lfs untrack '*.md'`"
-        return FenceError("git-lfs-pointer", "a Git LFS pointer stands in place of the text", help_, first + 1)
-    if first > 0 and line == "---":
-        return FenceError("fence-variant", "blank lines stand before the opening fence", "start the file with `---`", 1)
-    if _VARIANT.match(line):
-        return FenceError("fence-variant", f"the opening fence is `{line}`, not `---`", "write exactly `---`", first + 1)
-    if line.strip(_UNSEEN) == "---":
-        return FenceError("fence-variant", "invisible characters stand beside the opening fence", "write exactly `---`", first + 1)
-    return FenceError("front-matter-missing", "the file has no front matter", "start it with `---`, `type:`, `status:` and `created_at:`")
-
-
-def _no_end(text: str, after: int) -> FenceError:
-    variant = _VARIANT.search(text, after)
-    if variant is None:
-        return FenceError("fence-unterminated", "the front matter is not closed", "write `---` on a line of its own after the last key")
-    return _bad_end(text, variant)
-
-
-def _bad_end(text: str, variant: re.Match[str]) -> FenceError:
-    found, line = variant.group().rstrip("\r"), text.count("\n", 0, variant.start()) + 1
-    return FenceError("fence-variant", f"the closing fence is `{found}`, not `---`", "write exactly `---`", line)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def matches(glob: str, path: str) -> bool:
-    """Say whether a path lies under a glob: `*` stays in a folder, `**` crosses, a plain path covers what is below it."""
+    """Say whether a glob covers a path: `*` stays in a folder, `**` crosses, a plain path covers all below it."""
     return _compiled(glob).match(path) is not None
 
 

@@ -208,6 +208,11 @@ def title_of(address: str) -> str:
     return words[:1].upper() + words[1:]
 
 
+def visible(text: str) -> str:
+    """Return a text with each character that does not show written as its number."""
+    return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
+
+
 _DEFAULTS = {item.name: item.default for item in fields(Entry)}
 _PLACED = frozenset({"address", "title"})
 
@@ -233,7 +238,7 @@ _STATUSES = {status.value: status for status in Status}
 
 def from_json(address: str, plain: dict[str, Any]) -> Entry:
     """Return the entry that `to_json` gave, placed at an address; an empty title becomes the entry-id in words."""
-    values = {name: tuple(value) if value.__class__ is list else value for name, value in plain.items()}
+    values: dict[str, Any] = {name: tuple(value) if value.__class__ is list else value for name, value in plain.items()}
     values["type"] = _TYPES[values["type"]]
     values["status"] = _STATUSES[values["status"]]
     values["title"] = values["title"] or title_of(address)
@@ -247,12 +252,38 @@ def from_json(address: str, plain: dict[str, Any]) -> Entry:
     return Entry(address=address, **values)
 
 
+def wing_to_json(wing: Wing) -> dict[str, Any]:
+    """Return what a manifest states, without the wing's name, as JSON values; `wing_from_json` reads it back."""
+    at = wing.last_hygiene_at
+    stated: dict[str, Any] = {"kind": wing.kind, "project_id": wing.project_id, "description": wing.description}
+    return stated | {
+        "owners": wing.owners,
+        "shared_wings": wing.shared_wings,
+        "last_hygiene_at": at.isoformat() if at else None,
+    }
+
+
+def wing_from_json(name: str, plain: dict[str, Any]) -> Wing:
+    """Return the wing that `wing_to_json` gave, under a name."""
+    shared, at = plain["shared_wings"], plain["last_hygiene_at"]
+    return Wing(
+        name=name,
+        kind=WingKind(plain["kind"]),
+        project_id=plain["project_id"],
+        description=plain["description"],
+        owners=tuple(plain["owners"]),
+        shared_wings=None if shared is None else tuple(shared),
+        last_hygiene_at=parse_moment(at) if at else None,
+        has_manifest=True,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Flaw:
     """One fault of the front matter against the schema; `item` counts within a list from 0."""
 
     code: str
-    field: str
+    name: str
     message: str
     help: str = ""
     item: int | None = None

@@ -11,7 +11,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, Valida
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from mdmem.entry.model import (
-    LINK_FIELDS,
     Entry,
     EntryType,
     Flaw,
@@ -23,6 +22,7 @@ from mdmem.entry.model import (
     WingKind,
     parse_moment,
     title_of,
+    visible,
 )
 
 SCHEMA_VERSION = 1
@@ -42,7 +42,7 @@ def _text(value: object) -> object:
 
 
 def _kind(value: object) -> str:
-    return {list: "list", dict: "mapping"}.get(type(value), "value")
+    return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
 
 
 def _texts(value: object) -> object:
@@ -52,7 +52,9 @@ def _texts(value: object) -> object:
 
 def _item(value: object) -> object:
     if isinstance(value, (list, dict)):
-        raise PydanticCustomError("nested-value", "expected text, found a {kind} inside the list", {"kind": _kind(value)})
+        raise PydanticCustomError(
+            "nested-value", "expected text, found a {kind} inside the list", {"kind": _kind(value)}
+        )
     return value
 
 
@@ -74,7 +76,9 @@ def _number(convert: Callable[[str], float], low: float, high: float, wanted: st
         except ValueError:
             number = None
         if number is None or not low <= number <= high:
-            raise PydanticCustomError("wrong-type", "expected {wanted}, found `{text}`", {"wanted": wanted, "text": value})
+            raise PydanticCustomError(
+                "wrong-type", "expected {wanted}, found `{text}`", {"wanted": wanted, "text": value}
+            )
         return number
 
     return read
@@ -83,7 +87,8 @@ def _number(convert: Callable[[str], float], low: float, high: float, wanted: st
 def _link(value: object) -> object:
     _item(value)
     if isinstance(value, str) and not value.isprintable():
-        raise PydanticCustomError("invisible-characters", "`{text}` holds an invisible character", {"text": visible(value)})
+        shown = {"text": visible(value)}
+        raise PydanticCustomError("invisible-characters", "`{text}` holds an invisible character", shown)
     if isinstance(value, str) and value.strip().lower() in PLACEHOLDERS:
         raise PydanticCustomError("link-placeholder", "`{text}` stands where an address belongs", {"text": value})
     return value
@@ -103,9 +108,13 @@ def _pairs(value: object) -> object:
 
 
 def _relations(value: object) -> object:
-    items = value if isinstance(value, list) else [value]
+    items: list[Any] = value if isinstance(value, list) else [value]
     for item in items:
-        if not isinstance(item, dict) or set(item) != {"type", "to"} or not all(isinstance(v, str) for v in item.values()):
+        if (
+            not isinstance(item, dict)
+            or set(item) != {"type", "to"}
+            or not all(isinstance(v, str) for v in item.values())
+        ):
             raise PydanticCustomError("wrong-type", "expected a list of mappings with `type` and `to`")
     return tuple(Relation(item["type"], item["to"]) for item in items)
 
@@ -228,17 +237,14 @@ _SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
 _MEANINGS = {
     **dict.fromkeys(("accepted", "approved", "final", "implemented", "in_force"), "active"),
     **dict.fromkeys(("proposed", "proposal", "pending", "wip", "provisional"), "draft"),
-    **dict.fromkeys(("superseded", "replaced", "rejected", "obsolete", "inactive", "retired", "withdrawn"), "deprecated"),
+    **dict.fromkeys(
+        ("superseded", "replaced", "rejected", "obsolete", "inactive", "retired", "withdrawn"), "deprecated"
+    ),
     **dict.fromkeys(("rule", "constraint"), "invariant"),
     **dict.fromkeys(("adr", "choice"), "decision"),
     **dict.fromkeys(("convention", "guideline", "howto", "recipe"), "pattern"),
     **dict.fromkeys(("session", "entity", "context", "fact", "incident"), "note"),
 }
-
-
-def visible(text: str) -> str:
-    """Return a text with each character that does not show written as its number."""
-    return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
 
 
 def known_spelling(key: str) -> str | None:
@@ -252,20 +258,26 @@ def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
     return close[0] if close else None
 
 
-def read_entry(address: str, front_matter: Mapping[str, Any], heading: str | None) -> tuple[Entry | None, tuple[Flaw, ...]]:
+def read_entry(
+    address: str, front_matter: Mapping[str, Any], heading: str | None
+) -> tuple[Entry | None, tuple[Flaw, ...]]:
     """Return what the front matter states and its flaws; no entry where type or status cannot be read.
 
     `front_matter` maps keys to text, lists of text, nested values, or None for an empty value.
     `heading` is the first heading of the body, the title of an entry that states none.
     """
-    flaws = [*_empty(front_matter), *_closed_set(front_matter, "type", EntryType), *_closed_set(front_matter, "status", Status)]
+    flaws = [
+        *_empty(front_matter),
+        *_closed_set(front_matter, "type", EntryType),
+        *_closed_set(front_matter, "status", Status),
+    ]
     stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
     if not _is_stated(front_matter, "created_at"):
         flaws.append(Flaw("missing-field", "created_at", "`created_at` is missing", "add `created_at: YYYY-MM-DD`"))
     kind = EntryType(stated["type"]) if _is_member(EntryType, stated.get("type")) else None
     unreadable = kind is None or not _is_member(Status, stated.get("status"))
     model_flaws, values = _validated(kind or EntryType.NOTE, stated)
-    flaws += [flaw for flaw in model_flaws if not (unreadable and flaw.field in ("type", "status"))]
+    flaws += [flaw for flaw in model_flaws if not (unreadable and flaw.name in ("type", "status"))]
     if kind is not None:
         flaws += _misplaced(kind, stated)
     if unreadable:
@@ -278,17 +290,18 @@ def read_entry(address: str, front_matter: Mapping[str, Any], heading: str | Non
 def _hidden_field(flaw: Flaw) -> str:
     """Return the field whose value a flaw keeps from being read, or an empty text."""
     if flaw.code == "key-spelling" or (flaw.code == "invisible-characters" and flaw.on_key):
-        return known_spelling(flaw.field) or ""
-    return "" if flaw.on_key or flaw.code == "link-placeholder" else flaw.field
+        return known_spelling(flaw.name) or ""
+    return "" if flaw.on_key or flaw.code == "link-placeholder" else flaw.name
 
 
 def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[Flaw, ...]]:
     """Return the wing that a manifest states, with defaults for what could not be read, and the flaws."""
     stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
+    details: list[ErrorDetails] = []
     try:
-        fields, details = _WING_ADAPTER.validate_python(stated), ()
+        fields = _WING_ADAPTER.validate_python(stated)
     except ValidationError as error:
-        details = tuple(error.errors(include_url=False))
+        details = error.errors(include_url=False)
         bad = {str(detail["loc"][0]) for detail in details}
         fields = _WING_ADAPTER.validate_python({key: value for key, value in stated.items() if key not in bad})
     flaws = tuple(_wing_flaw(detail) for detail in details)
@@ -299,7 +312,9 @@ def _wing_flaw(detail: ErrorDetails) -> Flaw:
     key = str(detail["loc"][0])
     if detail["type"] == "extra_forbidden":
         close = nearest(key, WING_FIELDS)
-        return Flaw("manifest-invalid", key, f"unknown key `{key}`", f"write `{close}`" if close else "remove it", on_key=True)
+        return Flaw(
+            "manifest-invalid", key, f"unknown key `{key}`", f"write `{close}`" if close else "remove it", on_key=True
+        )
     return Flaw("manifest-invalid", key, f"`{key}`: {_sentence(detail)}", _wanted(key))
 
 
@@ -330,7 +345,11 @@ def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[Entr
     if isinstance(value, str) and value in allowed:
         return []
     if not isinstance(value, str):
-        return [Flaw("wrong-type", key, f"`{key}` holds a {_kind(value)}, expected one of {listed}", f"write one of {listed}")]
+        return [
+            Flaw(
+                "wrong-type", key, f"`{key}` holds a {_kind(value)}, expected one of {listed}", f"write one of {listed}"
+            )
+        ]
     if "|" in value or set(value.split("/")) <= set(allowed):
         return [Flaw("template-leftover", key, f"`{key}` still lists the choices `{value}`", "keep one of them")]
     close = _MEANINGS.get(value.lower()) or nearest(value, allowed)
@@ -406,7 +425,8 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
     meant = known_spelling(key)
     if not key.isprintable():
         help_ = f"write `{meant}`" if meant else "write the key anew"
-        return Flaw("invisible-characters", key, f"the key `{visible(key)}` holds an invisible character", help_, on_key=True)
+        message = f"the key `{visible(key)}` holds an invisible character"
+        return Flaw("invisible-characters", key, message, help_, on_key=True)
     if meant:
         return Flaw("key-spelling", key, f"`{key}` is not read; the key is `{meant}`", f"write `{meant}`", on_key=True)
     close = nearest(key, KNOWN_FIELDS)
@@ -415,7 +435,8 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
 
 
 def _not_for(owner: str, key: str) -> Flaw:
-    return Flaw("field-not-for-type", key, f"`{key}` is not a field of a {owner}", f"remove `{key}`", on_key=True)
+    article = "an" if owner.startswith("i") else "a"
+    return Flaw("field-not-for-type", key, f"`{key}` is not a field of {article} {owner}", f"remove `{key}`", on_key=True)
 
 
 def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:
@@ -426,6 +447,3 @@ def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:
     wrong = [key for key in SESSION_FIELDS if key in stated and label != "session"]
     wrong += [key for key in ENTITY_FIELDS if key in stated and label != "entity"]
     return [_not_for(f"note labelled `{label}`" if label else "note without a label", key) for key in wrong]
-
-
-

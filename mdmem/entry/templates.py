@@ -27,6 +27,4 @@ Rationale: <say why, and what was turned down.>
 <State the fact, and where it was learned.>
 """,
 }
-PLACEHOLDERS: frozenset[str] = frozenset(
-    part.split(">")[0] for body in BODIES.values() for part in body.split("<")[1:]
-)
+PLACEHOLDERS: frozenset[str] = frozenset(part.split(">")[0] for body in BODIES.values() for part in body.split("<")[1:])

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from mdmem.index.manifest import sync
@@ -16,11 +16,10 @@ def new_generation(folder: Path) -> Iterator[Path]:
     """Make an empty generation, which is removed again where writing it fails."""
     path = folder / f"{_PREFIX}{os.urandom(8).hex()}"
     path.mkdir()
-    try:
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, path, ignore_errors=True)
         yield path
-    except BaseException:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
+        undo.pop_all()
 
 
 def link_files(source: Path, target: Path) -> None:

@@ -1,12 +1,16 @@
 """An index that is open for questions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mdmem.index.damage import DamagedIndexError, reading
 from mdmem.index.manifest import Manifest, Stamp, load, stamp_of
 from mdmem.index.postings import WhooshPostings
+
+if TYPE_CHECKING:
+    from mdmem.index.storage import OwnedStorage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,11 +20,7 @@ class Opened:
     manifest: Manifest
     postings: WhooshPostings
     stamp: Stamp | None
-    _reader: Any
-
-    def close(self) -> None:
-        """Let go of the files."""
-        self._reader.close()
+    close: Callable[[], None]
 
 
 def open_index(folder: Path) -> Opened | None:
@@ -39,14 +39,22 @@ def _open(folder: Path) -> Opened | None:
     manifest = load(folder)
     if manifest is None:
         return None
-    with reading():
-        # Imported here: a fallback to a scan, and `state`, must not cost Whoosh's import.
-        from whoosh.filedb.filestore import FileStorage
-        from whoosh.index import FileIndex
+    # Imported here: a scan, and whoever asks for the index's state, must not pay for Whoosh.
+    from mdmem.index.storage import OwnedStorage
 
-        reader = FileIndex(FileStorage(str(folder / manifest.generation), readonly=True)).reader()
-        count = reader.doc_count_all()
-        if count != len(manifest.keys):
-            reader.close()
+    storage = OwnedStorage(folder / manifest.generation)
+    try:
+        return Opened(manifest, _postings(storage, len(manifest.keys)), stamp, storage.release)
+    except DamagedIndexError:
+        storage.release()
+        raise
+
+
+def _postings(storage: "OwnedStorage", documents: int) -> WhooshPostings:
+    from whoosh.index import FileIndex
+
+    with reading():
+        reader = FileIndex(storage).reader()
+        if reader.doc_count_all() != documents:
             raise DamagedIndexError("the index does not fit its table of documents")
-        return Opened(manifest, WhooshPostings(reader), stamp, reader)
+        return WhooshPostings(reader)

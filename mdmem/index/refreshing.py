@@ -70,7 +70,8 @@ def _refresh(folder: Path, old: Manifest | None, wanted: Wanted) -> Refreshed:
         manifest = _rebuilt(folder, wanted)
     publish(folder, manifest)
     sweep(folder, keep=manifest.generation)
-    return Refreshed(len(manifest.digest_of), len(stale), len(gone), rebuilt=rebuilt)
+    added = sum(key in manifest.digest_of for key in stale)
+    return Refreshed(len(manifest.digest_of), added, len(gone), rebuilt=rebuilt)
 
 
 def _changed(folder: Path, old: Manifest, stale: Sequence[str], gone: Sequence[str], wanted: Wanted) -> Manifest | None:
@@ -78,12 +79,12 @@ def _changed(folder: Path, old: Manifest, stale: Sequence[str], gone: Sequence[s
     if len(stale) > _REBUILD_SHARE * len(wanted.live):
         return None
     dropped = frozenset(stale).union(gone)
-    if not stale:
+    # Read before Whoosh is involved: what fails inside is then the old index, and not whoever reads.
+    documents = list(wanted.documents(stale)) if stale else []
+    if not documents:
         return _without(old, dropped)
     from mdmem.index.writing import extend
 
-    # Read before Whoosh is involved: what fails inside is then the old index, and not whoever reads.
-    documents = list(wanted.documents(stale))
     try:
         with reading():
             return extend(folder, old, dropped, documents)

@@ -12,6 +12,7 @@ from itertools import product
 
 from whoosh import query as parsed
 from whoosh.qparser import QueryParser, plugins
+from whoosh.qparser.common import QueryParserError
 from whoosh.qparser.syntax import OrGroup
 
 from mdmem.index.analysis import ask
@@ -22,6 +23,17 @@ from mdmem.index.terms import DATES, EXACT, FIELDS, SCORED, exact, sequences_of
 
 _ANY = "text"
 _DEEPEST = 50
+# Whoosh has an error for what it cannot read and hardly uses it: `<2` is an IndexError.
+_GIVEN_UP = (
+    QueryParserError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -53,7 +65,7 @@ def parse(question: str) -> Query:
     """Return what a question in query syntax looks for, or raise `QuerySyntaxError`."""
     _check(question)
     reading = _Reading()
-    node = reading.node(_parser().parse(question, normalize=False))
+    node = reading.node(_tree(question))
     if node is None:
         return Query((), {})
     return Query(tuple(reading.leaves), reading.typed, None, lambda corpus, read: node(_Finder(corpus, read)))
@@ -71,6 +83,13 @@ def _check(question: str) -> None:
             raise QuerySyntaxError(f"at most {_DEEPEST} nested brackets were expected")
     if depth:
         raise QuerySyntaxError("a closing `)` was expected")
+
+
+def _tree(question: str) -> parsed.Query:
+    try:
+        return _parser().parse(question, normalize=False)
+    except _GIVEN_UP as error:
+        raise QuerySyntaxError("words, `field:value`, AND, OR, NOT or brackets were expected") from error
 
 
 def _parser() -> QueryParser:

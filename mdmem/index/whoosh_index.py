@@ -12,13 +12,12 @@ from weakref import finalize
 
 from mdmem.index.damage import DamagedIndexError
 from mdmem.index.generation import bytes_in
-from mdmem.index.manifest import NAME, Manifest, load, stamp_of
+from mdmem.index.manifest import NAME, Manifest, Stamp, load, stamp_of
 from mdmem.index.opened import Opened, open_index
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import (
     Answer,
     IndexBusyError,
-    IndexDocument,
     IndexState,
     IndexWriteError,
     Progress,
@@ -28,7 +27,7 @@ from mdmem.index.protocol import (
 from mdmem.index.query import Query, matches, plain
 from mdmem.index.refreshing import Wanted, refresh, withdraw
 from mdmem.index.scoring import Corpus
-from mdmem.index.terms import SCORED, lengths_of, terms_of
+from mdmem.index.terms import SCORED, Terms, lengths_of, terms_of
 
 OVERLAY_LIMIT = 64
 """So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
@@ -43,6 +42,7 @@ class WhooshIndex:
         self._writes = persist and folder is not None
         self._progress = progress
         self._opened: Opened | None = None
+        self._analysed: dict[tuple[str, str], Terms] = {}
         self._closing: finalize[..., WhooshIndex] | None = None
         # Whoosh's readers seek in shared files, and a server asks from several threads.
         self._turn = threading.RLock()
@@ -65,7 +65,7 @@ class WhooshIndex:
             opened, why = self._ready(live, read)
             if opened is not None:
                 try:
-                    found = matches(query, _beside(opened, query, live, read), read, among=chosen)
+                    found = matches(query, self._corpus(opened, query, live, read), read, among=chosen)
                     return Answer(found, tuple(query.typed), query.typed, "index", why is not None, why)
                 except DamagedIndexError as error:
                     why = self._discarded(opened, error)
@@ -116,16 +116,31 @@ class WhooshIndex:
             self.refresh(live=live, read=read, progress=self._progress)
         except (IndexBusyError, IndexWriteError) as error:
             return self._open(), f"{error}, so that changed entries were read one by one"
-        return self._open(), None
+        opened = self._open()
+        return opened, None if opened else "the index cannot be opened, so that every entry was read"
+
+    def _corpus(self, opened: Opened, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
+        stale = opened.manifest.stale(live)
+        known = {key: self._analysed[key, live[key]] for key in stale if (key, live[key]) in self._analysed}
+        unread = {key for key in stale if key not in known}
+        kept = {(key, live[key]): terms for key, terms in known.items()}
+        for document in read(sorted(unread)) if unread else ():
+            if document.key in unread:
+                known[document.key] = kept[document.key, document.digest] = terms_of(document)
+        # Kept for the next question only, so that a server analyses an edit once and holds on to no more than that.
+        self._analysed = kept if len(stale) <= OVERLAY_LIMIT else {}
+        return _beside(opened, query, {*stale, *opened.manifest.gone(live)}, known)
 
     def _open(self) -> Opened | None:
         if self._folder is None:
             return None
         if self._opened is None or self._opened.stamp != stamp_of(self._folder):
             self.close()
+            stamp = stamp_of(self._folder)
             try:
                 self._opened = open_index(self._folder)
             except DamagedIndexError:
+                self._withdraw(stamp)
                 return None
             if self._opened is not None:
                 self._closing = finalize(self, self._opened.close)
@@ -133,9 +148,12 @@ class WhooshIndex:
 
     def _discarded(self, opened: Opened, error: DamagedIndexError) -> str:
         self.close()
-        if self._folder is not None and self._writes:
-            withdraw(self._folder, opened.stamp)
+        self._withdraw(opened.stamp)
         return f"{error}, so that every entry was read"
+
+    def _withdraw(self, stamp: Stamp | None) -> None:
+        if self._folder is not None and self._writes:
+            withdraw(self._folder, stamp)
 
 
 def _parsed(question: str) -> Query:
@@ -159,19 +177,19 @@ def _loaded(folder: Path) -> tuple[Manifest | None, str | None]:
 def _scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
     """Return all live documents, analysed now."""
     fresh = MemoryPostings()
-    keys, lengths = _taken_in(fresh, 0, query, _documents(sorted(live), read))
+    documents = (document for document in read(sorted(live)) if document.key in live)
+    analysed = ((document.key, terms_of(document)) for document in documents)
+    keys, lengths = _taken_in(fresh, 0, query, analysed)
     return Corpus(keys, lengths, (fresh,))
 
 
-def _beside(opened: Opened, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
-    """Return the index with what changed since beside it, and without what is gone."""
+def _beside(opened: Opened, query: Query, dropped: Collection[str], analysed: Mapping[str, Terms]) -> Corpus:
+    """Return the index without the dropped keys, and with what was analysed beside it."""
     manifest = opened.manifest
-    stale = manifest.stale(live)
-    dropped = {*stale, *manifest.gone(live)}
     if not dropped:
         return Corpus(manifest.keys, manifest.lengths, (opened.postings,))
     fresh = MemoryPostings()
-    added, sizes = _taken_in(fresh, len(manifest.keys), query, _documents(stale, read))
+    added, sizes = _taken_in(fresh, len(manifest.keys), query, analysed.items())
     keys = [None if key in dropped else key for key in manifest.keys]
     lengths = {
         name: [0 if key is None else length for key, length in zip(keys, manifest.lengths[name], strict=True)]
@@ -180,21 +198,15 @@ def _beside(opened: Opened, query: Query, live: Mapping[str, str], read: Read) -
     return Corpus([*keys, *added], {name: lengths[name] + sizes[name] for name in SCORED}, (opened.postings, fresh))
 
 
-def _documents(keys: list[str], read: Read) -> Iterable[IndexDocument]:
-    wanted = set(keys)
-    return (document for document in read(keys) if document.key in wanted)
-
-
 def _taken_in(
-    postings: MemoryPostings, start: int, query: Query, documents: Iterable[IndexDocument]
+    postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Terms]]
 ) -> tuple[list[str], dict[str, list[int]]]:
     """Add documents to postings under numbers from `start` on, and return their keys and lengths."""
     keys: list[str] = []
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
-    for number, document in enumerate(documents, start=start):
-        terms = terms_of(document)
+    for number, (key, terms) in enumerate(analysed, start=start):
         postings.add(number, terms, wanted=query.wanted)
-        keys.append(document.key)
+        keys.append(key)
         for name, length in zip(SCORED, lengths_of(terms), strict=True):
             lengths[name].append(length)
     return keys, lengths

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whoosh.filedb.filestore import FileStorage
 from whoosh.index import FileIndex
 from whoosh.reading import SegmentReader
 
@@ -15,6 +14,7 @@ from mdmem.index.fields import schema
 from mdmem.index.generation import link_files, new_generation, seal
 from mdmem.index.manifest import Manifest
 from mdmem.index.protocol import IndexDocument
+from mdmem.index.storage import OwnedStorage
 from mdmem.index.terms import SCORED, lengths_of, terms_of
 
 MAX_SEGMENTS = 6
@@ -39,8 +39,7 @@ _DEAD = (None, None, (0,) * len(SCORED))
 def rebuild(folder: Path, documents: Iterable[IndexDocument]) -> Manifest:
     """Write a generation of these documents and nothing else."""
     with new_generation(folder) as path:
-        FileStorage(str(path)).create_index(schema())
-        with _writer(path) as writer:
+        with _writer(path, create=True) as writer:
             rows = [_add(writer, document) for document in documents]
             writer.commit(merge=False)
         return _manifest(path, rows)
@@ -82,12 +81,18 @@ class _Segment:
         return len(self.dead) > DEAD_SHARE * len(self.rows)
 
 
-def _segments(path: Path, rows: Sequence[Row | None]) -> list[_Segment]:
-    reader = FileIndex(FileStorage(str(path))).reader()
+@contextmanager
+def _reader(path: Path) -> Iterator[Any]:
+    storage = OwnedStorage(path)
     try:
-        parts = [(base, part.doc_count_all()) for part, base in reader.leaf_readers()]
+        yield FileIndex(storage).reader()
     finally:
-        reader.close()
+        storage.release()
+
+
+def _segments(path: Path, rows: Sequence[Row | None]) -> list[_Segment]:
+    with _reader(path) as reader:
+        parts = [(base, part.doc_count_all()) for part, base in reader.leaf_readers()]
     return [_Segment(at, base, rows[base : base + count]) for at, (base, count) in enumerate(parts) if count]
 
 
@@ -110,16 +115,16 @@ def _merge(positions: set[int]) -> Callable[[Any, list[Any]], list[Any]]:
 
 def _last_keys(path: Path, start: int) -> list[str]:
     """Return the keys of the segment that was just written, in its order."""
-    reader = FileIndex(FileStorage(str(path))).reader()
-    try:
+    with _reader(path) as reader:
         return [reader.stored_fields(number)["key"] for number in range(start, reader.doc_count_all())]
-    finally:
-        reader.close()
 
 
 @contextmanager
-def _writer(path: Path) -> Iterator[Any]:
-    writer = FileIndex(FileStorage(str(path))).writer(compound=False, codec=BulkCodec(compression=1))
+def _writer(path: Path, *, create: bool = False) -> Iterator[Any]:
+    storage = OwnedStorage(path)
+    index = FileIndex.create(storage, schema()) if create else FileIndex(storage)
+    writer = index.writer(compound=False, codec=BulkCodec(compression=1))
+    # Ours from the start: the pool is what `add_document` fills and `commit` empties, and nothing else looks at it.
     writer.pool = GroupedPool()
     try:
         yield writer
@@ -128,6 +133,7 @@ def _writer(path: Path) -> Iterator[Any]:
             # Whatever made writing fail is on its way up already; the folder goes with it.
             with suppress(OSError, ValueError):
                 writer.cancel()
+        storage.release()
 
 
 def _add(writer: Any, document: IndexDocument) -> Row:

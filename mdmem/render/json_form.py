@@ -141,7 +141,9 @@ def why_json(explained: Explanation) -> str:
 
 def _link(link: ChainLink) -> dict[str, Any]:
     entry = link.entry
-    commits = [{"commit": one.digest, "author": one.author, "when": one.when, "subject": one.subject} for one in link.commits]
+    commits = [
+        {"commit": one.digest, "author": one.author, "when": one.when, "subject": one.subject} for one in link.commits
+    ]
     return {
         "address": entry.address,
         "type": entry.type,

@@ -49,13 +49,16 @@ def entry_list(listed: Iterable[Entry], ink: Ink) -> str:
     rows = list(listed)
     width = max((len(entry.address) for entry in rows), default=0)
     return "\n".join(
-        f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}  {entry.title}" for entry in rows
+        f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}  {entry.title}"
+        for entry in rows
     )
 
 
 def entry_table(listed: Iterable[Entry]) -> str:
     """Return the entries as a Markdown table."""
-    rows = [f"| {one.type} | {one.status} | `{one.address}` | {one.title.replace('|', chr(92) + '|')} |" for one in listed]
+    rows = [
+        f"| {one.type} | {one.status} | `{one.address}` | {one.title.replace('|', chr(92) + '|')} |" for one in listed
+    ]
     return "\n".join(["| type | status | address | title |", "| --- | --- | --- | --- |", *rows])
 
 
@@ -68,13 +71,16 @@ def _shown(one: Shown, ink: Ink) -> str:
     entry = one.entry
     fields = [f"  {name}: {_value(value)}" for name, value in one.front_matter.items() if name not in ("type", "title")]
     head = ink.bold(f"[{entry.type}] {entry.address}")
-    return "\n".join([f"{head} ({standing(one)})", f"  {entry.title}", *fields, "", indent(one.body.strip("\n"))]).rstrip()
+    return "\n".join(
+        [f"{head} ({standing(one)})", f"  {entry.title}", *fields, "", indent(one.body.strip("\n"))]
+    ).rstrip()
 
 
 def shown_markdown(shown: Iterable[Shown]) -> str:
     """Return entries as Markdown sections."""
     return "\n\n".join(
-        f"## {one.entry.title}\n\n`{one.entry.address}`: {one.entry.type}, {standing(one)}\n\n{one.body.strip()}" for one in shown
+        f"## {one.entry.title}\n\n`{one.entry.address}`: {one.entry.type}, {standing(one)}\n\n{one.body.strip()}"
+        for one in shown
     )
 
 
@@ -149,8 +155,14 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
         active = " (active)" if wing.name == report.active_wing else ""
         broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
-        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {types or 'no entries'}; {statuses or 'empty'}{broken}")
-    lines += [f"index    {_index(report)}", f"findings {_findings(report)}", *(f"note     {remark}" for remark in report.remarks)]
+        lines.append(
+            f"wing     {wing.name:<{width}}  {wing.kind}{active}: {types or 'no entries'}; {statuses or 'empty'}{broken}"
+        )
+    lines += [
+        f"index    {_index(report)}",
+        f"findings {_findings(report)}",
+        *(f"note     {remark}" for remark in report.remarks),
+    ]
     return "\n".join(lines)
 
 

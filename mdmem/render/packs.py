@@ -32,7 +32,10 @@ def pack_markdown(pack: Pack) -> str:
 def _doubts(pack: Pack) -> Iterator[str]:
     found = pack.found
     if found.problems:
-        lines = [f"{finding.place.path}:{finding.place.line}: {finding.message} ({finding.code})" for finding in found.problems]
+        lines = [
+            f"{finding.place.path}:{finding.place.line}: {finding.message} ({finding.code})"
+            for finding in found.problems
+        ]
         head = f"{count(len(lines), 'file')} of this scope cannot be read in full, and may bind:"
         yield "\n".join([head, *(f"  {line}" for line in lines)])
     if found.degraded:
@@ -61,7 +64,9 @@ def _verdict(pack: Pack) -> str:
     if not found.scope.wings:
         return "There is no memory to ask here."
     unmatched = f" No entry holds {', '.join(found.unmatched_terms)}." if found.unmatched_terms else ""
-    searched = f" Searched {count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}." if found.searched else ""
+    searched = (
+        f" Searched {count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}." if found.searched else ""
+    )
     always = " What follows applies always or only touches the question." if pack.items else ""
     return f"Nothing binding covers this.{unmatched}{searched}\n{head}{always}"
 
@@ -98,7 +103,9 @@ def _conflicts(pack: Pack) -> Iterator[str]:
 
 def _fallback(pack: Pack) -> Iterator[str]:
     if pack.fallback:
-        yield "\n".join(["Found outside the memory:", *(f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback)])
+        yield "\n".join(
+            ["Found outside the memory:", *(f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback)]
+        )
 
 
 def _omitted(pack: Pack) -> Iterator[str]:

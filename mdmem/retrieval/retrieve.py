@@ -19,6 +19,8 @@ Ask = Callable[[Iterable[str]], Answer]
 # A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
 _DECISIVE = frozenset({"supersedes", "superseded_by", "overrides", "applies_to", "expires_at", "focus"})
 
+_DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
+
 
 def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, today: date) -> Retrieval:
     """Return what the scope holds for a question, before any budget."""
@@ -48,11 +50,9 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
     found = {broken.path: broken.findings[0] for broken in catalog.broken.values() if _concerns(broken.path, scope)}
     for finding in catalog.findings:
         path = finding.place.path
-        if finding.code in ("unreadable", "manifest-invalid", "merge-marker") and _concerns(path, scope):
+        at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
+        if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
             found.setdefault(path, finding)
-        elif finding.address in catalog.entries and scope.holds(finding.address):
-            if _hides_something(catalog.entries[finding.address], finding):
-                found.setdefault(path, finding)
     return tuple(found[path] for path in sorted(found))
 
 
@@ -65,7 +65,9 @@ def _concerns(path: str, scope: Scope) -> bool:
     return parts[0] in scope.wings and in_room
 
 
-def _hides_something(entry: Entry, finding: Finding) -> bool:
+def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
+    if entry is None or not scope.holds(entry.address):
+        return False
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 
 

@@ -59,7 +59,11 @@ def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> I
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
         yield _hit(entry, match, heads, today)
-    if entry.address not in heads and entry.status is not Status.DRAFT and passes(entry, replace(filters, statuses=()), today):
+    if (
+        entry.address not in heads
+        and entry.status is not Status.DRAFT
+        and passes(entry, replace(filters, statuses=()), today)
+    ):
         for head in heads:
             own = _hit(catalog.entries[head], match, (head,), today)
             yield replace(own, via=(entry.address,), terms=frozenset())

@@ -117,7 +117,11 @@ class Selection:
         wanted, focus = self.question.filters, self.scope.focus
         if not wanted.lets_in(entry):
             return False
-        if wanted.statuses and entry.status_on(self.today) not in wanted.statuses and entry.status not in wanted.statuses:
+        if (
+            wanted.statuses
+            and entry.status_on(self.today) not in wanted.statuses
+            and entry.status not in wanted.statuses
+        ):
             return False
         if focus is not None and entry.focus not in (None, *wanted.focuses):
             return bool(self._is_asked_for(entry)) and self._leave_out(entry, "another focus")
@@ -139,7 +143,9 @@ class Selection:
         for head, matches in sorted(self._inherited.items()):
             entry = self.catalog.entries[head]
             olds = [self.catalog.entries[match.key] for match in matches]
-            if any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds) and not self._misses_paths(entry):
+            if any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds) and not self._misses_paths(
+                entry
+            ):
                 yield entry
 
     def _overriders(self, chosen: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -194,7 +200,9 @@ class Selection:
             parts.append(f"expired on {entry.expires_at}: confirm before relying on it")
         if entry.status is Status.DRAFT:
             parts.append("a draft: proposed, not binding")
-        if entry.is_in_force and not self.catalog.lineage.is_current(entry.address) or entry.status is Status.DEPRECATED:
+        if (
+            entry.is_in_force and not self.catalog.lineage.is_current(entry.address)
+        ) or entry.status is Status.DEPRECATED:
             parts.append(self._ended(entry))
         return parts
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem.checks.case import Case
 from mdmem.checks.engine import Report, run
 from mdmem.errors import UsageError
 from mdmem.gitrepo import staged_index
 from mdmem.workspace.facts import GitFacts
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.opened import Opened
 
 
-def check(workspace: Workspace, codes: Sequence[str], paths: Sequence[str]) -> Report:
+def check(workspace: Opened, codes: Sequence[str], paths: Sequence[str]) -> Report:
     """Return what the checks find on the whole tree, narrowed to paths where some are given."""
     catalog = workspace.whole_catalog
     case = Case(catalog, workspace.settings, workspace.today, _facts(workspace))
@@ -28,7 +25,7 @@ def check(workspace: Workspace, codes: Sequence[str], paths: Sequence[str]) -> R
     return Report(catalog.tree.name, len(catalog.files), tuple(findings), tuple(incomplete))
 
 
-def _facts(workspace: Workspace) -> GitFacts | None:
+def _facts(workspace: Opened) -> GitFacts | None:
     repository = workspace.location.repository
     if repository is None:
         return None
@@ -37,7 +34,7 @@ def _facts(workspace: Workspace) -> GitFacts | None:
     return GitFacts(repository, workspace.location.under, on_disk, index)
 
 
-def _from_root(workspace: Workspace, name: str) -> str:
+def _from_root(workspace: Opened, name: str) -> str:
     root = workspace.location.root
     path = (workspace.cwd / name).resolve()
     if path.is_relative_to(root) and (path.exists() or not (root / name).exists()):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mdmem.entry.model import Status
 from mdmem.gitrepo import Commit, history
 from mdmem.workspace.model import ChainLink, Explanation
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.opened import Opened
 
 
-def explain(workspace: Workspace, address: str) -> Explanation:
+def explain(workspace: Opened, address: str) -> Explanation:
     """Return the explanation of one entry, from one `git log` for the whole chain."""
     catalog = workspace.catalog
     lineage = catalog.lineage
@@ -32,21 +28,25 @@ def explain(workspace: Workspace, address: str) -> Explanation:
         ),
         heads=lineage.heads(address),
         contradictory=address in lineage.contradictory,
-        drafts=tuple(one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes),
+        drafts=tuple(
+            one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes
+        ),
         overrides=entries[address].overrides,
-        overridden_by=tuple(one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)),
+        overridden_by=tuple(
+            one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)
+        ),
         conflicts=_conflicts(workspace, address),
     )
 
 
-def _conflicts(workspace: Workspace, address: str) -> tuple[str, ...]:
+def _conflicts(workspace: Opened, address: str) -> tuple[str, ...]:
     catalog = workspace.catalog
     named = set(catalog.entries[address].conflicts_with)
     named |= {other.address for other in catalog.entries.values() if address in other.conflicts_with}
     return tuple(sorted(other for other in named if catalog.lineage.is_current(other)))
 
 
-def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
+def _commits(workspace: Opened, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
     repository, under = workspace.location.repository, workspace.location.under
     if repository is None:
         return {}

@@ -22,7 +22,9 @@ class GitFacts:
     @cached_property
     def tracked(self) -> frozenset[str]:
         """Return the paths of git's index below the root; what is only intended to be added is not there yet."""
-        return frozenset(self._from_root(blob.path) for blob in list_staged(self.repository, self.under, index=self.index))
+        return frozenset(
+            self._from_root(blob.path) for blob in list_staged(self.repository, self.under, index=self.index)
+        )
 
     @cached_property
     def tracked_in_repository(self) -> frozenset[str]:

@@ -54,7 +54,7 @@ def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[s
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
         yield from _install_hooks(repository)
-    yield f"next: mdmem new decision {name}/architecture --title \"…\""
+    yield f'next: mdmem new decision {name}/architecture --title "…"'
 
 
 def _repository(root: Path) -> Repository | None:

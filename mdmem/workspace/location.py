@@ -89,7 +89,7 @@ def _named_root(named: str, cwd: Path) -> Path:
 
 
 def located(root: Path, why: str) -> Location:
-    """Return the location of a folder; git that refuses to speak is remembered, for the files can be read without it."""
+    """Return a folder's location; a git that refuses to speak is remembered: the files can be read without it."""
     root = root.resolve()
     try:
         repository = find_repository(root)

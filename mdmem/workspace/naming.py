@@ -5,16 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.scope import AmbiguousWingError, Filters, resolve_scope
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.opened import Opened
 
 
-def resolve_names(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]:
+def resolve_names(workspace: Opened, names: Sequence[str]) -> tuple[str, ...]:
     """Return the addresses that names mean, each once, in their order.
 
     Raises NotFoundError with the nearest addresses and UsageError for a name that means several.
@@ -22,14 +19,16 @@ def resolve_names(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]
     return tuple(dict.fromkeys(address for name in names for address in _resolve(workspace, name)))
 
 
-def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
+def _resolve(workspace: Opened, name: str) -> tuple[str, ...]:
     entries = workspace.catalog.entries
     plain = _from_root(workspace, name)
     if plain in entries:
         return (plain,)
     if f"{plain}.md" in workspace.catalog.broken:
         finding = workspace.catalog.broken[f"{plain}.md"].findings[0]
-        raise NotFoundError(f"{plain} is there but cannot be read: line {finding.place.line}: {finding.message}; {finding.help}")
+        raise NotFoundError(
+            f"{plain} is there but cannot be read: line {finding.place.line}: {finding.message}; {finding.help}"
+        )
     if name.endswith("/"):
         below = tuple(address for address in entries if address.startswith(f"{plain}/"))
         if below:
@@ -43,7 +42,7 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
     raise NotFoundError(f"there is no entry `{name}`{_nearest(plain, list(entries))}")
 
 
-def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
+def _in_active_wing(workspace: Opened, addresses: list[str]) -> list[str]:
     """Prefer the active wing where a short name means an entry in several."""
     if len(addresses) < 2:
         return addresses
@@ -55,7 +54,7 @@ def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
     return own or addresses
 
 
-def _from_root(workspace: Workspace, name: str) -> str:
+def _from_root(workspace: Opened, name: str) -> str:
     """Return a name as counted from the root: a file's path is accepted from the working folder, too."""
     root = workspace.location.root
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):

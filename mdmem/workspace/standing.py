@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from importlib.metadata import packages_distributions
-from typing import TYPE_CHECKING
 
+from mdmem.checks.engine import chosen_codes
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.index.protocol import IndexBusyError, IndexWriteError, Refreshed
 from mdmem.scope import Filters, resolve_scope
+from mdmem.workspace.checking import check
 from mdmem.workspace.model import StatusReport, WingCount
-
-if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.opened import Opened
 
 
-def report_status(workspace: Workspace) -> StatusReport:
+def report_status(workspace: Opened) -> StatusReport:
     """Return the report; nothing is written for it."""
-    from mdmem.checks.engine import chosen_codes
-
     catalog = workspace.catalog
-    report = workspace.check(chosen_codes(workspace.settings))
+    report = check(workspace, chosen_codes(workspace.settings), ())
     severities = Counter(str(finding.severity) for finding in report.findings)
     try:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing
@@ -38,7 +35,7 @@ def report_status(workspace: Workspace) -> StatusReport:
     )
 
 
-def _count(workspace: Workspace, name: str) -> WingCount:
+def _count(workspace: Opened, name: str) -> WingCount:
     catalog = workspace.catalog
     entries = [entry for entry in catalog.entries.values() if entry.wing == name]
     return WingCount(
@@ -50,7 +47,7 @@ def _count(workspace: Workspace, name: str) -> WingCount:
     )
 
 
-def _remarks(workspace: Workspace) -> list[str]:
+def _remarks(workspace: Opened) -> list[str]:
     remarks = []
     if workspace.location.git_fault:
         remarks.append(workspace.location.git_fault)
@@ -62,7 +59,7 @@ def _remarks(workspace: Workspace) -> list[str]:
     return remarks
 
 
-def refresh_index(workspace: Workspace, *, rebuild: bool) -> Refreshed:
+def refresh_index(workspace: Opened, *, rebuild: bool) -> Refreshed:
     """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
     live, read = workspace.catalog.digests, workspace.texts
     try:
@@ -70,4 +67,6 @@ def refresh_index(workspace: Workspace, *, rebuild: bool) -> Refreshed:
     except IndexBusyError as error:
         raise EnvironmentFaultError("another process is writing the index; try again in a moment") from error
     except IndexWriteError as error:
-        raise EnvironmentFaultError(f"the index cannot be written: {error}; questions are answered from the files") from error
+        raise EnvironmentFaultError(
+            f"the index cannot be written: {error}; questions are answered from the files"
+        ) from error

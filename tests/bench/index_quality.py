@@ -58,7 +58,9 @@ def pep_titles() -> list[tuple[str, frozenset[str]]]:
 
 def pep_abstracts() -> list[tuple[str, frozenset[str]]]:
     """Return the first sentence of each PEP's abstract as a question for it."""
-    return [(sentence, frozenset([str(record["id"])])) for record in peps() if (sentence := _sentence(str(record["body"])))]
+    return [
+        (sentence, frozenset([str(record["id"])])) for record in peps() if (sentence := _sentence(str(record["body"])))
+    ]
 
 
 def scan(documents: Sequence[IndexDocument]) -> Search:

@@ -1,0 +1,66 @@
+"""A cross-reference in a body leads nowhere.
+
+Read are `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]` and Markdown links to files, outside code. A Markdown
+link is relative to its file and may leave the memory for any file that git tracks; without git only Markdown files of
+the memory are judged. `[[word]]`, one plain word, is taken for text.
+
+Fails:
+
+    [see: react/anti-patterns/indx-as-key]
+    [the reasons](../architecture/gone.md)
+
+Fix: write what was meant; the nearest addresses are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.checks.missing import Missing
+from mdmem.checks.references import Reference
+from mdmem.checks.tracked import Tracked
+from mdmem.finding import Finding, Severity
+
+CODE = "body-link-broken"
+SEVERITY = Severity.WARNING
+_ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
+# `[index](0)` in prose about code is no link to a file.
+_PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./])[\w./@%+~ -]+")
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each reference of a body that leads nowhere."""
+    missing = Missing(case)
+    present = frozenset(file.path for file in (*case.catalog.files, *case.catalog.others))
+    tracked = Tracked(case.facts) if case.facts else None
+    for found in case.references:
+        if found.target is not None:
+            continue
+        if found.path is not None and not _is_lost(found.path, present, tracked):
+            continue
+        if found.path is None and not _is_address(found, case.prose[found.address]):
+            continue
+        named = found.path.removesuffix(".md") if found.path else found.link.target
+        fate = missing.fate(named, found.address)
+        message = f"`{found.link.target}` leads to no {'file' if found.path else 'entry'}: it {fate.story}"
+        place = {"offset": found.link.offset, "width": found.link.width}
+        yield case.in_body(CODE, found.address, message, fate.help(), **place)
+
+
+def _is_address(found: Reference, prose: str) -> bool:
+    """Say whether a reference is meant for an entry: `[[packages]]` is TOML, `[[1, 2]]` a list."""
+    if not _ADDRESS.fullmatch(found.link.target):
+        return False
+    bracket = prose.rfind("[", 0, found.link.offset)
+    return prose[bracket - 1 : bracket] != "[" or not found.link.target.isalnum()
+
+
+def _is_lost(path: str, present: frozenset[str], tracked: Tracked | None) -> bool:
+    if path in present or not _PATH.fullmatch(path):
+        return False
+    if tracked is not None:
+        return not tracked.holds(path)
+    # A name with a dot in front is not listed, and what lies outside the root cannot be known.
+    return path.endswith(".md") and not path.startswith(("/", ".")) and "/." not in path

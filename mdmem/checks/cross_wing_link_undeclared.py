@@ -1,0 +1,57 @@
+"""A link leads into a wing that the reader's wing does not read.
+
+A project reads its own wing and the shared wings that its manifest names, all of them when it names none. A link into
+any other wing leads to a rule that retrieval never returns here, and whose owners do not know who depends on it.
+Supersession links are judged by `supersession-across-wings`. Each entry is reported once for each such wing.
+
+Fails:
+
+    shop/README.md               shared_wings: [react]
+    shop/contracts/money.md      see: [billing/contracts/rounding]
+
+Fix: add the shared wing to `shared_wings`, or move what both need into a shared wing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.checks.distinct_links import distinct_links
+from mdmem.entry.model import Wing
+from mdmem.finding import Finding, Place, Severity
+
+CODE = "cross-wing-link-undeclared"
+SEVERITY = Severity.WARNING
+_HISTORY = frozenset({"supersedes", "superseded_by"})
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each entry and each wing that it links to undeclared, at the first such link."""
+    seen: set[tuple[str, str]] = set()
+    for address, target, place in _links(case):
+        here, there = (case.catalog.wings[one.split("/", 1)[0]] for one in (address, target))
+        if here.name == there.name or (address, there.name) in seen or _reads(here, there):
+            continue
+        seen.add((address, there.name))
+        if there.is_shared:
+            message = f"`{target}` is in the shared wing `{there.name}`, which `{here.name}` does not read"
+            help_ = f"add `{there.name}` to `shared_wings` in `{here.name}/README.md`"
+        else:
+            message = f"`{target}` is in the project wing `{there.name}`, which `{here.name}` does not read"
+            help_ = "move the rule to a shared wing, or state here what is needed from it"
+        yield Finding(CODE, message, place, help_, address, other=Place(f"{target}.md"))
+
+
+def _links(case: Case) -> Iterator[tuple[str, str, Place]]:
+    for link in distinct_links(case):
+        if link.target is not None and link.field not in _HISTORY and not link.target.startswith(f"{link.entry.wing}/"):
+            yield link.entry.address, link.target, case.catalog.place(link.entry.address, link.field, link.item)
+    for found in case.references:
+        if found.path is None and found.target is not None:
+            place = case.catalog.document(f"{found.address}.md").body_place(found.link.offset, found.link.width)
+            yield found.address, found.target, place
+
+
+def _reads(here: Wing, there: Wing) -> bool:
+    return there.is_shared and (here.shared_wings is None or there.name in here.shared_wings)

@@ -1,0 +1,29 @@
+"""A fence of the front matter is nearly `---`, but not exactly.
+
+Readers disagree about `----`, `+++`, `...`, or `---` with a blank behind it: one takes it for a fence, the next for text, and
+the entry then means two things. Only a line that is exactly `---` counts.
+
+Fails:
+
+    ---
+    type: decision
+    status: active
+    ----
+
+Fix: write exactly `---`, at the very top of the file and after the last field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.finding import Finding, Severity
+
+CODE = "fence-variant"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each fence that is nearly `---`, at its line."""
+    yield from case.loaded(CODE)

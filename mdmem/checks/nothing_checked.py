@@ -1,0 +1,34 @@
+"""No entry was found, so nothing was checked.
+
+A wrong `--root`, a moved folder or a checkout without the memory looks like a clean run otherwise. In CI this is an
+error.
+
+Fails:
+
+    memory/mdmem.toml     (and no file at memory/<wing>/<room>/<entry-id>.md)
+
+Fix: give the right root with `--root`, or write a first entry with `mdmem new`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.finding import Finding, Place, Severity
+from mdmem.tree import SETTINGS_NAME
+
+CODE = "nothing-checked"
+SEVERITY = Severity.WARNING
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding where no file stands in an entry's place; one that cannot be read is there all the same."""
+    if case.catalog.files:
+        return
+    strays = sum(file.path.endswith(".md") for file in case.catalog.others)
+    found = f", though {strays} Markdown file{'s' * (strays != 1)} lie elsewhere" if strays else ""
+    message = f"no file stands at `wing/room/entry-id.md`{found}"
+    yield Finding(
+        CODE, message, Place(SETTINGS_NAME), "give the right folder with `--root`, or write an entry with `mdmem new`"
+    )

@@ -1,0 +1,36 @@
+"""A link is written short: `room/entry-id` or `entry-id` instead of the full address.
+
+It is understood all the same. Other tools read the files too, and `git grep` for an address finds only what is written
+in full; a short one also changes its meaning when its entry moves.
+
+Fails:
+
+    see: [index-as-key]
+
+Fix: write `wing/room/entry-id`; `mdmem check --fix` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.checks.distinct_links import distinct_links, is_path_like
+from mdmem.finding import Finding, Severity
+
+CODE = "short-address"
+SEVERITY = Severity.WARNING
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each short link, in front matters and in bodies."""
+    for link in distinct_links(case):
+        if link.target is not None and link.target != link.written and not is_path_like(link.written):
+            message = f"`{link.written}` is short for `{link.target}`"
+            yield case.on_entry(CODE, link.entry, message, f"write `{link.target}`", field=link.field, item=link.item)
+    for found in case.references:
+        written = found.link.target
+        if found.path is None and found.target is not None and found.target != written and not is_path_like(written):
+            message = f"`{written}` is short for `{found.target}`"
+            place = {"offset": found.link.offset, "width": found.link.width}
+            yield case.in_body(CODE, found.address, message, f"write `{found.target}`", **place)

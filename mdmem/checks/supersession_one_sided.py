@@ -1,0 +1,47 @@
+"""Only one end of a supersession names the other.
+
+Both ends are stored, so that two branches which each supersede the same entry collide visibly in git, and so that a
+reader of the old file sees that it ended. A draft that names an old entry is no fault: the old one stays as it is until
+the draft is approved. An end that cannot be read is not called silent.
+
+Fails:
+
+    app/rules/new.md    status: active    supersedes: [app/rules/old]
+    app/rules/old.md    status: active
+
+Fix: write the missing end. For a missing `superseded_by`, `mdmem check --fix` does; a missing `supersedes` may also
+mean that the old entry names the wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.checks.edges import Edge, EdgeKind
+from mdmem.finding import Finding, Severity
+
+CODE = "supersession-one-sided"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each edge that one end does not name, at the end that does."""
+    for edge in case.edges:
+        if edge.kind is EdgeKind.MISSING_BACK:
+            yield _missing_back(case, edge)
+        elif edge.kind is EdgeKind.MISSING_FORWARD:
+            message = f"superseded by `{edge.new}`, whose `supersedes` does not name this entry"
+            help_ = f"add `supersedes: [{edge.old}]` to `{edge.new}.md`, or name the right successor here"
+            place = case.link_place(edge.old, "superseded_by", edge.new)
+            yield Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "supersedes"))
+
+
+def _missing_back(case: Case, edge: Edge) -> Finding:
+    message = f"supersedes `{edge.old}`, whose `superseded_by` does not name this entry"
+    help_ = f"add `superseded_by: [{edge.new}]`, `status: deprecated` and `deprecated_at` to `{edge.old}.md`"
+    if not case.catalog.lineage.heads(edge.new):
+        # Ending the old entry in favour of one that ended too would leave nothing in force.
+        help_ = f"remove it from `supersedes` if this entry never took over; else {help_}"
+    place = case.link_place(edge.new, "supersedes", edge.old)
+    return Finding(CODE, message, place, help_, edge.new, other=case.catalog.place(edge.old, "superseded_by"))

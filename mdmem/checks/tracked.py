@@ -1,0 +1,59 @@
+"""What git tracks in the whole repository, asked by file, by folder and by glob."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from mdmem.checks.case import Facts
+from mdmem.entry.globs import matches
+
+_MAGIC = re.compile(r"[*?\[\\]")
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """The tracked paths of a repository, sorted, so that what lies below a folder is one stretch."""
+
+    facts: Facts
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Return every tracked path, counted from the repository's top."""
+        return sorted(self.facts.tracked_in_repository)
+
+    @cached_property
+    def prefix(self) -> str:
+        """Return the root's folder with its slash, told from one set of paths being the other below that folder."""
+        below = sorted(self.facts.tracked)
+        if not below:
+            return ""
+        everything = self.facts.tracked_in_repository
+        ends = (path.removesuffix(below[0]) for path in everything if path.endswith(f"/{below[0]}"))
+        fitting = (start for start in ends if all(start + path in everything for path in below))
+        return max(fitting, key=len, default="")
+
+    def holds(self, path: str) -> bool:
+        """Say whether a file or folder is tracked; the path counts from the root, or from the top after a slash."""
+        top = path.lstrip("/") if path.startswith("/") else posixpath.normpath(self.prefix + path)
+        top = top.rstrip("/")
+        return top in self.facts.tracked_in_repository or next(self._below(f"{top}/"), None) is not None
+
+    def has_match(self, glob: str) -> bool:
+        """Say whether a glob covers any tracked path; only the folder that its fixed part names is searched."""
+        plain = glob.removeprefix("./")
+        magic = _MAGIC.search(plain)
+        if magic is None:
+            return self.holds(f"/{plain}")
+        folder = plain[: plain.rfind("/", 0, magic.start()) + 1]
+        return any(matches(glob, path) for path in self._below(folder))
+
+    def _below(self, start: str) -> Iterator[str]:
+        for index in range(bisect_left(self.paths, start), len(self.paths)):
+            if not self.paths[index].startswith(start):
+                return
+            yield self.paths[index]

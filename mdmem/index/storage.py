@@ -1,0 +1,35 @@
+"""Whoosh's files in a folder."""
+
+from pathlib import Path
+from typing import Any
+
+from whoosh.filedb.filestore import FileStorage
+
+
+class OwnedStorage(FileStorage):  # type: ignore[misc]
+    """A folder that knows its open files: a reader or writer of Whoosh's that fails half-way closes none of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder."""
+        super().__init__(str(folder))
+        self._files: list[Any] = []
+
+    def open_file(self, name: str, **options: Any) -> Any:
+        """Open a file for reading.
+
+        It is read, not mapped: a mapped file that somebody cuts short ends the process, a read one raises.
+        """
+        self._files.append(super().open_file(name, **options))
+        return self._files[-1]
+
+    def create_file(self, name: str, **options: Any) -> Any:
+        """Open a file for writing."""
+        self._files.append(super().create_file(name, **options))
+        return self._files[-1]
+
+    def release(self) -> None:
+        """Close what is still open."""
+        for file in self._files:
+            if not file.is_closed:
+                file.close()
+        self._files.clear()

@@ -1,0 +1,114 @@
+"""Memories, repositories and runs of the command line for the tests; every value of an entry is the caller's to set."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from mdmem.entry.model import Entry, EntryType, Status
+
+TODAY = "2026-11-21"
+_FIELDS = {"type": "decision", "status": "active", "created_at": "2026-03-05"}
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """Return the process's variables without those of a hook or of the user, and with the tests' day."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "MDMEM_"))}
+    ours = {"MDMEM_TODAY": TODAY, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "NO_COLOR": "1"}
+    return kept | ours | extra
+
+
+def entry_text(body: str = "We decided.\n\nRationale: it was tried.\n", /, **fields: object) -> str:
+    """Return an entry's text; a list becomes a flow list, None leaves a default field out."""
+    stated = {name: value for name, value in (_FIELDS | fields).items() if value is not None}
+    lines = [f"{name}: {_value(value)}" for name, value in stated.items()]
+    return "\n".join(["---", *lines, "---", "", body])
+
+
+def _value(value: object) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, (list, tuple)) else str(value)
+
+
+def write(root: Path, path: str, content: str | bytes = b"") -> Path:
+    """Write one file below a folder, byte for byte, and return its path."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+def write_entry(root: Path, address: str, body: str | None = None, /, **fields: object) -> Path:
+    """Write the entry of an address and return its path."""
+    text = entry_text(**fields) if body is None else entry_text(body, **fields)
+    return write(root, f"{address}.md", text)
+
+
+def make_root(folder: Path, settings: str = "") -> Path:
+    """Return a folder that is a memory's root, made if need be."""
+    write(folder, "mdmem.toml", settings)
+    return folder
+
+
+def make_repository(folder: Path) -> Path:
+    """Return a folder that is a git repository without a commit."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "config", "user.name", "Ada")
+    git(folder, "config", "user.email", "ada@example.org")
+    return folder
+
+
+def git(folder: Path, *arguments: str, text_in: bytes | None = None) -> str:
+    """Run git in a folder and return what it printed, the final newline left out."""
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment(), input=text_in, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return os.fsdecode(done.stdout).removesuffix("\n")
+
+
+def commit_all(folder: Path, message: str = "change") -> str:
+    """Commit everything in a repository and return the commit."""
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def entry(address: str, **values: object) -> Entry:
+    """Return an entry as the model has it: an active decision unless the values say otherwise."""
+    title = address.rsplit("/", 1)[-1]
+    defaults = {"type": EntryType.DECISION, "status": Status.ACTIVE, "title": title}
+    return Entry(address=address, **(defaults | values))
+
+
+def run_mdmem(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, text_in: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "mdmem", *arguments]
+    said = environment(**(env or {}))
+    return subprocess.run(command, cwd=cwd, env=said, input=text_in, capture_output=True, encoding="utf-8", check=False)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one run in this process gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_here(capsys: pytest.CaptureFixture[str], *arguments: str, cwd: Path) -> Ran:
+    """Run the command line in this process, which is ten times as fast as a process of its own."""
+    from mdmem.cli.main import run
+
+    capsys.readouterr()
+    with contextlib.chdir(cwd):
+        code = run(arguments)
+    printed = capsys.readouterr()
+    return Ran(code, printed.out, printed.err)

@@ -1,0 +1,62 @@
+"""Documents and trees of them for the tests of the index."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from mdmem.index.protocol import IndexDocument
+
+WORDS = (
+    *("executor", "thread", "callback", "navigation", "queue", "lock", "retry", "timeout"),
+    *("schema", "cache", "token", "wing", "merge", "branch", "review"),
+)
+
+
+def document(key: str, body: str = "", **fields: Any) -> IndexDocument:
+    """Return a document whose digest follows from what it says."""
+    wing, room, name = key.split("/")
+    defaults = {"title": name.replace("-", " "), "type": "decision", "status": "active", "wing": wing, "room": room}
+    made = IndexDocument(key=key, digest="", body=body, **(defaults | fields))
+    return replace(made, digest=sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[:16])
+
+
+class Tree:
+    """A tree of documents as the index sees one, which remembers what was read of it."""
+
+    def __init__(self, *documents: IndexDocument) -> None:
+        self._documents = {document.key: document for document in documents}
+        self.asked: list[str] = []
+
+    @property
+    def live(self) -> dict[str, str]:
+        return {key: document.digest for key, document in self._documents.items()}
+
+    def read(self, keys: Sequence[str]) -> Iterator[IndexDocument]:
+        self.asked += keys
+        return (self._documents[key] for key in keys if key in self._documents)
+
+    def put(self, *documents: IndexDocument) -> None:
+        self._documents |= {document.key: document for document in documents}
+
+    def drop(self, *keys: str) -> None:
+        for key in keys:
+            del self._documents[key]
+
+
+def tree(count: int) -> Tree:
+    """Return a tree of some documents, each with a few words of its own and some that it shares."""
+    return Tree(*(numbered(number) for number in range(count)))
+
+
+def numbered(number: int, *, extra: str = "") -> IndexDocument:
+    """Return the document of a number."""
+    words = [WORDS[(number * step) % len(WORDS)] for step in range(1, 3 + number % 7)]
+    body = f"# About {words[0]}\n\nEntry{number} says {' '.join(words)} in run_{words[-1]}.py. {extra}\n"
+    return document(
+        f"w/r/e{number}",
+        body,
+        title=f"{words[-1]} {number}",
+        tags=(words[0],),
+        created_at=f"2026-03-{number % 28 + 1:02}",
+    )

@@ -1,0 +1,166 @@
+"""Whatever way an index answers in, the answer is the same."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mdmem.index.protocol import Answer, FullText
+from mdmem.index.whoosh_index import WhooshIndex
+
+from .builders import WORDS, Tree, document, numbered, tree
+
+Way = Callable[[Tree, Path], FullText]
+
+
+def scan(_made: Tree, _folder: Path) -> FullText:
+    """Never keep anything."""
+    return WhooshIndex(None)
+
+
+def index(made: Tree, folder: Path) -> FullText:
+    """Hold the tree as it is."""
+    kept = WhooshIndex(folder)
+    kept.refresh(live=made.live, read=made.read)
+    return kept
+
+
+def beside(made: Tree, folder: Path) -> FullText:
+    """Hold another state of the tree: some documents other, some not yet there, some not any more."""
+    keys = sorted(made.live)
+    old = Tree(*made.read(keys))
+    old.drop(*keys[::5])
+    old.put(*(document(key, "executor executor queue") for key in keys[1::4]))
+    old.put(*(document(f"w/gone/e{number}", "executor lock thread retry") for number in range(9)))
+    return index(old, folder)
+
+
+def segments(made: Tree, folder: Path) -> FullText:
+    """Hold the tree in several segments, with dead documents in them."""
+    keys = sorted(made.live)
+    kept = beside(made, folder)
+    for end in range(0, len(keys), max(1, len(keys) // 4)):
+        part = Tree(*made.read(keys[:end]), *(numbered(number) for number in range(end, end + 3)))
+        kept.refresh(live=part.live, read=part.read)
+    kept.refresh(live=made.live, read=made.read)
+    return kept
+
+
+WAYS = [scan, index, beside, segments]
+
+
+@pytest.fixture(params=WAYS, ids=lambda way: way.__name__)
+def way(request: pytest.FixtureRequest) -> Way:
+    return request.param
+
+
+def test_search_finds_by_any_word_when_words_are_plain(way: Way, tmp_path: Path) -> None:
+    made = Tree(document("w/r/a", "the executor"), document("w/r/b", "a queue"), document("w/r/c", "nothing"))
+    found = way(made, tmp_path).search("executors, queues?", live=made.live, read=made.read)
+    assert {match.key: match.terms for match in found.matches} == {"w/r/a": {"executor"}, "w/r/b": {"queue"}}
+    assert (found.terms, found.words["queue"]) == (("executor", "queue"), "queues")
+    assert (found.degraded, found.why) == (False, None)
+
+
+def test_search_ranks_the_title_first_when_another_has_it_in_the_body(way: Way, tmp_path: Path) -> None:
+    made = Tree(document("w/r/a", "the executor", title="One"), document("w/r/b", "two", title="The executor"))
+    found = way(made, tmp_path).search("executor", live=made.live, read=made.read)
+    assert [match.key for match in found.matches] == ["w/r/b", "w/r/a"]
+
+
+def test_search_orders_by_key_when_scores_are_equal(way: Way, tmp_path: Path) -> None:
+    made = Tree(*(document(f"w/r/{name}", "lock", title="x") for name in "cab"))
+    found = way(made, tmp_path).search("lock", live=made.live, read=made.read)
+    assert [match.key for match in found.matches] == ["w/r/a", "w/r/b", "w/r/c"]
+
+
+def test_search_keeps_scores_when_only_some_may_match(way: Way, tmp_path: Path) -> None:
+    made = tree(40)
+    kept = way(made, tmp_path)
+    among = {f"w/r/e{number}" for number in range(0, 40, 3)}
+    every = kept.search("executor lock", live=made.live, read=made.read).matches
+    some = kept.search("executor lock", live=made.live, read=made.read, among=among).matches
+    assert some == tuple(match for match in every if match.key in among) != ()
+
+
+@pytest.mark.parametrize(
+    "question", ["", "the of", '"', "*", "AND", "id:x (", "C++", "🎉", "\x00\ud800", "lock " * 1000]
+)
+def test_search_does_not_raise_when_question_is_anything(way: Way, tmp_path: Path, question: str) -> None:
+    made = tree(12)
+    found = way(made, tmp_path).search(question, live=made.live, read=made.read)
+    assert bool(found.matches) == ("lock" in question)
+
+
+def test_search_finds_nothing_when_tree_is_empty(way: Way, tmp_path: Path) -> None:
+    made = Tree()
+    assert way(made, tmp_path).search("lock", live={}, read=made.read).matches == ()
+
+
+def test_search_leaves_out_when_a_document_cannot_be_read(way: Way, tmp_path: Path) -> None:
+    made = tree(8)
+    live = made.live | {"w/r/lost": "0"}
+    found = way(made, tmp_path).search("lock entry3", live=live, read=made.read)
+    assert found.matches == way(made, tmp_path / "b").search("lock entry3", live=made.live, read=made.read).matches
+
+
+QUESTIONS = [
+    ("executor lock nowhere", False),
+    ("run_executor.py", False),
+    ("Entry7 Entry8 merge", False),
+    ("title:executor OR body:retry^3", True),
+    ("lock AND NOT queue", True),
+    ('"about executor" OR "queue lock"~3', True),
+    ("nav* exec* created:[2026-03-05 TO 2026-03-11]", True),
+    ("tags:lock type:decision", True),
+]
+
+
+@pytest.mark.parametrize(("question", "syntax"), QUESTIONS)
+def test_search_gives_equal_bits_when_asked_in_each_way(tmp_path: Path, question: str, syntax: bool) -> None:
+    made = tree(60)
+    answers = [
+        each(made, tmp_path / each.__name__).search(question, live=made.live, read=made.read, syntax=syntax)
+        for each in WAYS
+    ]
+    assert answers[0].matches
+    assert [answer.matches for answer in answers[1:]] == [answers[0].matches] * 3
+    assert [answer.source for answer in answers] == ["scan", "index", "index", "index"]
+
+
+TEXTS = st.lists(st.sampled_from([*WORDS, "snake_case", "CamelCase", "猫が好き", "the", "C++"]), max_size=12).map(
+    " ".join
+)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> tuple[Tree, Tree, str]:
+    """Return the tree that is held, the tree that is asked, and a question."""
+    before = draw(st.dictionaries(st.integers(0, 9), TEXTS, max_size=8))
+    after = before | draw(st.dictionaries(st.integers(0, 9), TEXTS, min_size=1, max_size=4))
+    for gone in draw(st.lists(st.sampled_from(sorted(before)), max_size=3)) if before else []:
+        after.pop(gone, None)
+    held, asked = (
+        Tree(*(document(f"w/r/e{number}", text, title=text[:20]) for number, text in texts.items()))
+        for texts in (before, after)
+    )
+    return held, asked, draw(TEXTS)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(trees())
+def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tree, str]) -> None:
+    held, asked, question = case
+
+    def answer(kept: FullText) -> Answer:
+        return kept.search(question, live=asked.live, read=asked.read)
+
+    with TemporaryDirectory() as folder:
+        kept = index(held, Path(folder))
+        expected = answer(WhooshIndex(None)).matches
+        assert answer(kept).matches == expected
+        kept.refresh(live=asked.live, read=asked.read)
+        assert answer(kept).matches == expected

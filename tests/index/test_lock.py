@@ -1,0 +1,18 @@
+from pathlib import Path
+
+import pytest
+
+from mdmem.index.lock import locked
+from mdmem.index.protocol import IndexBusyError
+
+
+def test_locked_raises_when_somebody_holds_it(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock"), pytest.raises(IndexBusyError), locked(tmp_path / "lock"):
+        pass
+
+
+def test_locked_lets_go_when_what_it_guards_fails(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), locked(tmp_path / "lock"):
+        raise ZeroDivisionError
+    with locked(tmp_path / "lock"):
+        pass

@@ -1,0 +1,108 @@
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.index.protocol import QuerySyntaxError
+from mdmem.index.whoosh_index import WhooshIndex
+
+from .builders import Tree, document
+
+TREE = Tree(
+    document("ros2/rooms/a", "# Single thread\n\nThe navigation stack uses a queue.", title="Executor", owner="Team A"),
+    document("ros2/rooms/b", "A queue of the stack in nav_main.py", title="Lock", tags=("local-override",)),
+    document("web/pages/c", "The stack", status="draft", created_at="2026-03-31T10:00:00+02:00", focus="Build"),
+    document("web/pages/d", "navigable", type="note", created_at="2026-04-01", verified_at="2026-05-01"),
+)
+
+
+def keys(question: str) -> str:
+    found = WhooshIndex(None).search(question, live=TREE.live, read=TREE.read, syntax=True)
+    return "".join(sorted(match.key[-1] for match in found.matches))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("queue stack", "abc"),
+        ("queue AND stack", "ab"),
+        ("stack NOT queue", "c"),
+        ("stack ANDNOT navigation", "bc"),
+        ("NOT stack", "d"),
+        ("stack REQUIRE lock", "b"),
+        ("lock ANDMAYBE executor", "b"),
+        ("(lock OR executor) AND queue", "ab"),
+        ("title:executor", "a"),
+        ("body:executor", ""),
+        ("headings:thread", "a"),
+        ("identifiers:nav_main.py", "b"),
+        ("tags:local-override", "b"),
+        ("wing:ros2 AND room:rooms", "ab"),
+        ("status:draft", "c"),
+        ("type:note", "d"),
+        ('owner:"team a"', "a"),
+        ("focus:build", "c"),
+        ("created:2026-03", "c"),
+        ("created:[2026-03 TO 2026-03]", "c"),
+        ("created:[2026-03-31 TO 2026-04-01]", "cd"),
+        ("created:>=2026-04-01", "d"),
+        ("created:<2026-04-01", "c"),
+        ("verified:[2026 TO]", "d"),
+        ('"stack uses queue"', "a"),
+        ('"queue of the stack"', "b"),
+        ('"queue stack"', "b"),
+        ('"navigation queue"', ""),
+        ('"navigation queue"~3', "a"),
+        ('headings:"single threads"', "a"),
+        ("navig*", "ad"),
+        ("navigation*", "ad"),
+        ("q?eue", "ab"),
+        ("*:*", "abcd"),
+        ("the AND queue", "ab"),
+        ("the", ""),
+        ("", ""),
+        ("AND", ""),
+        ("C++ don't", ""),
+    ],
+)
+def test_search_reads_the_language_when_asked_to(question: str, expected: str) -> None:
+    assert keys(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("colour:red", "a field was expected before `:`, not `colour`; the fields are title, "),
+        ('"open', 'a closing `"` was expected'),
+        ("(open", "a closing `)` was expected"),
+        ("shut)", "an opening `(` was expected before `)`"),
+        ("(" * 60 + "x" + ")" * 60, "at most 50 nested brackets were expected"),
+    ],
+)
+def test_search_says_what_was_expected_when_question_cannot_be_read(question: str, expected: str) -> None:
+    with pytest.raises(QuerySyntaxError) as caught:
+        keys(question)
+    assert str(caught.value).startswith(expected)
+
+
+def test_search_reports_terms_when_question_is_in_the_language() -> None:
+    found = WhooshIndex(None).search(
+        "type:decision AND (Queues OR nav*) NOT lock", live=TREE.live, read=TREE.read, syntax=True
+    )
+    assert found.terms == ("queue", "nav*")
+    assert found.words["queue"] == "Queues"
+
+
+def test_search_weighs_when_a_word_is_boosted() -> None:
+    def best(question: str) -> str:
+        return WhooshIndex(None).search(question, live=TREE.live, read=TREE.read, syntax=True).matches[0].key
+
+    assert best("lock^9 executor") == "ros2/rooms/b"
+    assert best("lock executor^9") == "ros2/rooms/a"
+
+
+@given(st.text(alphabet="ab*?~^:\"()[]{}<>= +-\\/.'#ANDORT2é", max_size=25))
+def test_search_answers_or_explains_when_question_is_anything(question: str) -> None:
+    with suppress(QuerySyntaxError):
+        keys(question)

@@ -1,0 +1,412 @@
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from mdmem.index import analysis, generation, manifest, refreshing
+from mdmem.index.lock import locked
+from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Refreshed
+from mdmem.index.refreshing import LOCK
+from mdmem.index.whoosh_index import OVERLAY_LIMIT, WhooshIndex
+
+from .builders import Tree, document, numbered, tree
+
+OPEN_FILES = Path("/proc/self/fd")
+
+
+def ask(index: WhooshIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
+    """Return the source of an answer, which must be the right one, and whether it is degraded."""
+    found = index.search(question, live=made.live, read=made.read)
+    right = WhooshIndex(None).search(question, live=made.live, read=made.read)
+    assert found.matches == right.matches != ()
+    assert found.degraded == (found.why is not None)
+    return found.source, found.degraded
+
+
+def kept(made: Tree, folder: Path) -> WhooshIndex:
+    index = WhooshIndex(folder)
+    index.refresh(live=made.live, read=made.read)
+    made.asked.clear()
+    return index
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "lock" not in path.name.lower())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in files(folder)}
+
+
+# Freshness
+
+
+def test_search_builds_when_there_is_no_index(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    index = WhooshIndex(tmp_path / "deep" / "index", progress=lambda done, total: told.append((done, total)))
+    assert ask(index, tree(3)) == ("index", False)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_search_reads_nothing_when_nothing_changed(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    index.search("lock", live=made.live, read=made.read)
+    assert made.asked == []
+
+
+@pytest.mark.parametrize("changed", [1, OVERLAY_LIMIT])
+def test_search_does_not_write_when_few_changed(tmp_path: Path, changed: int) -> None:
+    made = tree(100)
+    index = kept(made, tmp_path)
+    before = contents(tmp_path)
+    made.put(*(numbered(number, extra="executor") for number in range(changed)))
+    assert ask(index, made) == ("index", False)
+    assert set(made.asked[:changed]) == {f"w/r/e{number}" for number in range(changed)}
+    assert contents(tmp_path) == before
+
+
+def test_search_reads_a_change_once_when_asked_again(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    made.put(numbered(1, extra="unheard"))
+    for _ in range(3):
+        assert len(index.search("unheard", live=made.live, read=made.read).matches) == 1
+    assert made.asked == ["w/r/e1"]
+    made.put(numbered(1, extra="other"))
+    assert index.search("unheard", live=made.live, read=made.read).matches == ()
+
+
+def test_search_takes_what_is_read_when_it_changed_just_now(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    live = made.live | {"w/r/e1": "seen a moment ago"}
+    made.put(numbered(1, extra="unheard"))
+    assert len(index.search("unheard", live=live, read=made.read).matches) == 1
+
+
+def test_search_writes_when_many_changed(tmp_path: Path) -> None:
+    made = tree(200)
+    index = kept(made, tmp_path)
+    made.put(*(numbered(number, extra="executor") for number in range(OVERLAY_LIMIT + 1)))
+    assert ask(index, made) == ("index", False)
+    state = index.state(live=made.live)
+    assert (state.stale, state.gone, state.documents) == (0, 0, 200)
+
+
+def test_search_follows_when_branches_are_checked_out_to_and_fro(tmp_path: Path) -> None:
+    one, other = tree(90), tree(90)
+    other.put(*(numbered(number, extra="merge") for number in range(70)))
+    other.drop("w/r/e80", "w/r/e81")
+    index = WhooshIndex(tmp_path)
+    for made in (one, other, one, other, one):
+        assert ask(index, made) == ("index", False)
+
+
+def test_search_forgets_when_a_document_is_gone(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    made.drop("w/r/e3")
+    assert index.search("entry3", live=made.live, read=made.read).matches == ()
+
+
+def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    ask(index, made)
+    made.put(numbered(3, extra="unheard"))
+    kept(made, tmp_path)
+    found = index.search("unheard", live=made.live, read=made.read)
+    assert [match.key for match in found.matches] == ["w/r/e3"]
+    assert made.asked == []
+
+
+@pytest.mark.parametrize("folder", [None, "index"])
+def test_search_leaves_no_trace_when_it_may_not_persist(tmp_path: Path, folder: str | None) -> None:
+    index = WhooshIndex(tmp_path / folder if folder else None, persist=False)
+    assert ask(index, tree(3)) == ("scan", False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_search_uses_the_index_when_it_may_not_persist_but_there_is_one(tmp_path: Path) -> None:
+    kept(tree(100), tmp_path)
+    before = contents(tmp_path)
+    other = Tree(*(numbered(number, extra="executor") for number in range(100)))
+    assert ask(WhooshIndex(tmp_path, persist=False), other) == ("index", False)
+    assert contents(tmp_path) == before
+
+
+# Refresh and state
+
+
+def test_refresh_says_what_it_did_when_documents_came_changed_and_went(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    made.put(numbered(1, extra="x"), numbered(30))
+    made.drop("w/r/e5")
+    assert index.refresh(live=made.live, read=made.read) == Refreshed(20, added=2, removed=1, rebuilt=False)
+    assert index.refresh(live=made.live, read=made.read) == Refreshed(20, added=0, removed=0, rebuilt=False)
+    assert index.refresh(live=made.live, read=made.read, rebuild=True) == Refreshed(20, 20, 0, rebuilt=True)
+
+
+def test_refresh_keeps_one_generation_when_done_often(tmp_path: Path) -> None:
+    made = tree(30)
+    index = kept(made, tmp_path)
+    for number in range(12):
+        made.put(numbered(number, extra="again"))
+        index.refresh(live=made.live, read=made.read)
+        assert ask(index, made, "again executor") == ("index", False)
+    assert len(list(tmp_path.glob("generation-*"))) == 1
+    assert len(list(tmp_path.rglob("*.trm"))) <= 6
+
+
+def test_refresh_raises_when_index_is_not_kept() -> None:
+    with pytest.raises(IndexWriteError, match="not kept on disk"):
+        WhooshIndex(None).refresh(live={}, read=lambda keys: ())
+
+
+def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
+    def read(_keys: Sequence[str]) -> Iterator[IndexDocument]:
+        yield numbered(1)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        WhooshIndex(tmp_path).refresh(live=tree(3).live, read=read)
+    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
+
+
+def test_state_counts_when_index_is_behind(tmp_path: Path) -> None:
+    made = tree(20)
+    index = kept(made, tmp_path)
+    made.put(numbered(1, extra="x"), numbered(30))
+    made.drop("w/r/e5")
+    state = index.state(live=made.live)
+    assert (state.exists, state.usable, state.documents, state.stale, state.gone) == (True, True, 20, 2, 1)
+    assert (state.bytes > 1000, state.folder, state.why, made.asked) == (True, str(tmp_path), None, [])
+
+
+def test_state_says_why_when_there_is_none(tmp_path: Path) -> None:
+    state = WhooshIndex(tmp_path / "none").state(live={"w/r/a": "1"})
+    assert (state.exists, state.usable, state.stale, state.why) == (False, False, 1, None)
+    assert WhooshIndex(None).state(live={}).why == "this index is not kept on disk"
+
+
+# What can be wrong
+
+
+def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
+    with locked(tmp_path / LOCK):
+        index = WhooshIndex(tmp_path)
+        with pytest.raises(IndexBusyError):
+            index.refresh(live=tree(3).live, read=tree(3).read)
+        assert ask(index, tree(3)) == ("scan", True)
+        why = index.search("lock", live=tree(3).live, read=tree(3).read).why
+    assert why == "another process is writing the index, so that changed entries were read one by one"
+
+
+def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_path: Path) -> None:
+    made = tree(100)
+    index = kept(made, tmp_path)
+    made.put(*(numbered(number, extra="executor") for number in range(80)))
+    with locked(tmp_path / LOCK):
+        assert ask(index, made) == ("index", True)
+    assert ask(index, made) == ("index", False)
+
+
+def test_search_answers_when_a_file_stands_where_the_folder_should(tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("in the way")
+    index = WhooshIndex(tmp_path / "index")
+    assert ask(index, tree(3)) == ("scan", True)
+    with pytest.raises(IndexWriteError, match="the index cannot be written: "):
+        index.refresh(live=tree(3).live, read=tree(3).read)
+    assert index.state(live={}).usable is False
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    made = tree(100)
+    index = kept(made, tmp_path)
+    before = contents(tmp_path)
+    made.put(*(numbered(number, extra="executor") for number in range(80)))
+
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, step, full)
+        patch.setattr(Path, step, full, raising=False)
+        assert ask(index, made) == ("index", True)
+    assert {path: content for path, content in contents(tmp_path).items() if path in before} == before
+    assert ask(index, made) == ("index", False)
+
+
+NAMES = ["index.json", ".toc", ".trm", ".pst", ".col"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("left", [0.0, 0.5, 0.97])
+def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, name: str, left: float) -> None:
+    made = tree(30)
+    kept(made, tmp_path)
+    [torn] = [path for path in files(tmp_path) if path.name.endswith(name)]
+    os.truncate(torn, int(torn.stat().st_size * left))
+    assert WhooshIndex(tmp_path).state(live=made.live).usable is False
+    assert ask(WhooshIndex(tmp_path, persist=False), made) == ("scan", False)
+    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, name: str) -> None:
+    made = tree(30)
+    kept(made, tmp_path)
+    [lost] = [path for path in files(tmp_path) if path.name.endswith(name)]
+    lost.unlink()
+    assert ask(WhooshIndex(tmp_path, persist=False), made) == ("scan", False)
+    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+
+
+@pytest.mark.parametrize("name", [".toc", ".trm", ".pst"])
+def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path, name: str) -> None:
+    made = tree(30)
+    kept(made, tmp_path)
+    [hit] = [path for path in files(tmp_path) if path.name.endswith(name)]
+    hit.write_bytes(b"\x93" * hit.stat().st_size)
+    index = WhooshIndex(tmp_path)
+    ask(index, made)
+    assert ask(index, made) == ("index", False)
+
+
+def test_search_scans_and_next_builds_when_postings_break_under_an_open_index(tmp_path: Path) -> None:
+    made = tree(30)
+    index = kept(made, tmp_path)
+    ask(index, made)
+    [postings] = tmp_path.rglob("*.pst")
+    os.truncate(postings, 10)
+    assert ask(index, made, "review executor") == ("scan", True)
+    assert not (tmp_path / "index.json").exists()
+    assert ask(index, made) == ("index", False)
+
+
+@pytest.mark.parametrize("column", ["keys", "digests", "lengths", "generation", "files"])
+def test_search_builds_anew_when_the_table_does_not_fit(tmp_path: Path, column: str) -> None:
+    made = tree(30)
+    kept(made, tmp_path)
+    stored = json.loads((tmp_path / "index.json").read_text())
+    stored[column] = {"generation": "../elsewhere", "files": {"x": 1}}.get(column, [1])
+    (tmp_path / "index.json").write_text(json.dumps(stored))
+    assert WhooshIndex(tmp_path).state(live=made.live).usable is False
+    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+
+
+@pytest.mark.parametrize(("module", "name"), [(manifest, "FORMAT"), (analysis, "VERSION")])
+def test_search_builds_anew_when_versions_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str
+) -> None:
+    made = tree(30)
+    kept(made, tmp_path)
+    monkeypatch.setattr(module, name, 99)
+    assert WhooshIndex(tmp_path).state(live=made.live).why == "the index was made by another version"
+    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    assert made.asked != []
+
+
+def test_search_answers_when_generation_goes_while_it_is_open(tmp_path: Path) -> None:
+    made = tree(30)
+    index = kept(made, tmp_path)
+    ask(index, made)
+    generation.sweep(tmp_path, keep=None)
+    source, _ = ask(index, made, "timeout executor")
+    assert source in ("index", "scan")
+
+
+def test_refresh_rebuilds_when_the_old_generation_is_broken_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tree(30)
+    index = kept(made, tmp_path)
+    [terms] = tmp_path.rglob("*.toc")
+    terms.write_bytes(b"\x00" * terms.stat().st_size)
+    made.put(numbered(1, extra="x"))
+    assert index.refresh(live=made.live, read=made.read).rebuilt is True
+    assert refreshing.load(tmp_path) is not None
+
+
+# Processes
+
+PROCESS = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from index.builders import numbered, tree
+from mdmem.index.protocol import IndexBusyError
+from mdmem.index.whoosh_index import WhooshIndex
+index, made = WhooshIndex(Path(sys.argv[2])), tree(60)
+"""
+
+KILLED = """
+from mdmem.index import refreshing, writing
+def die(*_a, **_k): os.kill(os.getpid(), signal.SIGKILL)
+made.put(*(numbered(n, extra="killed") for n in range(10)))
+step = sys.argv[3]
+if step == "reading":
+    index.refresh(live=made.live, read=made.read, progress=lambda done, total: done == 5 and die())
+modules = {"seal": writing, "publish": refreshing, "sweep": refreshing}
+setattr(modules[step], step, die)
+index.refresh(live=made.live, read=made.read)
+"""
+
+WRITING = """
+for turn in range(8):
+    made.put(*(numbered(n, extra=f"turn{turn}") for n in range(turn, 60, 8)))
+    try:
+        index.refresh(live=made.live, read=made.read)
+    except IndexBusyError:
+        pass
+    found = index.search("executor lock turn7", live=made.live, read=made.read)
+    right = WhooshIndex(None).search("executor lock turn7", live=made.live, read=made.read)
+    assert found.matches == right.matches, turn
+"""
+
+
+def process(code: str, folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    tests = str(Path(__file__).resolve().parents[1])
+    return subprocess.Popen([sys.executable, "-c", PROCESS + code, tests, str(folder), *arguments])
+
+
+@pytest.mark.parametrize("start", ["empty", "kept"])
+@pytest.mark.parametrize("step", ["reading", "seal", "publish", "sweep"])
+def test_index_is_usable_when_a_writer_was_killed(tmp_path: Path, start: str, step: str) -> None:
+    made = tree(60)
+    if start == "kept":
+        kept(made, tmp_path)
+    assert process(KILLED, tmp_path, step).wait() == -9
+    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    made.put(numbered(1, extra="after"))
+    WhooshIndex(tmp_path).refresh(live=made.live, read=made.read)
+    assert len(list(tmp_path.glob("generation-*"))) == 1
+
+
+def test_search_is_right_when_two_processes_write_and_ask(tmp_path: Path) -> None:
+    running = [process(WRITING, tmp_path) for _ in range(2)]
+    assert [each.wait() for each in running] == [0, 0]
+    assert ask(WhooshIndex(tmp_path), tree(60)) == ("index", False)
+
+
+def test_import_leaves_whoosh_out_when_only_the_protocol_is_needed() -> None:
+    code = "import sys, mdmem.index, mdmem.index.protocol, mdmem.index.whoosh_index; sys.exit('whoosh' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.skipif(not OPEN_FILES.exists(), reason="the platform does not list open files")
+def test_search_closes_its_files_when_the_index_is_dropped(tmp_path: Path) -> None:
+    made = Tree(document("w/r/a", "lock"))
+    index = kept(made, tmp_path)
+    index.search("lock", live=made.live, read=made.read)
+    before = len(list(OPEN_FILES.iterdir()))
+    del index
+    assert len(list(OPEN_FILES.iterdir())) < before

@@ -1,0 +1,148 @@
+"""The layers: every module is listed, imports point down, nothing goes in circles, each library has one door."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import mdmem
+
+PACKAGE = Path(mdmem.__file__).parent
+
+# A unit is a module, or a package whose members may import one another. The higher layer imports the lower.
+LAYERS = {
+    "mdmem.__main__": 11,
+    "mdmem.cli": 10,
+    "mdmem.render": 9,
+    "mdmem.workspace": 8,
+    "mdmem.authoring": 7,
+    "mdmem.budget": 6,
+    "mdmem.retrieval": 5,
+    "mdmem.checks": 4,
+    "mdmem.index": 4,
+    "mdmem.scope": 4,
+    "mdmem.catalog": 3,
+    "mdmem.tree": 2,
+    "mdmem.document": 2,
+    "mdmem.lineage": 2,
+    "mdmem.overlap": 2,
+    "mdmem.settings": 2,
+    "mdmem.state": 2,
+    "mdmem.entry": 1,
+    "mdmem.finding": 1,
+    "mdmem.gitrepo": 1,
+    "mdmem.similarity": 1,
+    "mdmem.errors": 0,
+    "mdmem": 0,
+}
+# Outside library: the only units that import it.
+DOORS = {
+    "click": {"mdmem.cli"},
+    "frontmatter": {"mdmem.document"},
+    "git": {"mdmem.gitrepo"},
+    "pydantic": {"mdmem.entry"},
+    "pydantic_core": {"mdmem.entry"},
+    "whoosh": {"mdmem.index"},
+    "yaml": {"mdmem.document"},
+}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def unit_of(module: str) -> str:
+    parts = module.split(".")
+    return ".".join(parts[:2])
+
+
+def imports_of(module: str) -> Iterator[str]:
+    """Yield what a module imports, late and typing-only imports included."""
+    for node in ast.walk(modules()[module]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            base = node.module or ""
+            for alias in node.names:
+                whole = f"{base}.{alias.name}"
+                yield whole if whole in modules() else base
+
+
+def own_imports(module: str) -> set[str]:
+    return {name for name in imports_of(module) if name in modules() and name != module}
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_module_is_on_a_layer(module: str) -> None:
+    assert unit_of(module) in LAYERS, f"{module} is on no layer: add its unit to LAYERS, or move it"
+
+
+def test_layer_table_names_only_units_that_exist() -> None:
+    assert set(LAYERS) == {unit_of(module) for module in modules()}
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_imports_point_to_lower_layers(module: str) -> None:
+    unit = unit_of(module)
+    # The package itself holds nothing but its version, which anybody may read.
+    upward = [
+        name
+        for name in own_imports(module)
+        if unit_of(name) not in (unit, "mdmem") and LAYERS[unit_of(name)] >= LAYERS[unit]
+    ]
+    assert upward == []
+
+
+def test_no_module_is_on_an_import_cycle() -> None:
+    graph = {module: own_imports(module) for module in modules()}
+
+    def reach(start: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            for name in graph[todo.pop()] - seen:
+                seen.add(name)
+                todo.append(name)
+        return seen
+
+    assert [module for module in graph if module in reach(module)] == []
+
+
+@pytest.mark.parametrize("library", sorted(DOORS))
+def test_library_has_one_door(library: str) -> None:
+    users = {unit_of(module) for module in modules() for name in imports_of(module) if name.split(".")[0] == library}
+    assert users == DOORS[library]
+
+
+def test_every_outside_library_has_a_door() -> None:
+    import sys
+
+    outside = {name.split(".")[0] for module in modules() for name in imports_of(module)}
+    assert outside - set(sys.stdlib_module_names) - {"mdmem"} == set(DOORS)
+
+
+def test_only_gitrepo_and_new_start_processes() -> None:
+    users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
+    assert users == {"mdmem.gitrepo", "mdmem.cli.new"}
+
+
+def test_broad_excepts_are_the_boundaries() -> None:
+    broad = [
+        module
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
+    ]
+    assert broad == ["mdmem.cli.main"]
