@@ -12,7 +12,6 @@ from mdmem.similarity import jaccard, words_of
 
 # entry-model: from .55 two entries of one type may overlap.
 MAY_OVERLAP = 0.55
-_Key = tuple[EntryType, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,50 +29,56 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
     Two entries cover one subject when they bear the same entry-id or their titles share at least .55 of their words.
     Only shared wings that the project reads count.
     """
-    listed = sorted(entries, key=lambda entry: entry.address)
-    shared = [entry for entry in listed if wings[entry.wing].is_shared]
-    frequency = Counter(word for entry in shared for word in words_of(entry.title))
-    by_key: dict[_Key, list[Entry]] = {}
-    for entry in shared:
-        for key in _keys(entry, frequency):
-            by_key.setdefault(key, []).append(entry)
-    for entry in listed:
-        if not wings[entry.wing].is_shared:
-            near = {other.address: other for key in _keys(entry, frequency) for other in by_key.get(key, ())}
-            yield from _overlaps_of(entry, near, wings[entry.wing])
+    listed = [_Subject(entry, words_of(entry.title)) for entry in sorted(entries, key=lambda entry: entry.address)]
+    shared = [subject for subject in listed if wings[subject.entry.wing].is_shared]
+    frequency = Counter(word for subject in shared for word in subject.words)
+    by_key: dict[tuple[EntryType, str], list[_Subject]] = {}
+    for subject in shared:
+        for key in subject.keys(frequency):
+            by_key.setdefault(key, []).append(subject)
+    for subject in listed:
+        wing = wings[subject.entry.wing]
+        if not wing.is_shared:
+            near = {other.entry.address: other for key in subject.keys(frequency) for other in by_key.get(key, ())}
+            yield from _overlaps_of(subject, near.values(), wing)
 
 
-def _keys(entry: Entry, frequency: Mapping[str, int]) -> Iterator[_Key]:
-    """Yield the entry-id and the rarest words of a title, as many as make two titles that overlap share one of them.
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """An entry and the words of its title."""
 
-    Titles that share .55 of their words share one of these (prefix filtering, Chaudhuri et al., ICDE 2006); by all
-    words, every title with «use» would be compared with every other.
-    """
-    words = sorted(words_of(entry.title), key=lambda word: (frequency.get(word, 0), word))
-    # The words that may differ, and one more; the small difference guards against .55 having no exact float.
-    kept = len(words) - math.ceil(MAY_OVERLAP * len(words) - 1e-9) + 1
-    yield from ((entry.type, word) for word in words[:kept])
-    yield entry.type, f"/{_entry_id(entry)}"
+    entry: Entry
+    words: frozenset[str]
+
+    @property
+    def entry_id(self) -> str:
+        return self.entry.address.rsplit("/", 1)[-1]
+
+    def keys(self, frequency: Mapping[str, int]) -> Iterator[tuple[EntryType, str]]:
+        """Yield the entry-id and the rarest words, as many as make two titles that overlap share one of them.
+
+        Titles that share .55 of their words share one of these (prefix filtering, Chaudhuri et al., ICDE 2006); by
+        all words, every title with «use» would be compared with every other.
+        """
+        ordered = sorted(self.words, key=lambda word: (frequency.get(word, 0), word))
+        # The words that may differ, and one more; the small difference guards against .55 having no exact float.
+        kept = len(ordered) - math.ceil(MAY_OVERLAP * len(ordered) - 1e-9) + 1
+        yield from ((self.entry.type, word) for word in ordered[:kept])
+        yield self.entry.type, f"/{self.entry_id}"
 
 
-def _overlaps_of(entry: Entry, near: Mapping[str, Entry], wing: Wing) -> Iterator[Overlap]:
-    for address in sorted(near):
-        other = near[address]
-        if address in entry.overrides or address in (*entry.see, *entry.conflicts_with):
-            continue
-        if wing.shared_wings is not None and other.wing not in wing.shared_wings:
-            continue
-        why = _why(entry, other)
-        if why:
+def _overlaps_of(subject: _Subject, near: Iterable[_Subject], wing: Wing) -> Iterator[Overlap]:
+    entry = subject.entry
+    declared = {*entry.overrides, *entry.see, *entry.conflicts_with}
+    found = ((other.entry, why) for other in near if (why := _why(subject, other)))
+    for other, why in sorted(found, key=lambda pair: pair[0].address):
+        is_read = wing.shared_wings is None or other.wing in wing.shared_wings
+        if is_read and other.address not in declared:
             yield Overlap(entry, other, why)
 
 
-def _why(entry: Entry, other: Entry) -> str:
-    if _entry_id(entry) == _entry_id(other):
+def _why(subject: _Subject, other: _Subject) -> str:
+    if subject.entry_id == other.entry_id:
         return "both bear the same entry-id"
-    share = jaccard(words_of(entry.title), words_of(other.title))
+    share = jaccard(subject.words, other.words)
     return f"their titles share {share:.0%} of their words" if share >= MAY_OVERLAP else ""
-
-
-def _entry_id(entry: Entry) -> str:
-    return entry.address.rsplit("/", 1)[-1]

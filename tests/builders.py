@@ -1,6 +1,7 @@
 """Memories, repositories and runs of the command line for the tests; every value of an entry is the caller's to set."""
 
 import contextlib
+import hashlib
 import os
 import subprocess
 import sys
@@ -112,3 +113,45 @@ def run_here(capsys: pytest.CaptureFixture[str], *arguments: str, cwd: Path) -> 
         code = run(arguments)
     printed = capsys.readouterr()
     return Ran(code, printed.out, printed.err)
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Return every path below a folder with its mode and a hash of its bytes; what git keeps for mdmem is left out."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name.startswith(".git/mdmem") or path.is_dir() and not path.is_symlink():
+            continue
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        found[name] = f"{path.lstat().st_mode:o} {hashlib.sha256(content).hexdigest()}"
+    return found
+
+
+def memory(folder: Path) -> Path:
+    """Return a repository whose `memory/` holds one project wing with an invariant and a decision, committed."""
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# nav\n")
+    rule = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
+    write_entry(root, "nav/rules/callbacks", rule, type="invariant", title="Callbacks do not block")
+    choice = "Navigation uses two threads.\n\nRationale: it was measured.\n"
+    write_entry(root, "nav/architecture/threads", choice, title="Use two threads")
+    commit_all(folder, "the memory")
+    return folder
+
+
+def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Run the command line on a pseudo-terminal and return its exit code and all it printed."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "mdmem", *arguments]
+    variables = environment(TERM="xterm", **(env or {}))
+    with subprocess.Popen(command, cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        printed = b""
+        # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.
+        with contextlib.suppress(OSError):
+            while portion := os.read(ours, 65536):
+                printed += portion
+        os.close(ours)
+    return process.returncode, printed.decode().replace("\r\n", "\n")

@@ -1,7 +1,7 @@
 """The front matter uses a YAML anchor or alias.
 
-Aliases can expand a few lines to gigabytes, and `&name` at the start of a value silently disappears from it. So neither is
-expanded, and the entry is not read.
+Aliases can expand a few lines to gigabytes, and `&name` at the start of a value silently disappears from it. So
+neither is expanded, and the entry is not read.
 
 Fails:
 

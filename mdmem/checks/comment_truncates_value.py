@@ -1,7 +1,7 @@
 """A `#` cuts a value off.
 
-In YAML a blank and `#` begin a comment, so the rest of the line is silently lost. With no blank behind the `#`, a number or the
-name of a channel was meant.
+In YAML a blank and `#` begin a comment, so the rest of the line is silently lost. With no blank behind the `#`, a
+number or the name of a channel was meant.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """The front matter uses a YAML tag.
 
-A tag tells some readers to build an object, and others to run code. Here every value is text, so a tag means nothing; and a value
-that begins with `!` loses its first word.
+A tag tells some readers to build an object, and others to run code. Here every value is text, so a tag means nothing;
+and a value that begins with `!` loses its first word.
 
 Fails:
 

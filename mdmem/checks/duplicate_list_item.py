@@ -49,9 +49,9 @@ def _repeats(case: Case, entry: Entry, name: str) -> Iterator[Finding]:
 
 def _folded(name: str, item: object) -> str:
     if isinstance(item, dict):
-        return f"{item['type']} {item['to']}"
+        return str(sorted(item.items()))
     return str(item).strip().casefold() if name != "applies_to" else str(item)
 
 
 def _shown(item: object) -> str:
-    return f"`{item['type']}: {item['to']}`" if isinstance(item, dict) else f"`{item}`"
+    return f"`{': '.join(map(str, item.values()))}`" if isinstance(item, dict) else f"`{item}`"

@@ -1,7 +1,7 @@
 """The file is empty, or holds only blanks.
 
-An empty file in an entry's place is a write that was cut short, or an entry that was never begun. Its address exists, so
-links to it look right, and nothing stands there.
+An empty file in an entry's place is a write that was cut short, or an entry that was never begun. Its address exists,
+so links to it look right, and nothing stands there.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """The front matter is opened and never closed.
 
-Without a closing `---` nothing tells where the fields end and the text begins, and every guess is wrong for some file. So
-the entry is not read.
+Without a closing `---` nothing tells where the fields end and the text begins, and every guess is wrong for some
+file. So the entry is not read.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """A fence of the front matter is nearly `---`, but not exactly.
 
-Readers disagree about `----`, `+++`, `...`, or `---` with a blank behind it: one takes it for a fence, the next for text, and
-the entry then means two things. Only a line that is exactly `---` counts.
+Readers disagree about `----`, `+++`, `...`, or `---` with a blank behind it: one takes it for a fence, the next for
+text, and the entry then means two things. Only a line that is exactly `---` counts.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """The file has no front matter.
 
-Type and status decide what an entry's authority is, and they stand between two lines of `---` at the very top. Without
-them the text is only prose, and it is not read as memory.
+Type and status decide what an entry's authority is, and they stand between two lines of `---` at the very top.
+Without them the text is only prose, and it is not read as memory.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """The file is a Git LFS pointer, not its text.
 
-LFS keeps the text on a server, and git keeps three lines that name it. A reader without LFS, a diff and a review see only
-these lines, so the rule itself is read and reviewed by nobody.
+LFS keeps the text on a server, and git keeps three lines that name it. A reader without LFS, a diff and a review see
+only these lines, so the rule itself is read and reviewed by nobody.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """A value nests where plain text belongs.
 
-Fields are text, or lists of text, so that every tool reads the same from them. Only `relations`, `ignore` and keys that begin
-with `x-` may nest. A title from a template, as in `{{ title }}`, is a mapping too.
+Fields are text, or lists of text, so that every tool reads the same from them. Only `relations`, `ignore` and keys
+that begin with `x-` may nest. A title from a template, as in `{{ title }}`, is a mapping too.
 
 Fails:
 

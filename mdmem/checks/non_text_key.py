@@ -1,6 +1,7 @@
 """A key is a list or a mapping, not a word.
 
-A field is looked up by its name. A link in brackets before a colon, or a mark of a template, makes a key without a name.
+A field is looked up by its name. A link in brackets before a colon, or a mark of a template, makes a key without a
+name.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """A second front matter follows the first.
 
-A tool that did not recognise the first one, because of its line endings or a byte order mark, put its own before it. Which of the
-two is meant cannot be told; only the first is read.
+A tool that did not recognise the first one, because of its line endings or a byte order mark, put its own before it.
+Which of the two is meant cannot be told; only the first is read.
 
 Fails:
 

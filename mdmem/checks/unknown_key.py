@@ -1,7 +1,7 @@
 """A key belongs to no field.
 
-Nothing reads it, so what it says has no effect; often it is a slip in a field's name. Keys that begin with `x-` are yours: they
-are kept, and never interpreted.
+Nothing reads it, so what it says has no effect; often it is a slip in a field's name. Keys that begin with `x-` are
+yours: they are kept, and never interpreted.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """A file or folder is there and cannot be read.
 
-What cannot be read may hold an invariant, so it never counts as absent: the run is incomplete, and every retrieval names
-the file among its problems.
+What cannot be read may hold an invariant, so it never counts as absent: the run is incomplete, and every retrieval
+names the file among its problems.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """A field holds a wiki link.
 
-In YAML `[[x]]` is a list in a list, so other tools see no link there at all. In a field an address stands plain; in the body
-`[[x]]` is fine.
+In YAML `[[x]]` is a list in a list, so other tools see no link there at all. In a field an address stands plain; in
+the body `[[x]]` is fine.
 
 Fails:
 

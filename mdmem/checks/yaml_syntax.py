@@ -1,7 +1,7 @@
 """The front matter is no YAML.
 
-The usual causes are a colon and a blank inside a value, a value that begins with `@`, `*`, `%` or a backtick, a tab, and a quote
-that is not closed. The entry cannot be read until it is mended.
+The usual causes are a colon and a blank inside a value, a value that begins with `@`, `*`, `%` or a backtick, a tab,
+and a quote that is not closed. The entry cannot be read until it is mended.
 
 Fails:
 

@@ -54,6 +54,8 @@ def global_options(command: Decorated) -> Decorated:
         )
         merged = Globals(root or outer.root, quiet or outer.quiet, color or outer.color)
         context.obj = merged
+        # click strips colours where stdout is no terminal unless its context says otherwise.
+        context.color = {"always": True, "never": False}.get(merged.color)
         return command(merged, *arguments, **options)
 
     with_globals.__doc__ = command.__doc__

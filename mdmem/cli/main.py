@@ -88,6 +88,9 @@ def run(arguments: Sequence[str]) -> int:
         # The reader has gone; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as error:
+        # click leaves this way when it meets a closed pipe itself, and after a completion.
+        return 0 if isinstance(error.__context__, BrokenPipeError) else int(error.code or 0)
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
         return _fail(f"the system refuses{where}: {error.strerror or error}", 3)

@@ -8,10 +8,7 @@ FENCE = re.compile(r"^---\r?$", re.MULTILINE)
 _FRONT = re.compile(r"---\r?(?:\n|\Z)")
 _VARIANT = re.compile(r"^(?:---[ \t]+|----+[ \t]*|\+\+\+[ \t]*|\.\.\.[ \t]*|- - -|–––|—)\r?$", re.MULTILINE)
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
-# What an editor or a copy from a page may leave beside the fence without showing it.
-_UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-_LFS_POINTER = "version https://git-lfs.github.com/spec/"
-# What an editor does not show before the first line.
+# Blanks that no editor shows: of zero width, no-break, and a second byte order mark.
 _UNSEEN = " \t\u00a0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
@@ -37,6 +34,7 @@ def split_text(text: str) -> tuple[str, str]:
     end = FENCE.search(text, start.end())
     if end is None:
         raise _no_end(text, start.end())
+    _refuse_variant(text, start.end(), end.start())
     body = end.end() + 1 if text[end.end() : end.end() + 1] == "\n" else end.end()
     return text[start.end() : end.start()], text[body:]
 
@@ -84,6 +82,15 @@ def _no_end(text: str, after: int) -> FenceError:
             "write `---` on a line of its own after the last key",
         )
     return _bad_end(text, variant)
+
+
+def _refuse_variant(text: str, start: int, end: int) -> None:
+    """Refuse a front matter that an almost-fence closes before the exact one: that one is a rule in the body."""
+    if text.find("\n---", start, end) < 0 and text.find("\n...", start, end) < 0:
+        return
+    variant = _VARIANT.search(text, start, end)
+    if variant is not None:
+        raise _bad_end(text, variant)
 
 
 def _bad_end(text: str, variant: re.Match[str]) -> FenceError:

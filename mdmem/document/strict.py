@@ -19,6 +19,8 @@ FRONT_MATTER_LIMIT = 16 * 1024
 _DEPTH_LIMIT = 20
 # YAML refuses these or, at U+0085, U+2028, U+2029 and a lone CR, starts a line that no editor shows.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|\r(?!\n)")
+# No block nests deeper than twice the column it starts in, and only these stand before it on its line.
+_DEEP_BLOCK = re.compile(rf"^[ \t?:-]{{{_DEPTH_LIMIT}}}", re.MULTILINE)
 _INDICATOR = re.compile(r"(?:^|[\s,\[{:])[&*!]", re.MULTILINE)
 _NESTING_FIELDS = frozenset({"relations", "ignore"})
 
@@ -99,12 +101,11 @@ def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Tr
         if not isinstance(key, yaml.ScalarNode):
             troubles.append(_at(key, "non-text-key", "a key that is not plain text", "write the key as one word"))
         elif key.value in fields:
-            first = fields.place(key.value, of_key=True)[0]
-            message = f"`{key.value}` stands twice, first in line {first + 1}"
-            troubles.append(_at(key, "duplicate-key", message, "keep one of the two"))
+            troubles.append(_repeated(key, fields.place(key.value, of_key=True)[0]))
         else:
             fields.take(key, value)
             troubles += _value_troubles(key.value, value)
+            troubles += _repeated_inside(value)
     if " #" in text:
         troubles += _truncated(text, root)
     # Which of two equal keys was meant cannot be told, so neither is read.
@@ -132,6 +133,26 @@ def _value_troubles(name: str, value: yaml.Node) -> Iterator[Trouble]:
         if link := _wiki_link(item):
             message = f"`[[{link.value}]]` is a list in a list, not a link"
             yield _at(item, "wiki-link-value", message, f'write "{link.value}"')
+
+
+def _repeated_inside(node: yaml.Node) -> Iterator[Trouble]:
+    """Find equal keys of a mapping inside a value."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _repeated_inside(item)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    first: dict[str, int] = {}
+    for key, value in node.value:
+        if str(key.value) in first:
+            yield _repeated(key, first[str(key.value)])
+        first.setdefault(str(key.value), _span(key)[0])
+        yield from _repeated_inside(value)
+
+
+def _repeated(key: yaml.Node, first: int) -> Trouble:
+    message = f"`{key.value}` stands twice, first in line {first + 1}"
+    return _at(key, "duplicate-key", message, "keep one of the two")
 
 
 def _wiki_link(item: yaml.Node) -> yaml.ScalarNode | None:
@@ -190,7 +211,7 @@ def _refused(text: str) -> Iterator[Trouble]:
 
 
 def _is_deep(text: str) -> bool:
-    return text.count("[") + text.count("{") > _DEPTH_LIMIT or "- " * _DEPTH_LIMIT in text or " " * _DEPTH_LIMIT in text
+    return text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text) is not None
 
 
 def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:

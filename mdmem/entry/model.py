@@ -62,7 +62,8 @@ def parse_moment(text: str) -> date:
     if not day and not _ISO_TIME.match(text):
         raise NotIsoError(text)
     try:
-        return date.fromisoformat(text) if day else datetime.fromisoformat(text)
+        # Python reads `Z` but not `z`.
+        return date.fromisoformat(text) if day else datetime.fromisoformat(text.upper())
     except ValueError as error:
         raise NoSuchDayError(text) from error
 

@@ -1,261 +1,26 @@
-"""The schema of the front matter: fields by type, and the reading of text into an entry or a wing."""
+"""The schema of the front matter: from text to an entry or a wing, and every flaw on the way."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Mapping
-from datetime import date
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from mdmem.entry.model import (
-    Entry,
-    EntryType,
-    Flaw,
-    NoSuchDayError,
-    NotIsoError,
-    Relation,
-    Status,
-    Wing,
-    WingKind,
-    parse_moment,
-    title_of,
-    visible,
+from mdmem.entry.fields import (
+    ADAPTERS,
+    ENTITY_FIELDS,
+    KNOWN_FIELDS,
+    REQUIRED,
+    SESSION_FIELDS,
+    WING_ADAPTER,
+    WING_FIELDS,
+    EntryFields,
 )
-
-SCHEMA_VERSION = 1
-REQUIRED = ("type", "status", "created_at")
-PLACEHOLDERS = frozenset({"n/a", "na", "none", "null", "nil", "tbd", "todo", "-", "--", "?", "unknown"})
-SESSION_FIELDS = ("objective", "actions_taken", "decisions_made", "open_items", "next_actions")
-ENTITY_FIELDS = ("entity", "relations")
-PATTERN_FIELDS = ("trigger", "repeatable_steps", "exclusions")
-
-
-def _text(value: object) -> object:
-    if isinstance(value, dict):
-        raise PydanticCustomError("nested-value", "expected text, found a mapping")
-    if isinstance(value, list):
-        raise PydanticCustomError("wrong-type", "expected one value, found a list")
-    return value
-
-
-def _kind(value: object) -> str:
-    return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
-
-
-def _texts(value: object) -> object:
-    items = value if isinstance(value, list) else [value]
-    return tuple(item for item in items if item is not None)
-
-
-def _item(value: object) -> object:
-    if isinstance(value, (list, dict)):
-        raise PydanticCustomError(
-            "nested-value", "expected text, found a {kind} inside the list", {"kind": _kind(value)}
-        )
-    return value
-
-
-def _moment(value: object) -> date:
-    if not isinstance(value, str):
-        raise PydanticCustomError("wrong-type", "expected a date, found a {kind}", {"kind": _kind(value)})
-    try:
-        return parse_moment(value)
-    except NotIsoError as error:
-        raise PydanticCustomError("not-iso", "`{text}` is no ISO 8601 date", {"text": value}) from error
-    except NoSuchDayError as error:
-        raise PydanticCustomError("invalid-date", "`{text}` is no day of the calendar", {"text": value}) from error
-
-
-def _number(convert: Callable[[str], float], low: float, high: float, wanted: str) -> Callable[[object], object]:
-    def read(value: object) -> object:
-        try:
-            number = convert(value) if isinstance(value, str) and value.isascii() and "_" not in value else None
-        except ValueError:
-            number = None
-        if number is None or not low <= number <= high:
-            raise PydanticCustomError(
-                "wrong-type", "expected {wanted}, found `{text}`", {"wanted": wanted, "text": value}
-            )
-        return number
-
-    return read
-
-
-def _link(value: object) -> object:
-    _item(value)
-    if isinstance(value, str) and not value.isprintable():
-        shown = {"text": visible(value)}
-        raise PydanticCustomError("invisible-characters", "`{text}` holds an invisible character", shown)
-    if isinstance(value, str) and value.strip().lower() in PLACEHOLDERS:
-        raise PydanticCustomError("link-placeholder", "`{text}` stands where an address belongs", {"text": value})
-    return value
-
-
-def _glob(value: object) -> object:
-    _item(value)
-    if isinstance(value, str) and value.startswith(":"):
-        raise PydanticCustomError("wrong-type", "`{text}` is git pathspec magic, not a glob", {"text": value})
-    return value
-
-
-def _pairs(value: object) -> object:
-    if not isinstance(value, dict) or not all(isinstance(reason, str) and reason for reason in value.values()):
-        raise PydanticCustomError("wrong-type", "expected a mapping of check code to reason")
-    return tuple(value.items())
-
-
-def _relations(value: object) -> object:
-    items: list[Any] = value if isinstance(value, list) else [value]
-    for item in items:
-        if (
-            not isinstance(item, dict)
-            or set(item) != {"type", "to"}
-            or not all(isinstance(v, str) for v in item.values())
-        ):
-            raise PydanticCustomError("wrong-type", "expected a list of mappings with `type` and `to`")
-    return tuple(Relation(item["type"], item["to"]) for item in items)
-
-
-Text = Annotated[str | None, BeforeValidator(_text)]
-Texts = Annotated[tuple[Annotated[str, BeforeValidator(_item)], ...], BeforeValidator(_texts)]
-Links = Annotated[tuple[Annotated[str, BeforeValidator(_link)], ...], BeforeValidator(_texts)]
-Globs = Annotated[tuple[Annotated[str, BeforeValidator(_glob)], ...], BeforeValidator(_texts)]
-Moment = Annotated[Any, BeforeValidator(_moment)]
-Version = Annotated[Any, BeforeValidator(_number(int, 1, 10**9, "a whole number from 1"))]
-Share = Annotated[Any, BeforeValidator(_number(float, 0, 1, "a number from 0 to 1"))]
-
-
-class _Fields(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class EntryFields(_Fields):
-    """The fields that every type of entry has."""
-
-    status: Status
-    created_at: Moment = None
-    title: Text = None
-    verified_at: Moment = None
-    deprecated_at: Moment = None
-    expires_at: Moment = None
-    editorial_at: Moment = None
-    version: Version = None
-    label: Text = None
-    owner: Text = None
-    topic: Text = None
-    focus: Text = None
-    agent: Text = None
-    approved_by: Text = None
-    reason: Text = None
-    deprecated_reason: Text = None
-    confidence: Share = None
-    relevance_score: Share = None
-    tags: Texts = ()
-    applies_to: Globs = ()
-    supersedes: Links = ()
-    superseded_by: Links = ()
-    overrides: Links = ()
-    conflicts_with: Links = ()
-    see: Links = ()
-    produced: Links = ()
-    ignore: Annotated[Any, BeforeValidator(_pairs)] = ()
-
-
-class InvariantFields(EntryFields):
-    """What must not be violated."""
-
-    type: Literal[EntryType.INVARIANT]
-
-
-class DecisionFields(EntryFields):
-    """Which direction is currently authoritative."""
-
-    type: Literal[EntryType.DECISION]
-
-
-class PatternFields(EntryFields):
-    """How similar problems are usually solved."""
-
-    type: Literal[EntryType.PATTERN]
-    trigger: Text = None
-    repeatable_steps: Texts = ()
-    exclusions: Texts = ()
-
-
-class NoteFields(EntryFields):
-    """What extra context may help; sessions and entities are notes with a label."""
-
-    type: Literal[EntryType.NOTE]
-    objective: Text = None
-    actions_taken: Texts = ()
-    decisions_made: Texts = ()
-    open_items: Texts = ()
-    next_actions: Texts = ()
-    entity: Text = None
-    relations: Annotated[Any, BeforeValidator(_relations)] = ()
-
-
-class WingFields(_Fields):
-    """The fields of a wing's manifest."""
-
-    kind: WingKind = WingKind.PROJECT
-    project_id: Text = None
-    owners: Texts = ()
-    shared_wings: Annotated[tuple[str, ...] | None, BeforeValidator(_texts)] = None
-    description: Text = None
-    last_hygiene_at: Moment = None
-
-
-# One row a type: the model that reads its front matter.
-MODELS: Mapping[EntryType, type[EntryFields]] = {
-    EntryType.INVARIANT: InvariantFields,
-    EntryType.DECISION: DecisionFields,
-    EntryType.PATTERN: PatternFields,
-    EntryType.NOTE: NoteFields,
-}
-_ADAPTERS = {kind: TypeAdapter(model) for kind, model in MODELS.items()}
-_WING_ADAPTER = TypeAdapter(WingFields)
-KNOWN_FIELDS = frozenset(name for model in MODELS.values() for name in model.model_fields)
-WING_FIELDS = frozenset(WingFields.model_fields)
-
-_SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
-    "supercedes": "supersedes",
-    "supercededby": "superseded_by",
-    "replaces": "supersedes",
-    "replacedby": "superseded_by",
-    "created": "created_at",
-    "date": "created_at",
-    "verified": "verified_at",
-    "seealso": "see",
-    "tag": "tags",
-}
-
-# The spelling of `inactive` is closest to its opposite, so what other formats say is looked up first.
-_MEANINGS = {
-    **dict.fromkeys(("accepted", "approved", "final", "implemented", "in_force"), "active"),
-    **dict.fromkeys(("proposed", "proposal", "pending", "wip", "provisional"), "draft"),
-    **dict.fromkeys(
-        ("superseded", "replaced", "rejected", "obsolete", "inactive", "retired", "withdrawn"), "deprecated"
-    ),
-    **dict.fromkeys(("rule", "constraint"), "invariant"),
-    **dict.fromkeys(("adr", "choice"), "decision"),
-    **dict.fromkeys(("convention", "guideline", "howto", "recipe"), "pattern"),
-    **dict.fromkeys(("session", "entity", "context", "fact", "incident"), "note"),
-}
-
-
-def known_spelling(key: str) -> str | None:
-    """Return the field that a misspelt key surely means, else None."""
-    return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))
-
-
-def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
-    """Return the known word closest to one that is not known, or None when nothing is close."""
-    close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
-    return close[0] if close else None
+from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, title_of, visible
+from mdmem.entry.spelling import known_spelling, meant_value, nearest
+from mdmem.entry.values import kind_of
 
 
 def read_entry(
@@ -299,11 +64,11 @@ def read_wing(name: str, front_matter: Mapping[str, Any]) -> tuple[Wing, tuple[F
     stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
     details: list[ErrorDetails] = []
     try:
-        fields = _WING_ADAPTER.validate_python(stated)
+        fields = WING_ADAPTER.validate_python(stated)
     except ValidationError as error:
         details = error.errors(include_url=False)
         bad = {str(detail["loc"][0]) for detail in details}
-        fields = _WING_ADAPTER.validate_python({key: value for key, value in stated.items() if key not in bad})
+        fields = WING_ADAPTER.validate_python({key: value for key, value in stated.items() if key not in bad})
     flaws = tuple(_wing_flaw(detail) for detail in details)
     return Wing(name=name, has_manifest=True, **dict(fields)), flaws
 
@@ -347,12 +112,15 @@ def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[Entr
     if not isinstance(value, str):
         return [
             Flaw(
-                "wrong-type", key, f"`{key}` holds a {_kind(value)}, expected one of {listed}", f"write one of {listed}"
+                "wrong-type",
+                key,
+                f"`{key}` holds a {kind_of(value)}, expected one of {listed}",
+                f"write one of {listed}",
             )
         ]
     if "|" in value or set(value.split("/")) <= set(allowed):
         return [Flaw("template-leftover", key, f"`{key}` still lists the choices `{value}`", "keep one of them")]
-    close = _MEANINGS.get(value.lower()) or nearest(value, allowed)
+    close = meant_value(value, allowed)
     help_ = f"write `{close}`; allowed are {listed}" if close in allowed else f"write one of {listed}"
     return [Flaw(f"unknown-{key}", key, f"unknown {key} `{value}`", help_)]
 
@@ -364,13 +132,13 @@ def _is_stated(front_matter: Mapping[str, Any], key: str) -> bool:
 
 def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], dict[str, Any]]:
     try:
-        return [], _values(_ADAPTERS[kind].validate_python(stated))
+        return [], _values(ADAPTERS[kind].validate_python(stated))
     except ValidationError as error:
         details = error.errors(include_url=False)
     flaws = [flaw for detail in details if (flaw := _flaw(kind, detail)) is not None]
     readable = _without(stated, details)
     try:
-        return flaws, _values(_ADAPTERS[kind].validate_python(readable))
+        return flaws, _values(ADAPTERS[kind].validate_python(readable))
     except ValidationError:
         # Only an unreadable type or status is left, and then the caller makes no entry.
         return flaws, {}
@@ -436,7 +204,9 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
 
 def _not_for(owner: str, key: str) -> Flaw:
     article = "an" if owner.startswith("i") else "a"
-    return Flaw("field-not-for-type", key, f"`{key}` is not a field of {article} {owner}", f"remove `{key}`", on_key=True)
+    return Flaw(
+        "field-not-for-type", key, f"`{key}` is not a field of {article} {owner}", f"remove `{key}`", on_key=True
+    )
 
 
 def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:

@@ -15,8 +15,10 @@ from itertools import pairwise
 VERSION = 1
 """Is raised with any change of what a text's terms are; an index of another version is rebuilt."""
 
+# Nobody types more, and encoded blobs would otherwise fill the index.
 _LONGEST = 64
-_MEMO_LIMIT = 300_000
+# A memory of 10,000 entries has 90,000 different runs, and this many take 80 MiB.
+_MEMO_LIMIT = 200_000
 
 # Snowball's list as Whoosh ships it has the `t` of "doesn't" but not the `doesn`.
 _CONTRACTED = frozenset(
@@ -29,21 +31,8 @@ _DROPPED = re.compile(
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200b-\u200d\u20d0-\u20f0\ufe00-\ufe0f\ufeff]"
 )
 # Latin letters that Unicode does not take apart into a letter and an accent.
-_LETTERS = str.maketrans(
-    {
-        "æ": "ae",
-        "Æ": "AE",
-        "œ": "oe",
-        "Œ": "OE",
-        "ø": "o",
-        "Ø": "O",
-        "ł": "l",
-        "Ł": "L",
-        "đ": "d",
-        "Đ": "D",
-        "\u0131": "i",
-    }
-)
+_LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
+# `APIs` is no `AP` with an `Is`, so that a hump after capitals needs two small letters.
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _COMPONENT = re.compile(r"[/\\]|::?")
 _CONNECTOR = re.compile(r"[._\-/\\:]+")
@@ -170,10 +159,12 @@ def _token(raw: str) -> Token:
 def split(raw: str, *, singles: bool = False) -> Token:
     """Return what one folded run gives; `singles` adds single characters to the pairs of unspaced scripts."""
     if raw.isascii() and raw.isalpha() and (raw.islower() or raw[1:].islower()):
+        # Nine runs of ten are plain words.
         return Token(_word(raw.lower()))
     pieces = [piece for piece in _CONNECTOR.split(raw) if piece]
     folded = raw.casefold()[:_LONGEST]
     if all(piece.isdecimal() for piece in pieces) or (folded[-1] in "+#" and len(folded.rstrip("+#")) <= 2):
+        # `3`, `11` and `c` by themselves would match nearly everything.
         return Token((folded,))
     words: list[str] = []
     wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [folded]
@@ -198,6 +189,7 @@ def _characters(text: str, *, singles: bool) -> Iterator[str]:
         yield from _word(text[end : found.start()])
         end = found.end()
         run = found.group()
+        # No dictionary tells where its words end; pairs are what most engines fall back on.
         yield from (left + right for left, right in pairwise(run))
         if singles or len(run) == 1:
             yield from run

@@ -26,6 +26,7 @@ class GroupedPool:
         groups = self._groups.get(field)
         if groups is None:
             groups = self._groups[field] = {}
+        # A `setdefault` would make two arrays for each posting only to throw them away.
         group = groups.get(text)
         if group is None:
             group = groups[text] = array("I"), array("f")

@@ -26,6 +26,7 @@ def link_files(source: Path, target: Path) -> None:
     """Give a generation the files of another; they are never written again, so that both may share them."""
     for path in sorted(source.iterdir()):
         if path.is_file() and not path.name.endswith("LOCK"):
+            # Not every file system links, and none links across devices.
             try:
                 os.link(path, target / path.name)
             except OSError:
@@ -38,6 +39,7 @@ def seal(path: Path) -> dict[str, int]:
     for file in sorted(path.iterdir()):
         if file.is_dir() or file.name.endswith("LOCK"):
             continue
+        # Whoosh does not sync, and a pointer that outlives a power cut must not point at empty files.
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
             sizes[file.name] = os.fstat(stream.fileno()).st_size

@@ -20,6 +20,7 @@ NAME = "index.json"
 
 Stamp = tuple[int, int, int]
 
+# What this names is unpickled by Whoosh, so that it must not lead out of the index's folder.
 _GENERATION = re.compile(r"generation-[0-9a-f]{16}")
 
 

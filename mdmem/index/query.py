@@ -49,6 +49,7 @@ def plain(question: str) -> Query:
 
 def matches(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = None) -> tuple[Match, ...]:
     """Return the documents that answer a query, best first."""
+    # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}
     scores: dict[int, float] = {}
     held: dict[int, int] = {}
@@ -59,6 +60,7 @@ def matches(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None 
             held[number] = held.get(number, 0) | mask
     numbers = scores.keys() if query.accept is None else query.accept(corpus, read)
 
+    # Thousands of matches share a few sets.
     @cache
     def texts(mask: int) -> frozenset[str]:
         return frozenset(text for text, bit in bits.items() if mask & bit)

@@ -65,6 +65,7 @@ def _refresh(folder: Path, old: Manifest | None, wanted: Wanted) -> Refreshed:
     if old is not None and not stale and not gone:
         return Refreshed(len(old.digest_of), 0, 0, rebuilt=False)
     manifest = None if old is None else _changed(folder, old, stale, gone, wanted)
+    # Also where the old state turned out to be broken inside.
     rebuilt = manifest is None
     if manifest is None:
         manifest = _rebuilt(folder, wanted)

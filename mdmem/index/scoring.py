@@ -58,6 +58,7 @@ class Corpus:
     @cached_property
     def slopes(self) -> dict[str, float]:
         """What one more word of a field adds to the divisor of its frequencies."""
+        # Whole numbers up to here: their sums are the same in any order of the documents.
         totals = {name: sum(self.lengths[name]) for name in SCORED}
         return {name: LENGTH_SHARE[name] * self.count / total if total else 0.0 for name, total in totals.items()}
 

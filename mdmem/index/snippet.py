@@ -16,6 +16,7 @@ _MARKUP = re.compile(
     r"|`+|\*\*",
     re.MULTILINE,
 )
+# A link's address would take up the line, and a reader sees only its text.
 _LINK = re.compile(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
 
 Span = tuple[int, int, frozenset[str]]
@@ -53,6 +54,7 @@ def _densest(found: Sequence[Span], room: int) -> tuple[int, int]:
 
 def _cut(line: str, start: int, end: int, room: int) -> str:
     """Return the words around a stretch, with an ellipsis on each side that was cut."""
+    # The stretch stands in the middle, unless that would leave the line short at an end.
     left = max(0, min(start - (room - (end - start)) // 2, len(line) - room))
     if left > 0:
         space = line.find(" ", left - 1, start)

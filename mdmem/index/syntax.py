@@ -22,6 +22,7 @@ from mdmem.index.scoring import Corpus, Frequencies, term
 from mdmem.index.terms import DATES, EXACT, FIELDS, SCORED, exact, sequences_of
 
 _ANY = "text"
+# Whoosh's parser and ours recurse for each bracket.
 _DEEPEST = 50
 # Whoosh has an error for what it cannot read and hardly uses it: `<2` is an IndexError.
 _GIVEN_UP = (
@@ -105,6 +106,7 @@ def _parser() -> QueryParser:
         plugins.BoostPlugin(),
         plugins.EveryPlugin(),
     ]
+    # Without a schema Whoosh hands over words as typed; with one it would drop `C++`, and unknown fields in silence.
     return QueryParser(_ANY, None, plugins=known, group=OrGroup)
 
 
@@ -148,6 +150,7 @@ class _Reading:
 
     def _maybe(self, tree: parsed.Query, boost: float) -> _Node | None:
         node = self.node(tree.a, boost)
+        # Read for its leaves: what it holds counts for the score and lets nothing in or out.
         self.node(tree.b, boost)
         return node
 

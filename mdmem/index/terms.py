@@ -35,6 +35,7 @@ def terms_of(document: IndexDocument) -> Terms:
     found: dict[str, Mapping[str, int]] = {
         "title": Counter(title),
         "headings": Counter(headings),
+        # Headings are part of the body, and would count twice.
         "identifiers": Counter(title_wholes + body_wholes),
         "tags": Counter(tags + tag_wholes),
         "body": Counter(body),
@@ -78,6 +79,7 @@ def iter_headings(markdown: str) -> Iterator[str]:
             elif mark.startswith(fence) and not line.strip(mark[0] + " \t"):
                 fence = ""
         elif not fence:
+            # The cheap test first: one line of thirty is a heading.
             if line.lstrip(" ").startswith("#") and (heading := _ATX.match(line)):
                 yield heading.group(1) or ""
             elif previous.strip() and _SETEXT.match(line):

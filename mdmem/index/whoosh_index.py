@@ -60,6 +60,7 @@ class WhooshIndex:
         query = _parsed(question) if syntax else plain(question)
         if query.is_empty or not live:
             return Answer((), tuple(query.typed), query.typed, "index")
+        # Looked up for each match, where a list would be walked.
         chosen = None if among is None else frozenset(among)
         with self._turn:
             opened, why = self._ready(live, read)

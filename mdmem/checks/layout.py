@@ -1,0 +1,32 @@
+"""What has its place below a root and is no entry, and what looks like one in the wrong place."""
+
+from __future__ import annotations
+
+import re
+
+from mdmem.tree import SETTINGS_NAME
+
+_ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
+# `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
+_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+
+
+def is_expected(path: str) -> bool:
+    """Say whether a path is the settings, a manifest, or the README of the root or a room."""
+    return path == SETTINGS_NAME or (path.endswith("README.md") and is_prose(path) and path.count("/") <= 2)
+
+
+def is_prose(path: str) -> bool:
+    """Say whether a file's name is one that people give to prose about a folder, as README is."""
+    stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
+    return stem.lower() == "readme" or _PROSE.match(stem) is not None
+
+
+def has_odd_extension(path: str) -> bool:
+    """Say whether a file is Markdown by a name that is not read: `.MD`, `.markdown`."""
+    return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
+
+
+def is_misplaced(path: str) -> bool:
+    """Say whether a path that is no entry's place bears an entry's name."""
+    return path.endswith(".md") and not is_prose(path)

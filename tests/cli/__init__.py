@@ -1,0 +1,1 @@
+"""The command line: each command as people and programs call it."""

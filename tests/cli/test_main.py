@@ -1,0 +1,165 @@
+"""The one boundary: names of commands, global options, streams, exit codes, nobody sees a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import environment, memory, on_terminal, run_here, run_mdmem
+
+from mdmem.cli.main import COMMANDS
+from mdmem.workspace.workspace import Workspace
+
+Capture = pytest.CaptureFixture[str]
+ESCAPE = "\x1b["
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_says_what_it_does(name: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, name, "--help", cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"Usage: mdmem {name} [OPTIONS]")
+
+
+def test_help_lists_every_command(tmp_path: Path, capsys: Capture) -> None:
+    listed = run_here(capsys, "--help", cwd=tmp_path).out.split("Commands:")[1]
+    assert re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version", "-h"])
+def test_help_and_version_import_nothing_heavy(argument: str, tmp_path: Path) -> None:
+    code = "import sys; from mdmem.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, argument], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert {"pydantic", "whoosh", "git", "mcp", "yaml"}.isdisjoint(ran.stderr.split())
+
+
+def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retreive", cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: there is no command `retreive`; did you mean `retrieve`?\n")
+
+
+def test_unknown_command_points_to_the_help_where_none_is_near(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "xyzzy", cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "mdmem: there is no command `xyzzy`; `mdmem --help` lists them\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["list", "--nonsense"], ["show"], ["search"], ["list", "--format", "xml"], ["list", "--color", "red"], ["--root"]]
+)
+def test_wrong_argument_exits_2_with_one_sentence(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, *arguments, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_global_option_counts_before_and_after_the_command(before: bool, tmp_path: Path, capsys: Capture) -> None:
+    root = ["--root", str(memory(tmp_path / "p") / "memory")]
+    arguments = [*root, "list"] if before else ["list", *root]
+    ran = run_here(capsys, *arguments, cwd=tmp_path)
+    assert (ran.code, ran.out.splitlines()[1].split()[2]) == (0, "nav/rules/callbacks")
+
+
+def test_global_option_after_the_command_wins(tmp_path: Path, capsys: Capture) -> None:
+    root = str(memory(tmp_path / "p") / "memory")
+    assert run_here(capsys, "--root", "nowhere", "list", "--root", root, cwd=tmp_path).code == 0
+    assert run_here(capsys, "--root", root, "list", "--root", "nowhere", cwd=tmp_path).code == 2
+
+
+@pytest.mark.parametrize("arguments", [["--quiet", "search", "zebra"], ["search", "zebra", "--quiet"], ["search", "-q", "zebra"]])
+def test_quiet_keeps_remarks_back(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, *arguments, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (1, "", "")
+
+
+def test_quiet_never_keeps_an_error_back(tmp_path: Path, capsys: Capture) -> None:
+    assert "no memory here" in run_here(capsys, "--quiet", "list", cwd=tmp_path).err
+
+
+def test_remarks_go_to_stderr_and_results_to_stdout(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "zebra", cwd=memory(tmp_path))
+    assert (ran.out, ran.err) == ("", "nothing found: no entry holds zebra\n")
+
+
+@pytest.mark.parametrize("arguments", [["--color", "always", "list"], ["list", "--color", "always"]])
+def test_color_always_colours_a_pipe(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
+    assert ESCAPE in run_here(capsys, *arguments, cwd=memory(tmp_path)).out
+
+
+def test_color_auto_leaves_a_pipe_plain(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    assert ESCAPE not in run_here(capsys, "list", cwd=memory(tmp_path)).out
+
+
+@pytest.mark.parametrize(
+    ("no_color", "arguments", "coloured"),
+    [("", [], True), ("1", [], False), ("", ["--color", "never"], False), ("1", ["--color", "always"], True)],
+)
+def test_color_on_a_terminal(no_color: str, arguments: list[str], coloured: bool, tmp_path: Path) -> None:
+    code, printed = on_terminal("list", *arguments, cwd=memory(tmp_path), env={"NO_COLOR": no_color})
+    assert (code, ESCAPE in printed) == (0, coloured)
+
+
+def test_closed_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "mdmem", "list"]
+    ran = subprocess.run(
+        command, cwd=memory(tmp_path), env=environment(), stdout=writing, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writing)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
+    line = f"'{sys.executable}' -m mdmem list | head -1"
+    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    assert ran.stdout.split()[2] == b"nav/architecture/threads"
+    assert ran.stderr == b""
+
+
+def test_interruption_exits_130(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workspace, "entries", interrupted)
+    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+
+
+def test_refusal_of_the_system_exits_3_and_names_the_file(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "some/file")
+
+    monkeypatch.setattr(Workspace, "entries", refused)
+    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (3, "mdmem: the system refuses some/file: Permission denied\n")
+
+
+def test_fault_of_ours_is_one_sentence_that_says_so(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise LookupError("of ours")
+
+    monkeypatch.setattr(Workspace, "entries", broken)
+    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    assert ran.code == 3
+    assert ran.err.startswith("mdmem: a fault of mdmem itself (LookupError: of ours); set MDMEM_DEBUG=1")
+
+
+def test_day_that_is_none_is_refused(tmp_path: Path) -> None:
+    ran = run_mdmem("list", cwd=memory(tmp_path), env={"MDMEM_TODAY": "tomorrow"})
+    assert (ran.returncode, ran.stderr) == (2, "mdmem list: MDMEM_TODAY is `tomorrow`; write a day as YYYY-MM-DD\n")
+
+
+def test_name_of_a_file_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    room = os.fsencode(folder / "memory" / "nav" / "rules")
+    with open(room + b"/caf\xe9.md", "wb") as stream:  # noqa: PTH123  # a Path cannot be made of these bytes
+        stream.write((folder / "memory/nav/rules/callbacks.md").read_bytes())
+    ran = run_mdmem("list", cwd=folder, env={"PYTHONIOENCODING": "utf-8"})
+    assert (ran.returncode, "nav/rules/caf\\udce9" in ran.stdout) == (0, True)
