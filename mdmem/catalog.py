@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -237,9 +237,7 @@ def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
 
 def interpret(document: Document) -> Loaded:
     """Return the moment «meant» of one document: the entry it states and everything wrong with it."""
-    from mdmem.document.parse import first_heading
-    from mdmem.entry.schema import read_entry
-
+    first_heading, read_entry = _readers()
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
@@ -247,6 +245,15 @@ def interpret(document: Document) -> Loaded:
     entry, flaws = read_entry(address, document.fields, first_heading(document.body))
     flawed = tuple(_placed(document, address, flaw) for flaw in flaws)
     return Loaded(document.path, entry, findings + flawed, len(document.body.strip().encode()))
+
+
+@cache
+def _readers() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Import pydantic and YAML when the first file is parsed that no cache knows."""
+    from mdmem.document.parse import first_heading
+    from mdmem.entry.schema import read_entry
+
+    return first_heading, read_entry
 
 
 def _documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from mdmem.errors import GitError
+from mdmem.errors import GitError, UsageError
 
 # A hook's variables name the repository of the hook; these alone are still right for ours.
 _KEPT = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
@@ -166,12 +166,12 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
 
 
 def resolve(repository: Repository, revision: str) -> str:
-    """Return the commit that a revision names; raises GitError."""
+    """Return the commit that a revision names; raises UsageError where it names none."""
     printed = run(
         repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
     )
     if not printed.strip():
-        raise GitError(f"`{revision}` names no commit here; write a branch, a tag or a commit")
+        raise UsageError(f"`{revision}` names no commit here; write a branch, a tag or a commit")
     return printed.decode().strip()
 
 
@@ -265,8 +265,13 @@ def _parse_deletions(records: Sequence[str]) -> dict[str, tuple[str, str | None]
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:
-    """Return the tracked files with one name, in any folder, as paths from the top."""
-    return sorted(_records(run(repository.top, "ls-files", "-z", "--", f":(glob)**/{name}")))
+    """Return the tracked files with one name, in any folder, as paths from the top.
+
+    Where none is tracked, those that `git add` would take: a memory counts from the moment it is founded.
+    """
+    wanted = ("-z", "--", f":(glob)**/{name}")
+    tracked = _records(run(repository.top, "ls-files", *wanted))
+    return sorted(tracked or _records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
 
 
 def search_lines(repository: Repository, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:

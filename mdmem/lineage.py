@@ -62,6 +62,10 @@ class Lineage:
         """
         return address in self.heads(address)
 
+    def is_unresolved(self, address: str) -> bool:
+        """Say whether an entry is on a cycle of entries that all ended: nothing tells which of them binds."""
+        return address in self.contradictory and not self.heads(address)
+
     def heads(self, address: str) -> tuple[str, ...]:
         """Return the current ends of the chains from an entry, sorted: one, several after a split, none if it ended."""
         if address in self._heads:

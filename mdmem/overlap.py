@@ -29,7 +29,7 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
     Two entries cover one subject when they bear the same entry-id or their titles share at least .55 of their words.
     Only shared wings that the project reads count.
     """
-    listed = [_Subject(entry, words_of(entry.title)) for entry in sorted(entries, key=lambda entry: entry.address)]
+    listed = [_subject(entry) for entry in sorted(entries, key=lambda entry: entry.address)]
     shared = [subject for subject in listed if wings[subject.entry.wing].is_shared]
     frequency = Counter(word for subject in shared for word in subject.words)
     by_key: dict[tuple[EntryType, str], list[_Subject]] = {}
@@ -45,14 +45,11 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """An entry and the words of its title."""
+    """An entry, its entry-id, and the words of its title."""
 
     entry: Entry
+    entry_id: str
     words: frozenset[str]
-
-    @property
-    def entry_id(self) -> str:
-        return self.entry.address.rsplit("/", 1)[-1]
 
     def keys(self, frequency: Mapping[str, int]) -> Iterator[tuple[EntryType, str]]:
         """Yield the entry-id and the rarest words, as many as make two titles that overlap share one of them.
@@ -65,6 +62,10 @@ class _Subject:
         kept = len(ordered) - math.ceil(MAY_OVERLAP * len(ordered) - 1e-9) + 1
         yield from ((self.entry.type, word) for word in ordered[:kept])
         yield self.entry.type, f"/{self.entry_id}"
+
+
+def _subject(entry: Entry) -> _Subject:
+    return _Subject(entry, entry.address.rsplit("/", 1)[-1], words_of(entry.title))
 
 
 def _overlaps_of(subject: _Subject, near: Iterable[_Subject], wing: Wing) -> Iterator[Overlap]:

@@ -11,6 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
+from mdmem.tree import FileKind
 
 
 class ScopeState(StrEnum):
@@ -106,8 +107,8 @@ def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
     Raises UsageError for a wing or room that does not exist and AmbiguousWingError where no wing is the active one.
     """
-    wings = catalog.wings
-    if not wings:
+    wings = _wings(catalog, *filters.wings, settings.default_wing)
+    if not wings and not filters.wings:
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
     active = named[0] if named else _active_wing(wings, settings)
@@ -123,7 +124,7 @@ def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
     """Return the scope of a listing or a search: the wings named, else the active scope, else everything."""
-    wings = catalog.wings
+    wings = _wings(catalog, *filters.wings)
     if filters.wings and not filters.all_wings:
         read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
         return Scope(wing=read[0], wings=read, rooms=_rooms(catalog, filters.rooms, read))
@@ -133,6 +134,17 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
         return Scope(
             wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED
         )
+
+
+def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
+    """Return the wings, with those of the named ones whose folder is there and cannot be listed."""
+    locked = {path.split("/")[0] for path in _locked(catalog)}
+    hidden = {name: Wing(name=name) for name in named if name is not None and not locked.isdisjoint({name, "."})}
+    return hidden | dict(catalog.wings)
+
+
+def _locked(catalog: Catalog) -> list[str]:
+    return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings) -> str:
@@ -161,7 +173,8 @@ def _shared_of(wing: Wing, wings: Mapping[str, Wing]) -> tuple[str, ...]:
 
 def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
     read = frozenset(wings)
-    known = {address.split("/")[1] for address in catalog.addresses if address.split("/")[0] in read}
+    paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
+    known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
     for room in rooms:
         if room not in known:
             raise UsageError(_not_there("room", room, known, f" in {', '.join(sorted(read))}"))

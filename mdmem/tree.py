@@ -172,17 +172,19 @@ class WorkingTree:
 
     def _read(self, path: str) -> bytes | Unreadable:
         try:
-            # The stat is taken before the bytes: a write in between makes the cache miss, never lie.
-            descriptor = os.open(
-                self.root / path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-            )
-            with os.fdopen(descriptor, "rb") as stream:
-                stat = os.fstat(stream.fileno())
-                content = stream.read()
+            return _read_with_stat(f"{self.root}{os.sep}{path}")[0]
         except OSError as error:
             return Unreadable(error.strerror or str(error))
-        self.stats.keep(path, stat, digest_of(content))
-        return content
+
+    def _learn(self, path: str) -> str | None:
+        """Return the digest of a file that was read for it, and remember it."""
+        try:
+            content, stat = _read_with_stat(f"{self.root}{os.sep}{path}")
+        except OSError:
+            return None
+        digest = digest_of(content)
+        self.stats.keep(path, stat, digest)
+        return digest
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return each file's digest, reading only those whose stat changed since they were last read."""
@@ -193,10 +195,7 @@ class WorkingTree:
                 stat = os.stat(base + file.path, follow_symlinks=False)  # noqa: PTH116  # a Path costs 2 µs a file more
             except OSError:
                 continue
-            digest = self.stats.find(file.path, stat)
-            if digest is None:
-                content = self._read(file.path)
-                digest = None if isinstance(content, Unreadable) else digest_of(content)
+            digest = self.stats.find(file.path, stat) or self._learn(file.path)
             if digest is not None:
                 found[file.path] = digest
         self.stats.save({file.path for file in self.files()})
@@ -205,6 +204,23 @@ class WorkingTree:
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the digest of the bytes themselves: the file may have changed since it was listed."""
         return digest_of(content)
+
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _read_with_stat(path: str) -> tuple[bytes, os.stat_result]:
+    """Return a file's bytes with the stat taken before them: a write in between makes a cache miss, never lie."""
+    descriptor = os.open(path, _FLAGS)
+    try:
+        stat = os.fstat(descriptor)
+        content = os.read(descriptor, stat.st_size + 1)
+        # One byte more was asked for than there should be: only a file that changed meanwhile needs another look.
+        while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
+            content += more
+    finally:
+        os.close(descriptor)
+    return content, stat
 
 
 @dataclass(slots=True)

@@ -7,11 +7,15 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.workspace.location import located
+from mdmem.workspace.workspace import Workspace
 
 TODAY = "2026-11-21"
 _FIELDS = {"type": "decision", "status": "active", "created_at": "2026-03-05"}
@@ -120,7 +124,7 @@ def snapshot(folder: Path) -> dict[str, str]:
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if name.startswith(".git/mdmem") or path.is_dir() and not path.is_symlink():
+        if name.startswith(".git/mdmem") or (path.is_dir() and not path.is_symlink()):
             continue
         content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
         found[name] = f"{path.lstat().st_mode:o} {hashlib.sha256(content).hexdigest()}"
@@ -155,3 +159,12 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
                 printed += portion
         os.close(ours)
     return process.returncode, printed.decode().replace("\r\n", "\n")
+
+
+def open_root(root: Path) -> Workspace:
+    """Return the workspace of a root on the tests' day; its full text is read anew and never kept."""
+    said = environment(XDG_CACHE_HOME=str(root.parent / "cache"))
+    workspace = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY))
+    # What an index keeps is the index's own matter, and building one for each test would take most of its time.
+    vars(workspace)["index"] = WhooshIndex(None)
+    return workspace

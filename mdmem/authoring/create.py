@@ -9,15 +9,14 @@ from datetime import date
 from pathlib import Path
 
 from mdmem.catalog import interpret
+from mdmem.checks.names import is_well_formed, why_not_on_windows
 from mdmem.document.parse import parse_document
 from mdmem.document.writing import compose_entry
-from mdmem.entry.model import EntryType, Status, title_of
+from mdmem.entry.model import EntryType, Status, title_of, visible
 from mdmem.entry.templates import BODIES
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.state import write_new
 
-_WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*\Z")
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 _ID_LENGTH = 60
 
 
@@ -39,15 +38,19 @@ def address_of(draft: Draft) -> str:
         parts.append(slug_of(draft.title))
     if len(parts) != 3:
         raise UsageError(f"`{draft.place}` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
-    for kind, name, pattern, example in zip(
-        ("wing", "room", "entry-id"), parts, (_WING, _NAME, _NAME), _EXAMPLES, strict=True
-    ):
-        if not pattern.match(name):
-            raise UsageError(f"`{name}` is no name for a {kind}; write it like `{example}`")
+    for (kind, called, example), name in zip(_KINDS, parts, strict=True):
+        if not is_well_formed(kind, name):
+            raise UsageError(f"`{visible(name)}` is no name for {called}; write it like `{example}`")
+        if why := why_not_on_windows(name):
+            raise UsageError(f"`{name}` {why}, which Windows does not allow; write another name")
     return "/".join(parts)
 
 
-_EXAMPLES = ("navigation_stack", "anti-patterns", "blocking-callbacks")
+_KINDS = (
+    ("wing", "a wing", "navigation_stack"),
+    ("room", "a room", "anti-patterns"),
+    ("entry", "an entry-id", "blocking-callbacks"),
+)
 
 
 def slug_of(title: str) -> str:
@@ -68,7 +71,7 @@ def compose(draft: Draft, *, today: date) -> str:
     """Return the text of the new entry's file."""
     address = address_of(draft)
     fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
-    fields["title"] = draft.title or title_of(address)
+    fields["title"] = " ".join(draft.title.split()) or title_of(address)
     return compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
 
 
@@ -79,17 +82,26 @@ def create(root: Path, address: str, text: str) -> Path:
     then nothing is written.
     """
     path = root / f"{address}.md"
-    loaded = interpret(parse_document(f"{address}.md", text.encode()))
+    content = _as_bytes(text)
+    loaded = interpret(parse_document(f"{address}.md", content))
     if loaded.entry is None:
         first = loaded.findings[0]
         raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
     _refuse_link(root, path)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        write_new(path, text.encode())
+        write_new(path, content)
     except FileExistsError as error:
         raise LostRaceError(taken(address)) from error
     return path
+
+
+def _as_bytes(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        # Bytes that are no UTF-8 come in from the command line and from files as lone surrogates.
+        raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
 
 
 def _refuse_link(root: Path, path: Path) -> None:

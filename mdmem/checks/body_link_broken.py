@@ -14,11 +14,12 @@ Fix: write what was meant; the nearest addresses are named.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.missing import Missing
+from mdmem.checks.missing import Fate, Missing
 from mdmem.checks.references import Reference
 from mdmem.checks.tracked import Tracked
 from mdmem.finding import Finding, Severity
@@ -42,11 +43,17 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         if found.path is None and not _is_address(found, case.prose[found.address]):
             continue
-        named = found.path.removesuffix(".md") if found.path else found.link.target
-        fate = missing.fate(named, found.address)
-        message = f"`{found.link.target}` leads to no {'file' if found.path else 'entry'}: it {fate.story}"
+        fate = missing.fate(found.path or found.link.target, found.address)
+        message = f"`{found.link.target}` {fate.story}"
+        help_ = _path_help(fate, found.address) if found.path else fate.help()
         place = {"offset": found.link.offset, "width": found.link.width}
-        yield case.in_body(CODE, found.address, message, fate.help(), **place)
+        yield case.in_body(CODE, found.address, message, help_, **place)
+
+
+def _path_help(fate: Fate, address: str) -> str:
+    meant = (posixpath.relpath(f"{one}.md", posixpath.dirname(address)) for one in fate.meant)
+    written = " or ".join(f"`{path}`" for path in meant)
+    return f"write {written}, or remove the link" if written else "correct the path, or remove the link"
 
 
 def _is_address(found: Reference, prose: str) -> bool:

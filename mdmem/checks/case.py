@@ -155,7 +155,7 @@ def _field_links(entry: Entry, name: str, catalog: Catalog) -> Iterator[Link]:
     listed = enumerate(_items(catalog.document(entry.path), name))
     for meant in entry.links(name):
         for item, written in listed:
-            if written is not None and meant in (written, full_address(str(written), entry.address, catalog.addresses)):
+            if written == meant or full_address(str(written), entry.address, catalog.addresses) == meant:
                 yield Link(entry, name, item, str(written), meant if meant in catalog.addresses else None)
                 break
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, Link
 from mdmem.checks.distinct_links import distinct_links
+from mdmem.document.links import BodyLink
 from mdmem.entry.model import Wing
 from mdmem.finding import Finding, Place, Severity
 
@@ -29,29 +30,35 @@ _HISTORY = frozenset({"supersedes", "superseded_by"})
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry and each wing that it links to undeclared, at the first such link."""
     seen: set[tuple[str, str]] = set()
-    for address, target, place in _links(case):
+    for address, target, link in _links(case):
         here, there = (case.catalog.wings[one.split("/", 1)[0]] for one in (address, target))
-        if here.name == there.name or (address, there.name) in seen or _reads(here, there):
+        if (address, there.name) in seen or _reads(here, there):
             continue
         seen.add((address, there.name))
         if there.is_shared:
-            message = f"`{target}` is in the shared wing `{there.name}`, which `{here.name}` does not read"
             help_ = f"add `{there.name}` to `shared_wings` in `{here.name}/README.md`"
         else:
-            message = f"`{target}` is in the project wing `{there.name}`, which `{here.name}` does not read"
             help_ = "move the rule to a shared wing, or state here what is needed from it"
-        yield Finding(CODE, message, place, help_, address, other=Place(f"{target}.md"))
+        message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
+        yield Finding(CODE, message, _place(case, address, link), help_, address, other=Place(f"{target}.md"))
 
 
-def _links(case: Case) -> Iterator[tuple[str, str, Place]]:
+def _links(case: Case) -> Iterator[tuple[str, str, Link | BodyLink]]:
     for link in distinct_links(case):
         if link.target is not None and link.field not in _HISTORY and not link.target.startswith(f"{link.entry.wing}/"):
-            yield link.entry.address, link.target, case.catalog.place(link.entry.address, link.field, link.item)
+            yield link.entry.address, link.target, link
     for found in case.references:
         if found.path is None and found.target is not None:
-            place = case.catalog.document(f"{found.address}.md").body_place(found.link.offset, found.link.width)
-            yield found.address, found.target, place
+            yield found.address, found.target, found.link
+
+
+def _place(case: Case, address: str, link: Link | BodyLink) -> Place:
+    if isinstance(link, Link):
+        return case.catalog.place(address, link.field, link.item)
+    return case.catalog.document(f"{address}.md").body_place(link.offset, link.width)
 
 
 def _reads(here: Wing, there: Wing) -> bool:
+    if here.name == there.name:
+        return True
     return there.is_shared and (here.shared_wings is None or there.name in here.shared_wings)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from mdmem.catalog import is_entry_place
+from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME
 
 _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
@@ -11,9 +13,15 @@ _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 
 
+def at_path(code: str, path: str, message: str, help_: str, *, other: Place | None = None) -> Finding:
+    """Return a finding about a path, with its address where it is an entry's place."""
+    address = path.removesuffix(".md") if is_entry_place(path) else None
+    return Finding(code, message, Place(path), help_, address, other)
+
+
 def is_expected(path: str) -> bool:
     """Say whether a path is the settings, a manifest, or the README of the root or a room."""
-    return path == SETTINGS_NAME or (path.endswith("README.md") and is_prose(path) and path.count("/") <= 2)
+    return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
 
 
 def is_prose(path: str) -> bool:

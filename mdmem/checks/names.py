@@ -14,7 +14,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9¹²
 
 
 def is_well_formed(kind: str, name: str) -> bool:
-    """Say whether the name of a wing, a room or an entry is written as such: in lower case, joined by the right sign."""
+    """Say whether the name of a wing, a room or an entry is in lower case and joined by the right sign."""
     return name == name.lower() and _WORDS[kind].match(name) is not None
 
 
@@ -22,11 +22,6 @@ def well_formed(kind: str, name: str) -> str | None:
     """Return the name written as it should be, or None where nothing is left of it."""
     words = re.findall(r"[^\W_]+", _HUMP.sub(" ", name).lower())
     return _JOINED_BY[kind].join(words) or None
-
-
-def is_shown(name: str) -> bool:
-    """Say whether every character of a name shows."""
-    return name.isprintable()
 
 
 def why_not_on_windows(name: str) -> str | None:

@@ -20,4 +20,6 @@ def gives_reason(entry: Entry, catalog: Catalog) -> bool:
     if entry.reason or "reason" in entry.unread:
         return True
     body = catalog.body(entry.address)
+    if "Rationale:" in body or "because" in body:
+        return True
     return _CAUSE.search(body) is not None or reasons_begin(body) is not None

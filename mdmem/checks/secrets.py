@@ -59,6 +59,8 @@ _HYPHEN = (
     rf"|(?P<openai>(?<=\bsk-){_CODE}{{16,100}}?T3BlbkFJ{_CODE}{{16,128}})"
     rf"|(?P<age>(?<=\bAGE-SECRET-KEY-)1[0-9A-Z]{{58}}))(?!{_WORD})"
 )
+_PREFIX = re.compile(r"[A-Za-z_-]*\Z")
+_LONGEST_PREFIX = len("AGE-SECRET-KEY")
 _TOKENS = (re.compile(_CAPITAL), re.compile(_UNDERSCORE), re.compile(_HYPHEN))
 # Those without a rare first character are tried only where the text holds the hint.
 _HINTED = tuple(
@@ -103,11 +105,18 @@ def find_secrets(text: str) -> Iterator[Secret]:
         for found in expression.finditer(text):
             kind = found.lastgroup or ""
             if _is_random(found[kind]) and not _EXAMPLE_TOKEN.search(found[kind]):
-                yield Secret(_KINDS[kind], found.start(), len(found.group()))
+                start = found.start() - len(_begun(text, found.start()))
+                yield Secret(_KINDS[kind], start, found.end() - start)
     for found in _URL.finditer(text):
         if _is_password(found["url"]):
             yield Secret(_KINDS["url"], found.start("url"), len(found["url"]))
     yield from _assigned(text)
+
+
+def _begun(text: str, offset: int) -> str:
+    """Return the letters of a token that stand before the character it was found by."""
+    found = _PREFIX.search(text[max(0, offset - _LONGEST_PREFIX) : offset])
+    return found.group() if found else ""
 
 
 def _assigned(text: str) -> Iterator[Secret]:

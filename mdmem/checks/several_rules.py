@@ -36,6 +36,8 @@ def find(case: Case) -> Iterator[Finding]:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
         rule = statement(case.prose[entry.address])
+        if len(_MUST.findall(rule)) < 2:
+            continue
         found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]
         if len(found) > 1:
             message = f"{len(found)} sentences say `must`: each may be a rule of its own"

@@ -13,6 +13,8 @@ from mdmem.checks.case import Facts
 from mdmem.entry.globs import matches
 
 _MAGIC = re.compile(r"[*?\[\\]")
+# An empty part, `.` or `..`: such a glob names no folder in the form that git lists.
+_ODD = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,15 @@ class Tracked:
 
     def has_match(self, glob: str) -> bool:
         """Say whether a glob covers any tracked path; only the folder that its fixed part names is searched."""
-        plain = glob.removeprefix("./")
-        magic = _MAGIC.search(plain)
-        if magic is None:
-            return self.holds(f"/{plain}")
-        folder = plain[: plain.rfind("/", 0, magic.start()) + 1]
+        magic = _MAGIC.search(glob)
+        if _ODD.search(glob.removesuffix("/")):
+            return any(matches(glob, path) for path in self.paths)
+        if magic is None and not glob.endswith("/"):
+            return glob in self.facts.tracked_in_repository or next(self._below(f"{glob}/"), None) is not None
+        folder = glob if magic is None else glob[: glob.rfind("/", 0, magic.start()) + 1]
+        # Compiling a glob takes as long as a thousand comparisons, and most are of this form.
+        if glob in (folder, f"{folder}**"):
+            return next(self._below(folder), None) is not None
         return any(matches(glob, path) for path in self._below(folder))
 
     def _below(self, start: str) -> Iterator[str]:

@@ -51,16 +51,21 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _judged(case: Case, entry: Entry) -> Iterator[Finding]:
     rule = statement(case.prose[entry.address])
+    soft = _soft_word(rule) if _SOFT.search(rule) else None
+    if soft:
+        offset, word = soft
+        message = f"the rule says `{' '.join(word.split())}`, so nobody can tell whether it was broken"
+        yield case.in_body(CODE, entry.address, message, _HELP, offset=offset, width=len(word))
+    elif rule.strip() and not _BINDING.search(rule) and not _BINDING.search(entry.title) and _ENGLISH.search(rule):
+        message = "the rule says none of must, must not, never, always, only"
+        offset = len(rule) - len(rule.lstrip())
+        yield case.in_body(CODE, entry.address, message, _HELP, offset=offset)
+
+
+def _soft_word(rule: str) -> tuple[int, str] | None:
+    """Return the first soft word, with its offset, in a sentence where nothing else binds."""
     for start, sentence in sentences(rule):
         soft = _SOFT.search(sentence)
         if soft and not _BINDING.search(_SOFT.sub("", sentence)):
-            word = " ".join(soft.group().split())
-            message = f"the rule says `{word}`, so nobody can tell whether it was broken"
-            offset = start + soft.start()
-            yield case.in_body(CODE, entry.address, message, _HELP, offset=offset, width=len(soft.group()))
-            return
-    stated = f"{entry.title}\n{rule}"
-    if rule.strip() and _ENGLISH.search(stated) and not _BINDING.search(stated):
-        offset = len(rule) - len(rule.lstrip())
-        message = "the rule says none of must, must not, never, always, only"
-        yield case.in_body(CODE, entry.address, message, _HELP, offset=offset)
+            return start + soft.start(), soft.group()
+    return None

@@ -41,8 +41,8 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _is_before(verified: date, created: date) -> bool:
-    first, second = instant_of(verified), instant_of(created)
-    if isinstance(verified, datetime) == isinstance(created, datetime):
-        return first < second
     # A day without a time begins 14 hours before midnight UTC in one zone, and ends 12 hours after the next in another.
-    return first + timedelta(hours=14 if isinstance(verified, datetime) else 36) < second
+    slack = timedelta(0)
+    if isinstance(verified, datetime) != isinstance(created, datetime):
+        slack = timedelta(hours=14 if isinstance(verified, datetime) else 36)
+    return instant_of(created) - instant_of(verified) > slack

@@ -13,16 +13,18 @@ _SETTING = r"(?:context|background|problem|purpose|driver)s?"
 # `Why:` may be bold, quoted or an item; a heading may say more than the one word.
 _REASONS_BEGIN = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?[*_]{{0,2}}{_REASON}(?![a-z])[*_]{{0,2}}[ \t]*[:.\u2013\u2014]"
-    rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b"
-    rf"|^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$",
+    rf"|^#{{1,6}}[ \t].*\b(?:{_REASON}|{_SETTING})\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_SENTENCE_END = re.compile(
-    r"(?<!e\.g\.)(?<!i\.e\.)(?<=[.!?])[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+"
+_UNDERLINED_REASONS = re.compile(
+    rf"^.*\b(?:{_REASON}|{_SETTING})\b.*\r?\n[=-]{{3,}}[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
 )
+# What our own template writes, found without an expression.
+_USUAL = "\nRationale:"
+_SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\r?\n|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]+")
 # Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
 _NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
-_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t].*$", re.MULTILINE)
+_HEADING = re.compile(r"\n[ \t]*#{1,6}[ \t].*")
 
 
 def says_nothing(body: str) -> bool:
@@ -32,15 +34,25 @@ def says_nothing(body: str) -> bool:
 
 def reasons_begin(prose: str) -> int | None:
     """Return the offset of the line that begins a rule's reasons, or None."""
-    found = _REASONS_BEGIN.search(prose)
-    return found.start() if found else None
+    usual = prose.find(_USUAL)
+    end = len(prose) if usual < 0 else usual
+    found = [_REASONS_BEGIN.search(prose, 0, end)]
+    if "\n---" in prose or "\n===" in prose:
+        found.append(_UNDERLINED_REASONS.search(prose, 0, end))
+    starts = [match.start() for match in found if match] + ([usual + 1] if usual >= 0 else [])
+    return min(starts, default=None)
 
 
 def statement(prose: str) -> str:
     """Return the part that states the rule, headings blanked out: what stands before the reasons, else all of it."""
-    plain = _HEADING.sub(lambda found: " " * len(found.group()), prose)
-    before = plain[: reasons_begin(prose)]
-    return before if before.strip() else plain
+    before = _without_headings(prose[: reasons_begin(prose)])
+    return before if before.strip() else _without_headings(prose)
+
+
+def _without_headings(prose: str) -> str:
+    if "#" not in prose:
+        return prose
+    return _HEADING.sub(lambda found: "\n" + " " * (len(found.group()) - 1), f"\n{prose}")[1:]
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:

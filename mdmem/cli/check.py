@@ -18,6 +18,7 @@ from mdmem.cli.common import (
     split_values,
     workspace_at,
 )
+from mdmem.cli.completion import complete_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does.")
-@click.option("--select", multiple=True, metavar="CODE", help="Run only these checks.")
-@click.option("--ignore", multiple=True, metavar="CODE", help="Run all but these checks.")
+@click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
+@click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
-@click.option("--explain", metavar="CODE", help="Say what a check finds and why; `all` lists them.")
+@click.option(
+    "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
+)
 @at_option
 @format_option("text", "concise", "json", "github")
 @global_options

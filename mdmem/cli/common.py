@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.completion import complete_room, complete_wing
+from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
@@ -93,8 +93,23 @@ _FILTERS = (
         "--wing", "-w", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings; the first is active."
     ),
     click.option("--room", "-r", multiple=True, metavar="ROOM", shell_complete=complete_room, help="Rooms."),
-    click.option("--type", "-t", "types", multiple=True, metavar="TYPE", help="invariant, decision, pattern, note."),
-    click.option("--status", "-s", multiple=True, metavar="STATUS", help="draft, active, under_review, deprecated."),
+    click.option(
+        "--type",
+        "-t",
+        "types",
+        multiple=True,
+        metavar="TYPE",
+        shell_complete=complete_type,
+        help="invariant, decision, pattern, note.",
+    ),
+    click.option(
+        "--status",
+        "-s",
+        multiple=True,
+        metavar="STATUS",
+        shell_complete=complete_status,
+        help="draft, active, under_review, deprecated.",
+    ),
     click.option("--label", multiple=True, metavar="LABEL", help="Labels."),
     click.option("--tag", multiple=True, metavar="TAG", help="Tags."),
     click.option("--focus", multiple=True, metavar="FOCUS", help="Focus areas."),

@@ -70,7 +70,8 @@ def cli(_: Globals) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit code; nobody sees a traceback."""
-    for stream in (sys.stdout, sys.stderr):
+    stdout = sys.stdout
+    for stream in (stdout, sys.stderr):
         # File names may hold bytes that are no text; they are shown escaped instead of ending the program.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -89,8 +90,8 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit as error:
-        # click leaves this way when it meets a closed pipe itself, and after a completion.
-        return 0 if isinstance(error.__context__, BrokenPipeError) else int(error.code or 0)
+        # click leaves this way after a completion, and when the reader has gone: then it has replaced the stream.
+        return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
         return _fail(f"the system refuses{where}: {error.strerror or error}", 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text, today
+from mdmem.cli.completion import complete_place
+from mdmem.errors import EnvironmentFaultError, MdmemError
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("new")
 @click.argument("entry_type", metavar="TYPE", type=click.Choice(["invariant", "decision", "pattern", "note"]))
-@click.argument("place", metavar="WING/ROOM[/ID]")
+@click.argument("place", metavar="WING/ROOM[/ID]", shell_complete=complete_place)
 @click.option("--title", "-t", default="", help="The title; the entry-id is made from it where none is given.")
 @click.option(
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
@@ -36,13 +39,17 @@ def command(given: Globals, entry_type: str, place: str, title: str, status: str
 
     workspace = open_workspace(given)
     piped = _piped(body)
-    draft = Draft(type=EntryType(entry_type), place=place, title=title.strip(), status=Status(status), body=piped or "")
+    draft = Draft(
+        type=EntryType(entry_type),
+        place=workspace.from_root(place),
+        title=title.strip(),
+        status=Status(status),
+        body=piped or "",
+    )
     address = address_of(draft)
     workspace.refuse_taken(address)
     text = compose(draft, today=today())
-    if piped is None:
-        text = _edited(workspace, address, text)
-    path = workspace.create(address, text)
+    path = _edited(workspace, address, text) if piped is None else workspace.create(address, text)
     print_text(str(path))
     given.remark(f"{address} is written as a {entry_type} ({status}); `mdmem check` checks it")
     return 0
@@ -53,20 +60,37 @@ def _piped(body: str | None) -> str | None:
     if body is not None and body != "-":
         return body
     if body == "-" or not sys.stdin.isatty():
-        return sys.stdin.read()
+        return _text_of(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
     return None
 
 
-def _edited(workspace: Workspace, address: str, text: str) -> str:
-    """Return the text as the editor left it; raises Abort where it was emptied."""
-    from mdmem.gitrepo import editor
-
-    with tempfile.TemporaryDirectory(prefix="mdmem-") as folder:
-        path = Path(folder) / f"{address.rsplit('/', 1)[-1]}.md"
-        path.write_text(text, encoding="utf-8")
-        subprocess.run([*shlex.split(editor(workspace.location.base)), str(path)], check=True)
-        left = path.read_text(encoding="utf-8")
-    if not left.strip():
+def _edited(workspace: Workspace, address: str, text: str) -> Path:
+    """Write the text as the editor leaves it; where that fails, what was typed is kept and said to be."""
+    typed = Path(tempfile.mkdtemp(prefix="mdmem-")) / f"{address.rsplit('/', 1)[-1]}.md"
+    typed.write_bytes(text.encode("utf-8", "surrogateescape"))
+    try:
+        left = _edit(workspace, typed)
+        path = workspace.create(address, left) if left.strip() else None
+    except (MdmemError, OSError):
+        click.echo(f"what you typed is kept in {typed}", err=True)
+        raise
+    shutil.rmtree(typed.parent)
+    if path is None:
         click.echo("the text is empty; nothing is written", err=True)
         raise click.Abort
-    return left
+    return path
+
+
+def _edit(workspace: Workspace, typed: Path) -> str:
+    from mdmem.gitrepo import editor
+
+    command = editor(workspace.location.base)
+    ended = subprocess.run([*shlex.split(command), str(typed)], check=False).returncode
+    if ended:
+        raise EnvironmentFaultError(f"the editor `{command}` ended with code {ended}; nothing is written")
+    return _text_of(typed.read_bytes())
+
+
+def _text_of(content: bytes) -> str:
+    # What is no UTF-8 is refused where the entry is written, in one sentence.
+    return content.decode("utf-8", "surrogateescape")

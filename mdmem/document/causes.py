@@ -87,8 +87,10 @@ def _open_quote(refusal: _Refusal) -> Cause:
 
 
 def _escape(refusal: _Refusal) -> Cause:
+    # One loader stops at the backslash, the other behind it.
+    column = refusal.line(refusal.at).rfind("\\", 0, refusal.at.column + 1)
     help_ = "use single quotes, or write two backslashes"
-    return refusal.cause(refusal.at, "a backslash in double quotes starts an escape", help_)
+    return Cause("a backslash in double quotes starts an escape", help_, refusal.at.line + 1, column + 1)
 
 
 def _open_bracket(refusal: _Refusal) -> Cause:
@@ -99,7 +101,10 @@ def _open_bracket(refusal: _Refusal) -> Cause:
 
 
 def _no_key(refusal: _Refusal) -> Cause:
-    mark = refusal.since
+    return _no_key_at(refusal, refusal.since)
+
+
+def _no_key_at(refusal: _Refusal, mark: Any) -> Cause:
     joined = _NO_BLANK.match(refusal.line(mark)[mark.column :])
     if joined:
         return refusal.cause(mark, "no blank follows the colon", f"write {joined[1]}: {joined[2]}")
@@ -110,10 +115,19 @@ def _no_key(refusal: _Refusal) -> Cause:
 def _second_colon(refusal: _Refusal) -> Cause:
     line = refusal.line(refusal.at)
     key, _, value = line.partition(":")
+    if len(key) == refusal.at.column and not line.startswith(" "):
+        # A key at the margin is refused only where the lines above it are one plain value: none of them has a key.
+        return _no_key_at(refusal, _first_line(refusal.text))
     if len(key) == refusal.at.column:
         return refusal.cause(refusal.at, "an indented key under a plain value", "move the key to the margin")
     help_ = f"write {key.strip()}: {_quoted(value.strip())}"
     return refusal.cause(refusal.at, "colon and blank inside a plain value", help_)
+
+
+def _first_line(text: str) -> yaml.Mark:
+    lines = enumerate(text.split("\n"))
+    number = next((number for number, line in lines if line.strip() and not line.startswith("#")), 0)
+    return yaml.Mark("", 0, number, 0, None, 0)
 
 
 def _text_after(refusal: _Refusal) -> Cause | None:

@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 # One literal bracket in front of the alternatives lets the engine skip from bracket to bracket: forty times as fast.
+# No part reads past the next bracket: a line of 20,000 of them took minutes.
 _REFERENCE = re.compile(
-    r"\[(?:[sS][eE][eE]:\s*(?P<see>[^\]\n]+?)\s*\](?!\()"
-    r"|\[(?P<wiki>[^\]\n|#]+)(?:[|#][^\]\n]*)?\]\]"
-    r"|(?<!!\[)[^\]\n]*\]\(<?(?P<file>[^)\s>]+)>?(?:\s+\"[^\"]*\")?\))"
+    r"\[(?:[sS][eE][eE]:\s*(?P<see>[^\[\]\s][^\[\]\n]*)(?:\n\s*)?\](?!\()"
+    r"|\[(?P<wiki>[^\[\]\n|#]+)(?:[|#][^\[\]\n]*)?\]\]"
+    r"|(?<!!\[)[^\[\]\n]*\]\(<?(?P<file>[^)\s>]{1,500}+)>?(?:\s+\"[^\"]*\")?\))"
 )
 _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class BodyLink:
-    """One reference in a body; `offset` counts characters, `is_path` says that it is a file, relative to the entry's."""
+    """One reference in a body; `offset` counts characters, `is_path` says it is a file, relative to the entry's."""
 
     target: str
     offset: int

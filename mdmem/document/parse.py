@@ -12,9 +12,10 @@ from mdmem.finding import Finding, Place
 
 SIZE_LIMIT = 1024 * 1024
 _HANDLER = StrictHandler()
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*\r?$", re.MULTILINE)
-_CODE_FENCE = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1[`~]*[ \t]*\r?$", re.MULTILINE | re.DOTALL)
-_CODE_SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_HEADING = re.compile(r"^#{1,6}[ \t]+([^ \t\r\n].*)", re.MULTILINE)
+_CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_NO_BREAK = re.compile(r"[^\n]")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
 _CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _TELLING = frozenset({"type", "status", "created_at", "title", "tags"})
@@ -98,8 +99,15 @@ def first_heading(body: str) -> str | None:
         return None
     fence = _CODE_FENCE.search(body)
     if fence and fence.start() < found.start():
-        found = _HEADING.search(without_code(body))
-    return found.group(1) if found else None
+        found = _HEADING.search(_without_fenced(body))
+    return _without_closing(found.group(1)) if found else None
+
+
+def _without_closing(heading: str) -> str:
+    """Drop the marks that close a heading: `Title ##`, but not `About C#`."""
+    heading = heading.rstrip()
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare[-1:] in (" ", "\t") else heading
 
 
 def without_code(body: str) -> str:
@@ -107,13 +115,23 @@ def without_code(body: str) -> str:
     if "`" not in body and "~~~" not in body:
         return body
     if "```" in body or "~~~" in body:
-        body = _CODE_FENCE.sub(_blank, body)
+        body = _without_fenced(body)
     # A span ends in its line, so one multiplication blanks it: half the time of a substitution each.
     return _CODE_SPAN.sub(lambda found: " " * len(found.group()), body) if "`" in body else body
 
 
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found.group())
+def _without_fenced(body: str) -> str:
+    """Blank out fenced code; a fence that nothing closes reaches to the end, as CommonMark has it."""
+    parts, end, opening = [], 0, None
+    for fence in _CODE_FENCE.finditer(body):
+        if opening is None:
+            parts.append(body[end : fence.start()])
+            opening, end = fence, fence.start()
+        elif fence[1].startswith(opening[1]) and not fence[2].strip():
+            parts.append(_NO_BREAK.sub(" ", body[end : fence.end()]))
+            opening, end = None, fence.end()
+    rest = body[end:]
+    return "".join((*parts, rest if opening is None else _NO_BREAK.sub(" ", rest)))
 
 
 def _unread(path: str, data: bytes, code: str, message: str, help_: str) -> Document:

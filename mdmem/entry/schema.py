@@ -52,6 +52,9 @@ def read_entry(
     return Entry(address=address, title=title, unread=unread, **values), tuple(flaws)
 
 
+_MEMBERS = {closed_set: {member.value: member for member in closed_set} for closed_set in (EntryType, Status)}
+
+
 def _hidden_field(flaw: Flaw) -> str:
     """Return the field whose value a flaw keeps from being read, or an empty text."""
     if flaw.code == "key-spelling" or (flaw.code == "invisible-characters" and flaw.on_key):
@@ -88,7 +91,7 @@ def _wanted(key: str) -> str:
 
 
 def _is_member(closed_set: type[EntryType | Status], value: object) -> bool:
-    return isinstance(value, str) and any(value == member.value for member in closed_set)
+    return isinstance(value, str) and value in _MEMBERS[closed_set]
 
 
 def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
@@ -101,13 +104,13 @@ def _empty(front_matter: Mapping[str, Any]) -> list[Flaw]:
 
 def _closed_set(front_matter: Mapping[str, Any], key: str, closed_set: type[EntryType | Status]) -> list[Flaw]:
     value = front_matter.get(key)
-    allowed = tuple(member.value for member in closed_set)
+    if isinstance(value, str) and value in _MEMBERS[closed_set]:
+        return []
+    allowed = tuple(_MEMBERS[closed_set])
     listed = ", ".join(allowed)
     if not _is_stated(front_matter, key):
         return [Flaw("missing-field", key, f"`{key}` is missing", f"add `{key}:` with one of {listed}")]
     if value is None:
-        return []
-    if isinstance(value, str) and value in allowed:
         return []
     if not isinstance(value, str):
         return [

@@ -38,8 +38,8 @@ class Tier(StrEnum):
 class Retrieved:
     """One entry in the answer, with the reasons that brought it in.
 
-    `matches` says that it holds at least half of the question's words or covers a path; `via` are the superseded
-    entries that matched in its stead; `overrides` the shared rules it replaces here.
+    `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
+    `via` are the superseded entries that matched in its stead; `overrides` the shared rules it replaces here.
     """
 
     entry: Entry
@@ -47,17 +47,22 @@ class Retrieved:
     tier: Tier
     score: float
     matches: bool
+    current: bool
     reason: str
     via: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
 
     @property
-    def sort_key(self) -> tuple[int, int, int, float, float, str]:
-        """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types."""
+    def sort_key(self) -> tuple[int, bool, int, int, float, float, str]:
+        """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
+
+        What ended stands behind all of its type that is in force.
+        """
         made = self.entry.created_at
         newest = -instant_of(made).timestamp() if isinstance(made, date) else 0.0
         certainty = 0 if self.status is Status.ACTIVE else 1
-        return (self.entry.type.rank, self.tier.rank, certainty, -self.score, newest, self.entry.address)
+        rank = (self.entry.type.rank, not self.current, self.tier.rank, certainty)
+        return (*rank, -self.score, newest, self.entry.address)
 
 
 @dataclass(frozen=True, slots=True)

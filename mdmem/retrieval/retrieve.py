@@ -34,7 +34,9 @@ def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, to
         items=items,
         proposed=selection.propose(),
         conflicts=tuple(_conflicts(catalog, items)),
-        omitted=tuple(sorted(selection.omitted, key=lambda one: (catalog.entries[one.address].type.rank, one.address))),
+        omitted=tuple(
+            sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
+        ),
         problems=problems,
         covered=selection.is_covered(items),
         unmatched_terms=selection.unmatched_terms(),

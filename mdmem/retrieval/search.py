@@ -51,7 +51,8 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
     asked = filters.include_deprecated or Status.DEPRECATED in filters.statuses
-    return asked or catalog.lineage.is_current(entry.address)
+    lineage = catalog.lineage
+    return asked or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
 def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> Iterator[Hit]:

@@ -28,12 +28,17 @@ class Selection:
     question: Question
     answer: Answer | None
     today: date
-    omitted: list[Omission] = field(default_factory=list)
+    omitted: dict[str, Omission] = field(default_factory=dict)
 
     @cached_property
     def members(self) -> tuple[Entry, ...]:
         """Return the entries of the wings and rooms that are read, by address."""
         return tuple(entry for entry in self.catalog.entries.values() if self.scope.holds(entry.address))
+
+    @property
+    def _is_open(self) -> bool:
+        """Say whether nothing in particular is asked."""
+        return not self.question.words.strip() and not self.question.paths
 
     @cached_property
     def _matches(self) -> Mapping[str, Match]:
@@ -41,9 +46,11 @@ class Selection:
 
     @cached_property
     def _inherited(self) -> dict[str, list[Match]]:
-        """Return, for each head, the matches of the superseded entries that lead to it, best first."""
+        """Return, for each head, the superseded entries that lead to it and match by words or paths, the best first."""
         found: dict[str, list[Match]] = {}
-        for address, match in self._matches.items():
+        on_path = (entry.address for entry in self.members if self._covers_path(entry))
+        matches = {address: Match(address, 0.0, frozenset()) for address in on_path if address not in self._matches}
+        for address, match in {**self._matches, **matches}.items():
             for head in self.catalog.lineage.heads(address):
                 if head != address and not self.catalog.lineage.is_current(address):
                     found.setdefault(head, []).append(match)
@@ -52,10 +59,12 @@ class Selection:
     def select(self) -> tuple[Retrieved, ...]:
         """Return the items in the order of authority; what is left out is named in `omitted`."""
         chosen = {entry.address: entry for entry in self._candidates()}
-        chosen.update((entry.address, entry) for entry in self._reached_by_chain() if entry.address not in chosen)
+        chosen.update((entry.address, entry) for entry in self._reached_by_chain())
         overriders = self._overriders(chosen)
         for entry in overriders.values():
             chosen.setdefault(entry.address, entry)
+        for address in self.omitted.keys() & chosen.keys():
+            del self.omitted[address]
         for address, by in overriders.items():
             if address in chosen and chosen[address].type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
@@ -73,10 +82,11 @@ class Selection:
 
     def is_covered(self, items: Iterable[Retrieved]) -> bool:
         """Say whether a current invariant or decision among the items answers for the question itself."""
-        binding = [item.entry for item in items if item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)]
-        if not self.question.words and not self.question.paths:
-            return bool(binding)
-        return any(self._covers(entry) for entry in binding if self.catalog.lineage.is_current(entry.address))
+        return any(
+            self._is_open or any(self._covers(entry) for entry in (item.entry, *self._overridden_by(item.entry)))
+            for item in items
+            if item.current and item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)
+        )
 
     def unmatched_terms(self) -> tuple[str, ...]:
         """Return the words of the question, as typed, that no entry of the scope holds."""
@@ -89,49 +99,52 @@ class Selection:
         for entry in self.members:
             if not self._may_bind(entry):
                 continue
-            if entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings:
+            if self._is_unconditional(entry):
                 if self._invariant_applies(entry):
                     yield entry
             elif self._passes(entry) and self._is_asked_for(entry):
                 yield entry
 
     def _may_bind(self, entry: Entry) -> bool:
-        if self.catalog.lineage.is_current(entry.address):
+        if self._is_shown(entry):
             return True
         wanted = self.question.filters
         asked = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
         return asked and entry.status is not Status.DRAFT
 
+    def _is_shown(self, entry: Entry) -> bool:
+        lineage = self.catalog.lineage
+        return lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+
+    def _is_unconditional(self, entry: Entry) -> bool:
+        is_bound = entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings
+        return is_bound and self._is_shown(entry)
+
     def _invariant_applies(self, entry: Entry) -> bool:
         """Only these three keep an unconditional invariant out, and each is said."""
-        types, focus = self.question.filters.types, self.scope.focus
+        types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
             return self._leave_out(entry, "type filter")
         if self._misses_paths(entry):
             return self._leave_out(entry, "applies elsewhere")
-        if focus is not None and entry.focus not in (None, focus):
-            return self._leave_out(entry, "another focus")
-        return True
+        return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
+
+    def _has_other_focus(self, entry: Entry) -> bool:
+        focuses = self.question.filters.focuses
+        return bool(focuses) and entry.focus not in (None, *focuses)
 
     def _passes(self, entry: Entry) -> bool:
-        wanted, focus = self.question.filters, self.scope.focus
-        if not wanted.lets_in(entry):
+        wanted = self.question.filters
+        statuses = {entry.status, entry.status_on(self.today)}
+        if not wanted.lets_in(entry) or (wanted.statuses and statuses.isdisjoint(wanted.statuses)):
             return False
-        if (
-            wanted.statuses
-            and entry.status_on(self.today) not in wanted.statuses
-            and entry.status not in wanted.statuses
-        ):
-            return False
-        if focus is not None and entry.focus not in (None, *wanted.focuses):
-            return bool(self._is_asked_for(entry)) and self._leave_out(entry, "another focus")
+        if self._has_other_focus(entry):
+            return self._is_asked_for(entry) and self._leave_out(entry, "another focus")
         return True
 
     def _is_asked_for(self, entry: Entry) -> bool:
         """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
-        if not self.question.words and not self.question.paths:
-            return True
-        if self._covers_path(entry):
+        if self._is_open or self._covers_path(entry):
             return True
         if not self._match_score(entry):
             return False
@@ -143,18 +156,30 @@ class Selection:
         for head, matches in sorted(self._inherited.items()):
             entry = self.catalog.entries[head]
             olds = [self.catalog.entries[match.key] for match in matches]
-            if any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds) and not self._misses_paths(
-                entry
-            ):
+            if not any(self.scope.holds(old.address) and wanted.lets_in(old) for old in olds):
+                continue
+            if not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere"):
                 yield entry
 
     def _overriders(self, chosen: Mapping[str, Entry]) -> dict[str, Entry]:
-        """Return, for each chosen entry that an entry in force here overrides, the one that does."""
+        """Return, for each chosen entry that one in force here overrides, the one that does; rooms do not matter."""
         found: dict[str, Entry] = {}
-        for entry in self.members:
-            if entry.overrides and self.catalog.lineage.is_current(entry.address) and not self._misses_paths(entry):
-                found.update((shared, entry) for shared in entry.overrides if shared in chosen and shared not in found)
+        for entry in self.catalog.entries.values():
+            if entry.wing == self.scope.wing and entry.overrides and self._is_in_force_here(entry):
+                for other in self._overridden_by(entry):
+                    if other.address in chosen:
+                        found.setdefault(other.address, entry)
         return found
+
+    def _is_in_force_here(self, entry: Entry) -> bool:
+        is_current = self.catalog.lineage.is_current(entry.address)
+        return is_current and not self._misses_paths(entry) and not self._has_other_focus(entry)
+
+    def _overridden_by(self, entry: Entry) -> list[Entry]:
+        """Return the shared entries that an entry overrides; nothing else can be overridden."""
+        named = (self.catalog.entries.get(address) for address in entry.overrides)
+        wings = self.catalog.wings
+        return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
 
     def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
         via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
@@ -167,6 +192,7 @@ class Selection:
             tier=self._tier(entry),
             score=score,
             matches=self._suits(entry),
+            current=self.catalog.lineage.is_current(entry.address),
             reason=self._reason(entry, via, overriders),
             via=via,
             overrides=overrides,
@@ -181,7 +207,7 @@ class Selection:
 
     def _grounds(self, entry: Entry) -> list[str]:
         parts = []
-        if entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings and entry.is_in_force:
+        if self._is_unconditional(entry):
             parts.append("invariant of the scope")
         match = self._matches.get(entry.address)
         if match is not None and self.answer is not None:
@@ -213,9 +239,7 @@ class Selection:
         return f"ended: {entry.why_ended}" if entry.why_ended else "ended, no reason given"
 
     def _leave_out(self, entry: Entry, why: str) -> bool:
-        omission = Omission(entry.address, entry.type.value, why)
-        if omission not in self.omitted:
-            self.omitted.append(omission)
+        self.omitted[entry.address] = Omission(entry.address, entry.type.value, why)
         return False
 
     def _misses_paths(self, entry: Entry) -> bool:
@@ -230,10 +254,8 @@ class Selection:
 
     def _suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
-        if not self.question.words and not self.question.paths:
-            return True
-        inherited = self._inherited.get(entry.address, ())
-        return self._covers(entry) or any(self._share(match) >= COVERING_SHARE for match in inherited)
+        replaced = (self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ()))
+        return self._is_open or any(map(self._covers, (entry, *replaced, *self._overridden_by(entry))))
 
     def _share(self, match: Match) -> float:
         return len(match.terms) / len(self.answer.terms) if self.answer and self.answer.terms else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[s
     root = (cwd / folder).resolve()
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
-    name = wing or _name_of(base)
+    name = _name_of(base) if wing is None else wing
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     yield _write(root / SETTINGS_NAME, f'default_wing = "{name}"\n', base)
@@ -54,7 +55,9 @@ def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[s
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
         yield from _install_hooks(repository)
-    yield f'next: mdmem new decision {name}/architecture --title "…"'
+    # Outside git nothing but the folders above is searched for a root.
+    where = "" if repository is not None else f" --root {shlex.quote(folder)}"
+    yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
 
 
 def _repository(root: Path) -> Repository | None:

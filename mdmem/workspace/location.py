@@ -67,7 +67,7 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Loca
 
 
 def tracked_roots(cwd: Path) -> tuple[Path, ...]:
-    """Return every folder of the repository whose `mdmem.toml` git tracks, sorted."""
+    """Return every folder of the repository whose `mdmem.toml` git tracks, or else would, sorted."""
     try:
         repository = find_repository(cwd)
     except GitError:

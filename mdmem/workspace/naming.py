@@ -21,7 +21,7 @@ def resolve_names(workspace: Opened, names: Sequence[str]) -> tuple[str, ...]:
 
 def _resolve(workspace: Opened, name: str) -> tuple[str, ...]:
     entries = workspace.catalog.entries
-    plain = _from_root(workspace, name)
+    plain = from_root(workspace, name)
     if plain in entries:
         return (plain,)
     if f"{plain}.md" in workspace.catalog.broken:
@@ -54,17 +54,21 @@ def _in_active_wing(workspace: Opened, addresses: list[str]) -> list[str]:
     return own or addresses
 
 
-def _from_root(workspace: Opened, name: str) -> str:
-    """Return a name as counted from the root: a file's path is accepted from the working folder, too."""
+def from_root(workspace: Opened, name: str) -> str:
+    """Return a name as counted from the root: a path from here or from the repository's top is accepted, too."""
     root = workspace.location.root
     if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
         path = (workspace.cwd / name).resolve()
-        if path.is_relative_to(root):
+        if path.is_relative_to(root) and len(path.relative_to(root).parts) <= _DEPTH:
             name = path.relative_to(root).as_posix()
     prefix = f"{workspace.location.under}/" if workspace.location.under else ""
     if prefix and name.startswith(prefix):
         name = name.removeprefix(prefix)
     return name.removesuffix(".md").strip("/")
+
+
+# `wing/room/entry-id`: what lies deeper is no path of an entry, but an address typed from inside the root.
+_DEPTH = 3
 
 
 def _nearest(name: str, addresses: list[str]) -> str:

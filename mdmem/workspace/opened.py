@@ -41,7 +41,7 @@ class Opened:
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the files of the moment; raises GitError where git is needed and absent."""
+        """Return the files of the moment; raises GitError without git and UsageError for no revision."""
         if self.moment.staged or self.moment.revision is not None:
             return self._git_tree()
         location = self.location

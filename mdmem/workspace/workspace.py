@@ -98,6 +98,12 @@ class Workspace(Opened):
 
         return lambda hit: snippet(self.catalog.body(hit.entry.address), hit.terms or result.terms)
 
+    def from_root(self, name: str) -> str:
+        """Return an address, or the path of a file, as counted from the root."""
+        from mdmem.workspace.naming import from_root
+
+        return from_root(self, name)
+
     def refuse_taken(self, address: str) -> None:
         """Raise LostRaceError where an address is taken, before anybody writes a text for it."""
         if (self.location.root / f"{address}.md").exists():

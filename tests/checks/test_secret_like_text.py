@@ -37,8 +37,8 @@ REAL = {
     "a Stripe key": "sk" + "_live_" + noise(24),
     "a Hugging Face token": "h" + "f_" + noise(34, string.ascii_letters),
     "a GitLab token": "gl" + "pat-" + noise(20),
-    "a Slack token": "xo" + "xb-" + "17653672481-19874698323-" + noise(24),
-    "a Slack webhook": "https://hooks." + "slack.com/services/T" + noise(10) + "/B" + noise(10, UPPER) + "/" + noise(24),
+    "a Slack token": "xo" + "xb-" + noise(11, string.digits) + "-" + noise(24),
+    "a Slack webhook": f"hooks.{'slack'}.com/services/T{noise(10)}/B{noise(10, UPPER)}/{noise(24)}",
     "a PyPI token": "py" + "pi-AgE" + noise(80),
     "an Anthropic key": "sk" + "-ant-" + "api03-" + noise(90),
     "an OpenAI key": "sk" + "-proj-" + noise(40) + "T3Blbk" + "FJ" + noise(40),
@@ -62,6 +62,13 @@ ASSIGNED = (
 def test_secret_is_named_by_its_kind(kind: str) -> None:
     text = f"Deploy with\n{REAL[kind]}\nevery day."
     assert [secret.kind for secret in find_secrets(text)] == [kind]
+
+
+def test_fine_grained_token_is_found_from_its_first_letter() -> None:
+    token = "github" + "_pat_" + noise(22) + "_" + noise(59)
+    assert [(secret.kind, secret.offset, secret.width) for secret in find_secrets(f"use {token}")] == [
+        ("a GitHub token", 4, len(token))
+    ]
 
 
 @pytest.mark.parametrize("line", ASSIGNED)

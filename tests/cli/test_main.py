@@ -34,7 +34,12 @@ def test_help_lists_every_command(tmp_path: Path, capsys: Capture) -> None:
 def test_help_and_version_import_nothing_heavy(argument: str, tmp_path: Path) -> None:
     code = "import sys; from mdmem.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     ran = subprocess.run(
-        [sys.executable, "-c", code, argument], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, argument],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert {"pydantic", "whoosh", "git", "mcp", "yaml"}.isdisjoint(ran.stderr.split())
 
@@ -50,7 +55,8 @@ def test_unknown_command_points_to_the_help_where_none_is_near(tmp_path: Path, c
 
 
 @pytest.mark.parametrize(
-    "arguments", [["list", "--nonsense"], ["show"], ["search"], ["list", "--format", "xml"], ["list", "--color", "red"], ["--root"]]
+    "arguments",
+    [["list", "--nonsense"], ["show"], ["search"], ["list", "--format", "xml"], ["list", "--color", "red"], ["--root"]],
 )
 def test_wrong_argument_exits_2_with_one_sentence(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, *arguments, cwd=memory(tmp_path))
@@ -71,7 +77,9 @@ def test_global_option_after_the_command_wins(tmp_path: Path, capsys: Capture) -
     assert run_here(capsys, "--root", root, "list", "--root", "nowhere", cwd=tmp_path).code == 2
 
 
-@pytest.mark.parametrize("arguments", [["--quiet", "search", "zebra"], ["search", "zebra", "--quiet"], ["search", "-q", "zebra"]])
+@pytest.mark.parametrize(
+    "arguments", [["--quiet", "search", "zebra"], ["search", "zebra", "--quiet"], ["search", "-q", "zebra"]]
+)
 def test_quiet_keeps_remarks_back(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, *arguments, cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err) == (1, "", "")
@@ -132,7 +140,9 @@ def test_interruption_exits_130(tmp_path: Path, capsys: Capture, monkeypatch: py
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
 
 
-def test_refusal_of_the_system_exits_3_and_names_the_file(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusal_of_the_system_exits_3_and_names_the_file(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied", "some/file")
 
@@ -141,7 +151,9 @@ def test_refusal_of_the_system_exits_3_and_names_the_file(tmp_path: Path, capsys
     assert (ran.code, ran.err) == (3, "mdmem: the system refuses some/file: Permission denied\n")
 
 
-def test_fault_of_ours_is_one_sentence_that_says_so(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_ours_is_one_sentence_that_says_so(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise LookupError("of ours")
 

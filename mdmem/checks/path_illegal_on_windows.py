@@ -1,0 +1,36 @@
+"""No Windows checkout can hold this name.
+
+One such file keeps everybody on Windows from checking out the repository at all: names of devices (`con`, `aux`,
+`nul`), `:`, `?`, `*` and their like, a dot or a blank at the end, and names that are no UTF-8.
+
+Fails:
+
+    app/rules/aux.md
+    app/rules/when: now.md
+
+Fix: rename it, with `mdmem mv OLD NEW` where it is an entry, so that links follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.checks.layout import at_path
+from mdmem.checks.names import why_not_on_windows
+from mdmem.checks.prefixes import files_and_folders
+from mdmem.entry.model import visible
+from mdmem.finding import Finding, Severity
+
+CODE = "path-illegal-on-windows"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each file and folder with such a name, at the first file below it."""
+    paths = (file.path for file in (*case.catalog.files, *case.catalog.others))
+    for place, path in files_and_folders(paths).items():
+        why = why_not_on_windows(place.rsplit("/", 1)[-1])
+        if why:
+            message = f"`{visible(place)}` {why}, which Windows does not allow"
+            yield at_path(CODE, path, message, "rename it with `mdmem mv`")

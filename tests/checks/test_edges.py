@@ -1,0 +1,349 @@
+"""Each row of the table in `mdmem/checks/edges.py`, and that an edge never falls into two classes or none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+import pytest
+from builders import entry_text
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mdmem.catalog import Catalog, load
+from mdmem.checks.case import Case
+from mdmem.checks.edges import Edge, EdgeKind, classify
+from mdmem.checks.engine import run
+from mdmem.settings import Settings
+from mdmem.tree import TreeFile, Unreadable, digest_of
+
+NEW, OLD, OTHER = "app/rules/new", "app/rules/old", "app/rules/other"
+BROKEN = "---\ntype: decision\nsuperseded_by: [app/rules/new\n---\n"
+ENDED = {"status": "deprecated"}
+
+
+@dataclass
+class MemoryTree:
+    """A tree in memory."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    name: str = "memory"
+
+    def files(self) -> tuple[TreeFile, ...]:
+        return tuple(TreeFile(path) for path in sorted(self.texts))
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        yield from ((path, self.texts[path].encode()) for path in paths)
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        return {file.path: digest_of(self.texts[file.path].encode()) for file in files}
+
+
+def catalog_of(**entries: dict[str, object] | str) -> Catalog:
+    """Load entries by their id in `app/rules`; a text stands as it is."""
+    return load(MemoryTree({f"app/rules/{name}.md": _text(stated) for name, stated in entries.items()}))
+
+
+def _text(stated: dict[str, object] | str) -> str:
+    return stated if isinstance(stated, str) else entry_text(**stated)
+
+
+def kinds(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> dict[tuple[str, str], EdgeKind]:
+    """Return the classes by superseding and superseded entry-id."""
+    return {(_id(edge.new), _id(edge.old)): edge.kind for edge in classify(catalog, untracked)}
+
+
+def _id(address: str) -> str:
+    return address.removeprefix("app/rules/")
+
+
+def kind_of(new: dict[str, object] | str, old: dict[str, object] | str) -> EdgeKind:
+    """Return the class of the one edge between `new` and `old`."""
+    return kinds(catalog_of(new=new, old=old))["new", "old"]
+
+
+def test_self_when_an_entry_names_itself() -> None:
+    assert kinds(catalog_of(new={"supersedes": [NEW]})) == {("new", "new"): EdgeKind.SELF}
+
+
+@pytest.mark.parametrize("link", [{"supersedes": ["app/rules/gone"]}, {"superseded_by": ["app/rules/gone"], **ENDED}])
+def test_dangling_when_an_end_is_missing(link: dict[str, object]) -> None:
+    assert set(kinds(catalog_of(new=link)).values()) == {EdgeKind.DANGLING}
+
+
+def test_untracked_when_a_tracked_file_names_one_that_is_not() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, old={"superseded_by": [NEW], **ENDED})
+    assert kinds(catalog, frozenset({NEW})) == {("new", "old"): EdgeKind.UNTRACKED}
+
+
+def test_sound_when_neither_end_is_tracked_yet() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, old={"superseded_by": [NEW], **ENDED})
+    assert kinds(catalog, frozenset({NEW, OLD})) == {("new", "old"): EdgeKind.SOUND}
+
+
+def test_missing_back_when_an_untracked_file_names_a_tracked_one() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, old={})
+    assert kinds(catalog, frozenset({NEW})) == {("new", "old"): EdgeKind.MISSING_BACK}
+
+
+def test_unknown_when_the_old_file_cannot_be_parsed() -> None:
+    assert kind_of({"supersedes": [OLD]}, BROKEN) is EdgeKind.UNKNOWN
+
+
+def test_unknown_when_the_new_file_cannot_be_parsed() -> None:
+    assert kind_of(BROKEN, {"superseded_by": [NEW], **ENDED}) is EdgeKind.UNKNOWN
+
+
+def test_unknown_when_the_silent_field_cannot_be_read() -> None:
+    misspelt = entry_text(status="deprecated").replace("status:", "superseded-by: [app/rules/new]\nstatus:")
+    assert kind_of({"supersedes": [OLD]}, misspelt) is EdgeKind.UNKNOWN
+
+
+def test_unknown_when_the_silent_field_holds_a_dangling_link() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, old={"superseded_by": ["app/rules/nwe"], **ENDED})
+    assert kinds(catalog) == {("new", "old"): EdgeKind.UNKNOWN, ("nwe", "old"): EdgeKind.DANGLING}
+
+
+def test_cycle_when_each_supersedes_the_other() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, old={"supersedes": [NEW]})
+    assert kinds(catalog) == {("new", "old"): EdgeKind.CYCLE, ("old", "new"): EdgeKind.CYCLE}
+
+
+def test_edge_out_of_a_cycle_is_judged_for_itself() -> None:
+    catalog = catalog_of(
+        a={"supersedes": ["app/rules/b"]}, b={"supersedes": ["app/rules/a"]}, c={"supersedes": ["app/rules/a"]}
+    )
+    assert kinds(catalog)["c", "a"] is EdgeKind.MISSING_BACK
+
+
+def across(new_kind: str, old_kind: str) -> EdgeKind:
+    texts = {
+        "one/README.md": f"---\nkind: {new_kind}\n---\n",
+        "two/README.md": f"---\nkind: {old_kind}\n---\n",
+        "one/rules/new.md": entry_text(supersedes=["two/rules/old"]),
+        "two/rules/old.md": entry_text(superseded_by=["one/rules/new"], **ENDED),
+    }
+    return classify(load(MemoryTree(texts)))[0].kind
+
+
+@pytest.mark.parametrize(
+    ("new_kind", "old_kind"), [("project", "shared"), ("project", "project"), ("shared", "shared")]
+)
+def test_across_wings_unless_it_is_a_promotion(new_kind: str, old_kind: str) -> None:
+    assert across(new_kind, old_kind) is EdgeKind.ACROSS_WINGS
+
+
+def test_sound_when_a_shared_entry_supersedes_a_project_one() -> None:
+    assert across("shared", "project") is EdgeKind.SOUND
+
+
+def test_two_successors_when_two_claim_it() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, other={"supersedes": [OLD]}, old={"superseded_by": [NEW], **ENDED})
+    assert set(kinds(catalog).values()) == {EdgeKind.TWO_SUCCESSORS}
+
+
+def test_two_successors_when_it_names_two_without_a_reason() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, other={}, old={"superseded_by": [NEW, OTHER], **ENDED})
+    assert set(kinds(catalog).values()) == {EdgeKind.TWO_SUCCESSORS}
+
+
+def test_two_successors_when_the_reason_covers_only_one() -> None:
+    old = {"superseded_by": [NEW], "reason": "it hid outages", **ENDED}
+    catalog = catalog_of(new={"supersedes": [OLD]}, other={"supersedes": [OLD]}, old=old)
+    assert set(kinds(catalog).values()) == {EdgeKind.TWO_SUCCESSORS}
+
+
+def test_declared_split_leaves_each_edge_to_itself() -> None:
+    old = {"superseded_by": [NEW, OTHER], "reason": "reads and writes differ", **ENDED}
+    catalog = catalog_of(new={"supersedes": [OLD]}, other={}, old=old)
+    assert kinds(catalog) == {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.MISSING_FORWARD}
+
+
+def test_draft_is_no_second_successor() -> None:
+    old = {"superseded_by": [NEW], **ENDED}
+    catalog = catalog_of(new={"supersedes": [OLD]}, other={"supersedes": [OLD], "status": "draft"}, old=old)
+    assert kinds(catalog) == {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.PENDING}
+
+
+def test_mismatch_when_it_points_past_the_one_that_claims_it() -> None:
+    catalog = catalog_of(new={"supersedes": [OLD]}, other={}, old={"superseded_by": [OTHER], **ENDED})
+    assert set(kinds(catalog).values()) == {EdgeKind.MISMATCH}
+
+
+def test_two_successors_go_before_mismatch() -> None:
+    catalog = catalog_of(
+        new={"supersedes": [OLD]}, other={"supersedes": [OLD]}, old={"superseded_by": [OTHER], **ENDED}
+    )
+    assert set(kinds(catalog).values()) == {EdgeKind.TWO_SUCCESSORS}
+
+
+def test_pending_when_a_draft_names_an_entry_that_stays_silent() -> None:
+    assert kind_of({"supersedes": [OLD], "status": "draft"}, {}) is EdgeKind.PENDING
+
+
+def test_by_draft_when_the_old_entry_was_flipped() -> None:
+    new = {"supersedes": [OLD], "status": "draft"}
+    assert kind_of(new, {"superseded_by": [NEW], **ENDED}) is EdgeKind.BY_DRAFT
+
+
+def test_by_draft_when_only_the_link_was_written() -> None:
+    new = {"supersedes": [OLD], "status": "draft"}
+    assert kind_of(new, {"superseded_by": [NEW], "reason": "it replaced another"}) is EdgeKind.BY_DRAFT
+
+
+def test_pending_when_the_old_entry_ended_for_a_reason_of_its_own() -> None:
+    new = {"supersedes": [OLD], "status": "draft"}
+    assert kind_of(new, {"superseded_by": [NEW], "deprecated_reason": "it hid outages", **ENDED}) is EdgeKind.PENDING
+
+
+def test_pending_when_another_successor_took_over() -> None:
+    old = {"superseded_by": [NEW, OTHER], **ENDED}
+    catalog = catalog_of(new={"supersedes": [OLD], "status": "draft"}, other={"supersedes": [OLD]}, old=old)
+    assert kinds(catalog) == {("new", "old"): EdgeKind.PENDING, ("other", "old"): EdgeKind.SOUND}
+
+
+def test_missing_forward_when_the_new_entry_is_silent() -> None:
+    assert kind_of({}, {"superseded_by": [NEW], **ENDED}) is EdgeKind.MISSING_FORWARD
+
+
+def test_missing_forward_when_a_silent_draft_is_named_by_an_entry_that_ended_by_itself() -> None:
+    old = {"superseded_by": [NEW], "reason": "it hid outages", **ENDED}
+    assert kind_of({"status": "draft"}, old) is EdgeKind.MISSING_FORWARD
+
+
+def test_missing_back_when_the_old_entry_is_silent() -> None:
+    assert kind_of({"supersedes": [OLD]}, {}) is EdgeKind.MISSING_BACK
+
+
+@pytest.mark.parametrize("status", ["active", "under_review", "draft"])
+def test_but_active_when_the_status_was_left(status: str) -> None:
+    assert kind_of({"supersedes": [OLD]}, {"superseded_by": [NEW], "status": status}) is EdgeKind.BUT_ACTIVE
+
+
+def dead(new_ended: str | None, old_ended: str | None) -> EdgeKind:
+    new = {"supersedes": [OLD], "deprecated_at": new_ended, "reason": "withdrawn", **ENDED}
+    return kind_of(new, {"superseded_by": [NEW], "deprecated_at": old_ended, **ENDED})
+
+
+def test_by_dead_when_the_successor_had_ended_before() -> None:
+    assert dead("2026-03-01", "2026-05-01") is EdgeKind.BY_DEAD
+
+
+@pytest.mark.parametrize(
+    ("new_ended", "old_ended"), [("2026-05-01", "2026-05-01"), ("2026-06-01", "2026-05-01"), (None, "2026-05-01")]
+)
+def test_sound_when_the_successor_ended_later_or_nobody_knows(new_ended: str | None, old_ended: str) -> None:
+    assert dead(new_ended, old_ended) is EdgeKind.SOUND
+
+
+def test_sound_when_the_chain_goes_on_behind_a_dead_successor() -> None:
+    new = {"supersedes": [OLD], "superseded_by": [OTHER], "deprecated_at": "2026-03-01", **ENDED}
+    old = {"superseded_by": [NEW], "deprecated_at": "2026-05-01", **ENDED}
+    assert set(kinds(catalog_of(new=new, old=old, other={"supersedes": [NEW]})).values()) == {EdgeKind.SOUND}
+
+
+def test_sound_when_both_ends_name_each_other() -> None:
+    assert kind_of({"supersedes": [OLD]}, {"superseded_by": [NEW], **ENDED}) is EdgeKind.SOUND
+
+
+def test_short_links_count_as_full_ones() -> None:
+    assert kind_of({"supersedes": ["old"]}, {"superseded_by": ["rules/new"], **ENDED}) is EdgeKind.SOUND
+
+
+# Properties: small memories in two wings, with files that are missing and files that cannot be parsed.
+PLACES = ("app/rules/a", "app/rules/b", "app/rules/c", "lib/rules/d", "lib/rules/e")
+TARGETS = st.lists(st.sampled_from([*PLACES, "app/rules/gone"]), max_size=3, unique=True)
+ENTRIES = st.fixed_dictionaries(
+    {
+        "status": st.sampled_from(["draft", "active", "active", "under_review", "deprecated", "deprecated"]),
+        "supersedes": TARGETS,
+        "superseded_by": TARGETS,
+        "reason": st.sampled_from([None, "it was tried"]),
+        "deprecated_at": st.sampled_from([None, "2026-04-01", "2026-05-01"]),
+    }
+)
+MEMORIES = st.dictionaries(st.sampled_from(PLACES), st.one_of(ENTRIES, ENTRIES, ENTRIES, st.just(BROKEN)), min_size=1)
+
+
+def memory(stated: dict[str, dict[str, object] | str]) -> Catalog:
+    texts = {f"{address}.md": _text(one) for address, one in stated.items()}
+    return load(MemoryTree(texts | {"lib/README.md": "---\nkind: shared\n---\n"}))
+
+
+@given(MEMORIES)
+@settings(deadline=None, max_examples=300)
+def test_every_named_edge_is_in_exactly_one_class(stated: dict[str, dict[str, object] | str]) -> None:
+    catalog = memory(stated)
+    named = {(old, new) for new, entry in catalog.entries.items() for old in entry.supersedes}
+    named |= {(old, new) for old, entry in catalog.entries.items() for new in entry.superseded_by}
+    assert Counter((edge.old, edge.new) for edge in classify(catalog)) == Counter(named)
+
+
+# What each class makes the checks say: so many findings as it has edges, or as it has old ends.
+BY_EDGE = {
+    "supersession-one-sided": {EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD},
+    "superseded-by-draft": {EdgeKind.BY_DRAFT},
+    "superseded-by-dead": {EdgeKind.BY_DEAD},
+    "supersession-across-wings": {EdgeKind.ACROSS_WINGS},
+}
+BY_OLD = {
+    "two-successors": {EdgeKind.TWO_SUCCESSORS},
+    "supersession-mismatch": {EdgeKind.MISMATCH},
+    "superseded-but-active": {EdgeKind.BUT_ACTIVE},
+}
+
+
+@given(MEMORIES)
+@settings(deadline=None, max_examples=300)
+def test_each_broken_edge_gives_one_finding(stated: dict[str, dict[str, object] | str]) -> None:
+    case = Case(memory(stated), Settings(), date(2026, 11, 21))
+    for code, wanted in BY_EDGE.items():
+        assert len(run(case, [code])) == sum(edge.kind in wanted for edge in case.edges), code
+    for code, wanted in BY_OLD.items():
+        assert len(run(case, [code])) == len({edge.old for edge in case.edges if edge.kind in wanted}), code
+    dangling = [finding for finding in run(case, ["dangling-link"]) if "supersede" in finding.message]
+    assert len(dangling) == sum(edge.kind is EdgeKind.DANGLING for edge in case.edges)
+    in_cycles = {end for edge in case.edges if edge.kind is EdgeKind.CYCLE for end in (edge.old, edge.new)}
+    assert in_cycles == case.catalog.lineage.contradictory
+
+
+@given(MEMORIES)
+@settings(deadline=None, max_examples=200)
+def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, object] | str]) -> None:
+    catalog = memory(stated)
+    for edge in classify(catalog):
+        if edge.kind is EdgeKind.SOUND:
+            assert edge.by_new
+            assert edge.by_old
+            assert catalog.entries[edge.old].status == "deprecated"
+            assert edge.new in catalog.lineage.successors[edge.old]
+        if edge.kind is EdgeKind.PENDING:
+            assert catalog.entries[edge.new].status == "draft"
+
+
+@given(MEMORIES, st.sampled_from(["active", "draft", "deprecated"]))
+@settings(deadline=None, max_examples=100)
+def test_an_entry_without_links_changes_no_class(stated: dict[str, dict[str, object] | str], status: str) -> None:
+    lone: dict[str, dict[str, object] | str] = {"app/rules/lone": {"status": status}}
+    assert classify(memory(stated)) == classify(memory(stated | lone))
+
+
+@given(MEMORIES)
+@settings(deadline=None, max_examples=200)
+def test_writing_the_missing_end_heals_a_one_sided_edge(stated: dict[str, dict[str, object] | str]) -> None:
+    for edge in classify(memory(stated)):
+        if edge.kind in (EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD):
+            again = classify(memory(stated | healed(stated, edge)))
+            kind = next(one.kind for one in again if (one.old, one.new) == (edge.old, edge.new))
+            assert kind not in (EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD)
+
+
+def healed(stated: dict[str, dict[str, object] | str], edge: Edge) -> dict[str, dict[str, object]]:
+    address, name, target = (edge.old, "superseded_by", edge.new) if edge.by_new else (edge.new, "supersedes", edge.old)
+    fields = stated[address]
+    assert isinstance(fields, dict)
+    links = fields[name]
+    assert isinstance(links, list)
+    return {address: {**fields, name: [*links, target]}}

@@ -1,0 +1,52 @@
+"""Trees that no file system need hold, and what one check finds in a tree."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from builders import entry_text
+
+from mdmem.catalog import load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run
+from mdmem.settings import Settings
+from mdmem.tree import Tree, TreeFile, Unreadable
+
+
+@dataclass
+class ListedTree:
+    """A tree of the given files, each an entry's text unless another is given."""
+
+    listed: tuple[TreeFile, ...]
+    content: Mapping[str, bytes] = field(default_factory=dict)
+    name: str = "listed"
+
+    def files(self) -> tuple[TreeFile, ...]:
+        return tuple(sorted(self.listed, key=lambda file: file.path))
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        for path in paths:
+            yield path, self.content.get(path, entry_text().encode())
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """Facts of a repository whose index holds some paths."""
+
+    tracked: frozenset[str]
+    tracked_in_repository: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+    deleted: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+
+
+def tree_of(*paths: str) -> ListedTree:
+    return ListedTree(tuple(TreeFile(path) for path in paths))
+
+
+def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> list[str]:
+    facts = Tracked(frozenset(tracked)) if tracked is not None else None
+    case = Case(load(tree), Settings(), date(2026, 11, 21), facts)
+    return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run(case, [code])]

@@ -1,0 +1,110 @@
+"""`--at REV` in every command that reads files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, memory, run_here, snapshot, write_entry
+
+Capture = pytest.CaptureFixture[str]
+ADDRESS = "nav/architecture/threads"
+READING = (
+    ["status"],
+    ["list"],
+    ["show", ADDRESS],
+    ["search", "threads"],
+    ["retrieve", "threads"],
+    ["why", ADDRESS],
+    ["check"],
+)
+
+
+def changed(folder: Path) -> Path:
+    """Return a repository whose commit `old` says two threads, `new` says four, and whose working tree says eight."""
+    memory(folder)
+    git(folder, "tag", "old")
+    for title, tag in (("Use four threads", "new"), ("Use eight threads", None)):
+        write_entry(folder / "memory", ADDRESS, title=title)
+        if tag:
+            commit_all(folder)
+            git(folder, "tag", tag)
+    return folder
+
+
+@pytest.mark.parametrize("command", READING[1:6], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("revision", "title"), [("old", "Use two threads"), ("new", "Use four threads"), (None, "Use eight threads")]
+)
+def test_reading_command_shows_the_files_of_a_revision(
+    command: list[str], revision: str | None, title: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, *command, *(["--at", revision] if revision else []), cwd=changed(tmp_path))
+    assert (ran.code, title in ran.out) == (0, True)
+    assert ran.out.count("Use ") == 1
+
+
+@pytest.mark.parametrize("command", READING, ids=lambda command: command[0])
+def test_revision_that_does_not_exist_is_one_sentence(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, *command, "--at", "nothing", cwd=memory(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "mdmem: `nothing` names no commit here; write a branch, a tag or a commit\n"
+
+
+@pytest.mark.parametrize("revision", ["", "--all", "HEAD^{tree}", "HEAD:memory", "a b"])
+def test_revision_that_is_no_commit_is_refused(revision: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "list", f"--at={revision}", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_status_and_check_name_the_revision(tmp_path: Path, capsys: Capture) -> None:
+    folder = changed(tmp_path)
+    name = f"old ({git(folder, 'rev-parse', 'old')[:10]})"
+    for command in (["status"], ["check"]):
+        ran = run_here(capsys, *command, "--format", "json", "--at", "old", cwd=folder)
+        assert json.loads(ran.out)["tree"] == name
+
+
+def test_check_judges_the_revision_and_not_the_working_tree(tmp_path: Path, capsys: Capture) -> None:
+    folder = changed(tmp_path)
+    (folder / f"memory/{ADDRESS}.md").write_text("broken\n")
+    arguments = ("check", "--select", "front-matter-missing")
+    assert run_here(capsys, *arguments, cwd=folder).code == 1
+    assert run_here(capsys, *arguments, "--at", "HEAD", cwd=folder).code == 0
+
+
+def test_settings_are_read_from_the_revision(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    (folder / "memory/mdmem.toml").write_text("nonsense = 1\n")
+    assert run_here(capsys, "list", cwd=folder).code == 2
+    assert run_here(capsys, "list", "--at", "HEAD", cwd=folder).code == 0
+
+
+def test_entry_that_came_later_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new")
+    ran = run_here(capsys, "show", "nav/rules/new", "--at", "HEAD", cwd=folder)
+    assert (ran.code, ran.out) == (1, "")
+
+
+def test_file_deleted_since_is_shown(tmp_path: Path, capsys: Capture) -> None:
+    folder = changed(tmp_path)
+    (folder / f"memory/{ADDRESS}.md").unlink()
+    assert "Use four threads" in run_here(capsys, "show", ADDRESS, "--at", "HEAD", cwd=folder).out
+
+
+def test_question_about_a_revision_leaves_the_index_of_the_working_tree_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = changed(tmp_path)
+    assert run_here(capsys, "search", "threads", cwd=folder).code == 0
+    before = snapshot(folder / ".git/mdmem/cache/memory/text")
+    assert "four" in run_here(capsys, "search", "threads", "--at", "new", cwd=folder).out
+    assert snapshot(folder / ".git/mdmem/cache/memory/text") == before
+    assert "eight" in run_here(capsys, "search", "threads", cwd=folder).out
+
+
+def test_revision_outside_git_is_refused(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mdmem.toml").touch()
+    ran = run_here(capsys, "list", "--at", "HEAD", cwd=tmp_path)
+    assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")

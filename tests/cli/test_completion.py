@@ -1,0 +1,60 @@
+"""What the shell completes, asked as bash asks."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from builders import make_repository, memory, run_mdmem, write, write_entry
+
+
+def completed(line: str, cwd: Path) -> list[str]:
+    """Return what bash offers for the last word of a line."""
+    words = shlex.split(line) + ([""] if line.endswith(" ") else [])
+    env = {"_MDMEM_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(words), "COMP_CWORD": str(len(words) - 1)}
+    ran = run_mdmem(cwd=cwd, env=env)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return [line.partition(",")[2] for line in ran.stdout.splitlines() if line]
+
+
+def two_wings(folder: Path) -> Path:
+    memory(folder)
+    write_entry(folder / "memory", "ros2/rules/qos")
+    write(folder, "memory/ros2/README.md", "---\nkind: shared\n---\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("mdmem re", ["retrieve"]),
+        ("mdmem show nav/", ["nav/architecture/threads", "nav/rules/callbacks"]),
+        ("mdmem why ros", ["ros2/rules/qos"]),
+        ("mdmem list --wing ", ["nav", "ros2"]),
+        ("mdmem search --wing r", ["ros2"]),
+        ("mdmem retrieve --room ", ["architecture", "rules"]),
+        ("mdmem new decision ", ["nav/architecture/", "nav/rules/", "ros2/rules/"]),
+        ("mdmem list --type ", ["invariant", "decision", "pattern", "note"]),
+        ("mdmem list --status under", ["under_review"]),
+        ("mdmem check --format c", ["concise"]),
+        ("mdmem check --select supersession-c", ["supersession-cycle"]),
+    ],
+)
+def test_completion_offers(line: str, offered: list[str], tmp_path: Path) -> None:
+    assert completed(line, two_wings(tmp_path)) == offered
+
+
+@pytest.mark.parametrize("line", ["mdmem --root p/memory show ", "mdmem show --root p/memory "])
+def test_completion_reads_the_root_that_was_typed(line: str, tmp_path: Path) -> None:
+    memory(tmp_path / "p")
+    assert completed(line, tmp_path) == ["nav/architecture/threads", "nav/rules/callbacks"]
+
+
+def test_completion_is_silent_without_a_root(tmp_path: Path) -> None:
+    assert completed("mdmem show ", make_repository(tmp_path)) == []
+
+
+def test_script_for_the_shell_is_printed(tmp_path: Path) -> None:
+    ran = run_mdmem(cwd=tmp_path, env={"_MDMEM_COMPLETE": "zsh_source"})
+    assert (ran.returncode, "#compdef mdmem" in ran.stdout) == (0, True)

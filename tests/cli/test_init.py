@@ -1,0 +1,187 @@
+"""`mdmem init`: what it founds, and that it changes nothing that exists."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import environment, git, make_repository, memory, run_here, snapshot, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+# What git puts before its hooks' names: the program under test.
+PROGRAMS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def commit(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", "commit", "-q", "-m", "change", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(**PROGRAMS), capture_output=True, text=True, check=False)
+
+
+def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path / "navigation")
+    ran = run_here(capsys, "init", cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[:-1] == [
+        "wrote memory/mdmem.toml",
+        "wrote memory/navigation/README.md",
+        "wrote AGENTS.md",
+        "wrote .git/hooks/pre-commit",
+        "wrote .git/hooks/pre-merge-commit",
+    ]
+    assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "navigation"\n'
+    assert 'owners: ["Ada <ada@example.org>"]' in (folder / "memory/navigation/README.md").read_text()
+    assert "mdmem retrieve --path FILE" in (folder / "AGENTS.md").read_text()
+    assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
+
+
+def test_memory_that_was_founded_passes_the_checks(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", cwd=folder)
+    git(folder, "add", "-A")
+    ran = run_here(capsys, "check", cwd=folder)
+    assert (ran.code, "error" in ran.out) == (0, False)
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_command_that_init_names_next_works(in_git: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path / "app") if in_git else tmp_path
+    said = run_here(capsys, "init", "--wing", "app", cwd=folder).out.partition("next: ")[2].splitlines()[0]
+    named = said.replace("mdmem", f"'{sys.executable}' -m mdmem", 1).replace("…", "Use UTC")
+    ran = subprocess.run(named, shell=True, cwd=folder, env=environment(), input="We do.\n", text=True, check=False)
+    assert ran.returncode == 0
+    assert (folder / "memory/app/architecture/use-utc.md").exists()
+
+
+def test_init_twice_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", cwd=folder)
+    before = snapshot(folder)
+    ran = run_here(capsys, "init", cwd=folder)
+    assert (ran.code, ran.out.count("stays as it is"), "wrote" in ran.out) == (0, 5, False)
+    assert snapshot(folder) == before
+
+
+def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "AGENTS.md", "be kind\r\n")
+    write(folder, ".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n").chmod(0o755)
+    write(folder, "memory/mdmem.toml", "budget = 7")
+    before = snapshot(folder)
+    ran = run_here(capsys, "init", "--wing", "app", cwd=folder)
+    after = snapshot(folder)
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {"memory/app/README.md", ".git/hooks/pre-merge-commit"}
+    assert "AGENTS.md is there and stays as it is; add this to it:\nBefore you change code" in ran.out
+    assert ".git/hooks/pre-commit is there and stays as it is; call `mdmem check --staged` from it" in ran.out
+
+
+def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    config = write(folder, ".pre-commit-config.yaml", "repos: []\n")
+    ran = run_here(capsys, "init", cwd=folder)
+    assert config.read_text() == "repos: []\n"
+    assert ".pre-commit-config.yaml is there; add this to it:\n  - repo: local\n" in ran.out
+    assert not (folder / ".git/hooks/pre-commit").exists()
+
+
+def test_no_hook_leaves_gits_hooks_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "--no-hook", cwd=folder)
+    assert not (folder / ".git/hooks/pre-commit").exists()
+
+
+def test_hooks_go_where_git_looks_for_them(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    git(folder, "config", "core.hooksPath", ".githooks")
+    run_here(capsys, "init", cwd=folder)
+    assert (folder / ".githooks/pre-commit").exists()
+
+
+def test_hook_refuses_a_broken_commit_and_lets_a_good_one_pass(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "--wing", "app", cwd=folder)
+    write_entry(folder / "memory", "app/rules/good", title="Good")
+    git(folder, "add", "-A")
+    good = commit(folder)
+    assert (good.returncode, good.stdout, good.stderr) == (0, "", "")
+    write_entry(folder / "memory", "app/rules/bad", see="app/rules/nowhere")
+    git(folder, "add", "-A")
+    refused = commit(folder)
+    assert (refused.returncode, "dangling-link" in refused.stdout + refused.stderr) == (1, True)
+    assert git(folder, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_hook_lets_a_commit_pass_before_the_memory_is_in_git(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", cwd=folder)
+    write(folder, "code.py", "pass\n")
+    git(folder, "add", "code.py")
+    assert commit(folder).returncode == 0
+
+
+def test_hook_guards_a_clean_merge(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    run_here(capsys, "init", cwd=folder)
+    git(folder, "checkout", "-q", "-b", "cites")
+    write_entry(folder / "memory", "nav/rules/new", see="nav/architecture/threads")
+    git(folder, "add", "-A")
+    assert commit(folder).returncode == 0
+    git(folder, "checkout", "-q", "main")
+    git(folder, "rm", "-q", "memory/nav/architecture/threads.md")
+    assert commit(folder).returncode == 0
+    merge = ["git", "merge", "-q", "--no-edit", "cites"]
+    merged = subprocess.run(merge, cwd=folder, env=environment(**PROGRAMS), capture_output=True, text=True, check=False)
+    assert (merged.returncode != 0, "dangling-link" in merged.stdout + merged.stderr) == (True, True)
+
+
+def test_init_outside_git_says_that_there_is_no_hook(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "init", cwd=tmp_path)
+    assert (ran.code, "not in a git repository: no hook; `git init` and run this again" in ran.out) == (0, True)
+    assert {path.name for path in tmp_path.iterdir()} == {"memory", "AGENTS.md"}
+
+
+@pytest.mark.parametrize(
+    ("folder", "wing"),
+    [("My Project 2", "my_project_2"), ("lifecore_ros2", "lifecore_ros2"), ("--x--", "x"), ("日本", "project")],
+)
+def test_first_wing_bears_the_repositorys_name(folder: str, wing: str, tmp_path: Path, capsys: Capture) -> None:
+    repository = make_repository(tmp_path / folder)
+    run_here(capsys, "init", cwd=repository)
+    assert (repository / "memory" / wing / "README.md").exists()
+
+
+@pytest.mark.parametrize("wing", ["Nav", "na-v", "../x", "a/b", "", " ", "_", "README.md"])
+def test_bad_name_of_a_wing_is_refused_and_nothing_written(wing: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "init", "--wing", wing, cwd=folder)
+    assert (ran.code, ran.out, ran.err) == (
+        2,
+        "",
+        f"mdmem: `{wing}` is no name for a wing; write it like `navigation_stack`\n",
+    )
+    assert snapshot(folder) == before
+
+
+def test_init_takes_a_folder(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "docs/rules", cwd=folder)
+    assert (folder / "docs/rules/mdmem.toml").exists()
+
+
+def test_init_from_a_folder_below_the_top_writes_agents_line_at_the_top(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    (folder / "sub").mkdir()
+    run_here(capsys, "init", cwd=folder / "sub")
+    assert (folder / "AGENTS.md").exists()
+    assert (folder / "sub/memory/mdmem.toml").exists()
+
+
+def test_folder_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "memory", "I am a file\n")
+    ran = run_here(capsys, "init", cwd=folder)
+    assert (ran.code, ran.err.count("\n"), (folder / "memory").read_text()) == (3, 1, "I am a file\n")

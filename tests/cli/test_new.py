@@ -1,0 +1,294 @@
+"""`mdmem new`: what is written, from where, and what is refused with nothing written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import TODAY, commit_all, environment, memory, on_terminal, run_here, run_mdmem, snapshot, write
+
+from mdmem.entry.templates import BODIES
+
+Capture = pytest.CaptureFixture[str]
+ADDRESS = "nav/rules/new-one"
+# What YAML reads as something else than the text, or not at all.
+HOSTILE = ['C++: "x" # y', "no", "2026", "2026-11-21", "12:30", "1.10", "~", "null", "[a] {b}", "- item", "# head"]
+HOSTILE += ["'q'", "a: b", "@x", "%x", "`x`", "!x", "&x", "*x", "| x", "> x", "a\\b", "---", "trailing:", "? key", "="]
+HOSTILE += ["🚀 off", "é", "\u2028line", "<<", "x" * 300]
+
+
+def editor(folder: Path, *lines: str) -> dict[str, str]:
+    """Return the variables that make git choose an editor which runs these lines of Python on `path`."""
+    script = write(
+        folder, "editor.py", "\n".join(["import pathlib, sys", "path = pathlib.Path(sys.argv[1])", *lines, ""])
+    )
+    return {"GIT_EDITOR": f"'{sys.executable}' '{script}'", "TMPDIR": str(folder)}
+
+
+def title_of(capsys: Capture, address: str, cwd: Path) -> str:
+    ran = run_here(capsys, "show", address, "--format", "json", cwd=cwd)
+    said: str = json.loads(ran.out)["entries"][0]["front_matter"]["title"]
+    return said
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    ran = run_mdmem("new", kind, ADDRESS, cwd=folder)
+    path = folder / f"memory/{ADDRESS}.md"
+    assert (ran.returncode, ran.stdout) == (0, f"{path}\n")
+    assert ran.stderr == f"{ADDRESS} is written as a {kind} (draft); `mdmem check` checks it\n"
+    head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"
+    assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
+
+
+def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(
+        capsys,
+        "new",
+        "decision",
+        "nav/rules",
+        "--title",
+        "Use UTC",
+        "--status",
+        "active",
+        "--body",
+        "We do.",
+        cwd=folder,
+    )
+    assert ran.code == 0
+    assert (folder / "memory/nav/rules/use-utc.md").read_text() == (
+        f"---\ntype: decision\nstatus: active\ncreated_at: {TODAY}\ntitle: Use UTC\n---\n\nWe do.\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["--body", "-"]])
+@pytest.mark.parametrize("piped", ["We do.\n\nRationale: it works.\n", "\ufeffWe do.\r\n\r\nRationale: it works.\r\n"])
+def test_new_takes_the_body_from_standard_input(arguments: list[str], piped: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    command = [sys.executable, "-m", "mdmem", "new", "decision", ADDRESS, *arguments]
+    subprocess.run(command, cwd=folder, env=environment(), input=piped.encode(), capture_output=True, check=True)
+    written = (folder / f"memory/{ADDRESS}.md").read_bytes().decode()
+    assert written.partition("---\n\n")[2] == "We do.\n\nRationale: it works.\n"
+
+
+@pytest.mark.parametrize("status", ["draft", "active", "under_review"])
+def test_new_entry_passes_the_checks(status: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    body = "Clocks must run on UTC.\n\nRationale: summer time."
+    run_here(
+        capsys, "new", "invariant", "nav/rules", "--title", "Clocks run on UTC", "-s", status, "-b", body, cwd=folder
+    )
+    commit_all(folder)
+    assert run_here(capsys, "check", "--strict", cwd=folder).out.endswith("no findings\n")
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+def test_title_is_read_back_as_it_was_typed(title: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "new", "note", ADDRESS, f"--title={title}", "--body", "x", cwd=folder)
+    assert (ran.code, title_of(capsys, ADDRESS, folder)) == (0, " ".join(title.split()))
+
+
+def test_title_over_several_lines_becomes_one(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    run_here(capsys, "new", "note", ADDRESS, "--title", " Use\nUTC:\tnow ", "--body", "x", cwd=folder)
+    assert title_of(capsys, ADDRESS, folder) == "Use UTC: now"
+
+
+@pytest.mark.parametrize(
+    ("title", "entry_id"),
+    [
+        ("Use UTC, always!", "use-utc-always"),
+        ("Café au lait", "cafe-au-lait"),
+        ('C++: "x" # y', "c-x-y"),
+        ("🚀 Launch", "launch"),
+        ("word " * 60, "-".join(["word"] * 12)),
+        ("x" * 300, "x" * 60),
+    ],
+)
+def test_entry_id_is_made_from_the_title(title: str, entry_id: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    assert run_here(capsys, "new", "note", "nav/rules", "--title", title, "--body", "x", cwd=folder).code == 0
+    assert (folder / f"memory/nav/rules/{entry_id}.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("Nav/rules/x", "`Nav` is no name for a wing; write it like `navigation_stack`"),
+        ("na-v/rules/x", "`na-v` is no name for a wing; write it like `navigation_stack`"),
+        ("nav/My Rules/x", "`My Rules` is no name for a room; write it like `anti-patterns`"),
+        ("nav/rules/README", "`README` is no name for an entry-id; write it like `blocking-callbacks`"),
+        ("nav/rules/.x", "`.x` is no name for an entry-id; write it like `blocking-callbacks`"),
+        ("nav/rules/a:b", "`a:b` is no name for an entry-id; write it like `blocking-callbacks`"),
+        ("nav/rules/con", "`con` is the name of a device, which Windows does not allow; write another name"),
+        ("nav//x", "`` is no name for a room; write it like `anti-patterns`"),
+        ("nav/rules", "`nav/rules` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("nav", "`nav` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("nav/a/b/c", "`nav/a/b/c` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("../../x/y", "`../../x/y` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("", "`` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+    ],
+)  # fmt: skip
+def test_bad_name_is_refused_in_one_sentence(place: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "new", "note", place, "--body", "x", cwd=folder)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {said}\n")
+    assert snapshot(folder) == before
+
+
+def test_title_without_a_letter_asks_for_a_name(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "note", "nav/rules", "--title", "🚀", "--body", "x", cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (2, "mdmem: no entry-id can be made from the title `🚀`; write WING/ROOM/ID\n")
+
+
+@pytest.mark.parametrize(
+    "place", ["memory/nav/rules/x.md", "memory/nav/rules/x", "./memory/nav/rules/x.md", "nav/rules/x.md"]
+)
+def test_path_of_a_file_is_accepted_as_its_address(place: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    assert run_here(capsys, "new", "note", place, "--body", "x", cwd=folder).code == 0
+    assert (folder / "memory/nav/rules/x.md").exists()
+
+
+def test_address_is_counted_from_the_root_inside_it_too(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    assert run_here(capsys, "new", "note", "nav/rules/x.md", "--body", "x", cwd=folder / "memory/nav").code == 0
+    assert (folder / "memory/nav/rules/x.md").exists()
+
+
+@pytest.mark.parametrize("status", ["deprecated", "nonsense"])
+def test_status_that_no_new_entry_has_is_refused(status: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "note", ADDRESS, "--status", status, cwd=memory(tmp_path))
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+
+
+def test_entry_that_exists_is_never_overwritten(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "new", "note", "nav/rules/callbacks", "--body", "x", cwd=folder)
+    assert (ran.code, ran.out) == (4, "")
+    assert ran.err.startswith("mdmem: nav/rules/callbacks exists already; ")
+    assert snapshot(folder) == before
+
+
+def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    bodies = [f"I am number {number}. " * 500 for number in range(6)]
+    racing = [
+        subprocess.Popen(
+            [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", body],
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for body in bodies
+    ]
+    for process in racing:
+        process.communicate()
+    codes = [process.returncode for process in racing]
+    assert sorted(codes) == [0, 4, 4, 4, 4, 4]
+    assert bodies[codes.index(0)].strip() in (folder / f"memory/{ADDRESS}.md").read_text()
+    assert [path.name for path in (folder / "memory/nav/rules").iterdir() if path.name.startswith(".")] == []
+
+
+def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS]
+    ran = subprocess.run(command, cwd=folder, env=environment(), input=b"caf\xe9\n", capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        b"mdmem: the title or the text is not UTF-8; save it as UTF-8 and try again\n",
+    )
+    assert snapshot(folder) == before
+
+
+def test_title_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
+    ran = subprocess.run(command, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr.count(b"\n"), b"fault" in ran.stderr) == (2, 1, False)
+
+
+def test_room_behind_a_symbolic_link_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    (tmp_path / "outside").mkdir()
+    (folder / "memory/nav/away").symlink_to(tmp_path / "outside")
+    ran = run_here(capsys, "new", "note", "nav/away/x", "--body", "x", cwd=folder)
+    assert (ran.code, list((tmp_path / "outside").iterdir())) == (2, [])
+
+
+def test_room_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/room", "I am a file\n")
+    before = snapshot(folder)
+    ran = run_here(capsys, "new", "note", "nav/room/x", "--body", "x", cwd=folder)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
+    assert snapshot(folder) == before
+
+
+def test_editor_gets_the_template_on_a_terminal(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    env = editor(
+        tmp_path, "assert path.read_text().endswith('learned.>\\n')", "path.write_text(path.read_text() + 'Typed.\\n')"
+    )
+    code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=env)
+    written = folder / f"memory/{ADDRESS}.md"
+    assert (code, printed.splitlines()[0]) == (0, str(written))
+    assert written.read_text().endswith("learned.>\nTyped.\n")
+    assert list(tmp_path.glob("mdmem-*")) == []
+
+
+def test_text_emptied_in_the_editor_writes_nothing(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    before = snapshot(folder)
+    code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, "path.write_text('')"))
+    assert (code, printed) == (130, "the text is empty; nothing is written\n")
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "code"),
+    [
+        ("path.write_text('no front matter, much work\\n')", "the entry cannot be read: line 1: ", 2),
+        ("path.write_bytes(path.read_bytes() + b'much work \\xe9\\n')", "is not UTF-8", 2),
+        ("path.write_text('much work\\n'); sys.exit(3)", "ended with code 3; nothing is written", 3),
+    ],
+)
+def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    before = snapshot(folder)
+    ended, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, line))
+    kept = next(tmp_path.glob("mdmem-*/new-one.md"))
+    assert (ended, said in printed, f"what you typed is kept in {kept}" in printed) == (code, True, True)
+    assert b"much work" in kept.read_bytes()
+    assert snapshot(folder) == before
+
+
+def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    taken = folder / f"memory/{ADDRESS}.md"
+    env = editor(
+        tmp_path, f"pathlib.Path({str(taken)!r}).write_text('theirs')", "path.write_text(path.read_text() + 'Mine.')"
+    )
+    code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=env)
+    assert (code, taken.read_text()) == (4, "theirs")
+    assert next(tmp_path.glob("mdmem-*/new-one.md")).read_text().endswith("Mine.")
+
+
+def test_editor_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    code, printed = on_terminal(
+        "new",
+        "note",
+        ADDRESS,
+        cwd=memory(tmp_path / "p"),
+        env={"GIT_EDITOR": "no-such-editor", "TMPDIR": str(tmp_path)},
+    )
+    assert (code, "mdmem: the system refuses no-such-editor: No such file or directory" in printed) == (3, True)

@@ -1,0 +1,130 @@
+"""Which root a command works on: option, environment, nearest, the only tracked one, several, none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, memory, run_here, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+
+def shown(capsys: Capture, *arguments: str, cwd: Path) -> tuple[str, str]:
+    """Return the root and why it is the root, as `status` says."""
+    ran = run_here(capsys, "status", "--format", "json", *arguments, cwd=cwd)
+    assert ran.code == 0, ran.err
+    said = json.loads(ran.out)
+    return said["root"], said["why"]
+
+
+def two_roots(folder: Path) -> Path:
+    make_repository(folder)
+    for name in ("a", "b"):
+        write_entry(make_root(folder / name), f"wing_{name}/room/entry", title=f"Entry of {name}")
+    commit_all(folder)
+    return folder
+
+
+def test_option_comes_before_everything(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = two_roots(tmp_path)
+    monkeypatch.setenv("MDMEM_ROOT", str(folder / "b"))
+    assert shown(capsys, "--root", "a", cwd=folder) == (str(folder / "a"), "--root")
+
+
+def test_environment_comes_before_the_nearest(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = two_roots(tmp_path)
+    monkeypatch.setenv("MDMEM_ROOT", "../b")
+    assert shown(capsys, cwd=folder / "a") == (str(folder / "b"), "MDMEM_ROOT")
+
+
+def test_nearest_folder_above_comes_before_the_tracked_ones(tmp_path: Path, capsys: Capture) -> None:
+    folder = two_roots(tmp_path)
+    assert shown(capsys, cwd=folder / "b" / "wing_b" / "room") == (
+        str(folder / "b"),
+        "nearest mdmem.toml above the working folder",
+    )
+
+
+def test_only_tracked_root_is_found_from_anywhere_in_the_repository(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    (folder / "src" / "deep").mkdir(parents=True)
+    assert shown(capsys, cwd=folder / "src" / "deep") == (str(folder / "memory"), "the repository's only mdmem.toml")
+
+
+def test_settings_file_names_its_folder(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    assert shown(capsys, "--root", "memory/mdmem.toml", cwd=folder)[0] == str(folder / "memory")
+
+
+def test_several_roots_are_listed_where_none_is_named(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "list", cwd=two_roots(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "mdmem: this repository holds 2 memories: a, b; name one with --root\n"
+
+
+def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> None:
+    folder = two_roots(tmp_path)
+    (folder / "b/wing_b/room/entry.md").write_text("no front matter\n")
+    ran = run_here(capsys, "check", "--format", "concise", "--select", "front-matter-missing", cwd=folder)
+    assert (ran.code, ran.out.split(":")[0]) == (1, "b/wing_b/room/entry.md")
+    assert ran.err.count("1 entry checked in the working tree") == 2
+
+
+def test_no_root_is_one_sentence_that_says_what_to_do(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "list", cwd=make_repository(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.endswith("`mdmem init` makes one, --root names one\n")
+
+
+@pytest.mark.parametrize(
+    ("root", "sentence"),
+    [
+        ("nowhere", "there is no folder nowhere; name the folder that holds mdmem.toml"),
+        (".", ". is no memory: it holds no mdmem.toml; `mdmem init .` makes one"),
+    ],
+)
+def test_option_that_names_no_root_is_refused(root: str, sentence: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retrieve", "--root", root, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: {sentence}\n")
+
+
+def test_root_outside_git_works(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_entry(make_root(tmp_path / "m"), "nav/rules/one", title="One rule about cranes")
+    assert run_here(capsys, "search", "cranes", cwd=tmp_path / "m").out.startswith("[decision] nav/rules/one")
+
+
+def test_top_of_the_repository_as_root_takes_only_folders_with_a_manifest(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_root(make_repository(tmp_path))
+    write_entry(folder, "nav/rules/one")
+    write_entry(folder, "src/docs/two")
+    (folder / "nav/README.md").write_text("---\nkind: project\n---\n")
+    ran = run_here(capsys, "list", cwd=folder)
+    assert [line.split()[2] for line in ran.out.splitlines()] == ["nav/rules/one"]
+
+
+def test_root_in_a_linked_worktree_is_its_own(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
+    assert shown(capsys, cwd=tmp_path / "other")[0] == str(tmp_path / "other" / "memory")
+
+
+def test_root_that_git_does_not_track_yet_is_found_where_none_is_tracked(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "memory")
+    assert shown(capsys, cwd=folder) == (str(folder / "memory"), "the repository's only mdmem.toml")
+
+
+def test_untracked_root_does_not_count_beside_a_tracked_one(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    make_root(folder / "scratch")
+    assert shown(capsys, cwd=folder)[0] == str(folder / "memory")
+
+
+def test_ignored_root_is_none(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "build")
+    (folder / ".gitignore").write_text("build/\n")
+    assert run_here(capsys, "list", cwd=folder).code == 2

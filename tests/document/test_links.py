@@ -1,0 +1,66 @@
+"""Cross-references in a body: the three forms, where they stand, and what only looks like one."""
+
+import pytest
+
+from mdmem.document.links import BodyLink, body_links
+from mdmem.document.parse import without_code
+
+
+@pytest.mark.parametrize(
+    ("prose", "links"),
+    [
+        ("[see: w/r/e]", [BodyLink("w/r/e", 6, 5, False)]),
+        ("[See:w/r/e ]", [BodyLink("w/r/e", 5, 5, False)]),
+        ("[see: w/r/a, w/r/b]", [BodyLink("w/r/a", 6, 5, False), BodyLink("w/r/b", 13, 5, False)]),
+        ("[see:\n  w/r/e\n]", [BodyLink("w/r/e", 8, 5, False)]),
+        ("[[w/r/e]]", [BodyLink("w/r/e", 2, 5, False)]),
+        ("[[w/r/e|the rule]]", [BodyLink("w/r/e", 2, 5, False)]),
+        ("[[w/r/e#part]]", [BodyLink("w/r/e", 2, 5, False)]),
+        ("[the rule](../r/e.md)", [BodyLink("../r/e.md", 11, 9, True)]),
+        ('[rule](e.md "its title")', [BodyLink("e.md", 7, 4, True)]),
+        ("[rule](<e.md>)", [BodyLink("e.md", 8, 4, True)]),
+        ("[rule](e.md#part)", [BodyLink("e.md", 7, 9, True)]),
+        ("[rule](my%20rule.md)", [BodyLink("my rule.md", 7, 12, True)]),
+        ("🙂 [[w/r/e]]", [BodyLink("w/r/e", 4, 5, False)]),
+        ("[a] [[w/r/e]] [b](c.md)", [BodyLink("w/r/e", 6, 5, False), BodyLink("c.md", 18, 4, True)]),
+    ],
+)
+def test_link_is_found_at_its_place(prose: str, links: list[BodyLink]) -> None:
+    assert list(body_links(prose)) == links
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "no bracket",
+        "[a]",
+        "[x] done",
+        "[text](https://example.org/a.md)",
+        "[text](mailto:a@example.org)",
+        "[text](//example.org/a)",
+        "[text](#part)",
+        "![image](diagram.png)",
+        "[see: ]",
+        "a[0][1]",
+        "[[]]",
+        without_code("`[[w/r/e]]`"),
+        without_code("```\n[see: w/r/e]\n```\n"),
+    ],
+)
+def test_no_link_is_found_in_what_only_looks_like_one(prose: str) -> None:
+    assert list(body_links(prose)) == []
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "[" * 50_000,
+        "[see: a" * 20_000,
+        "[see:" + " " * 50_000,
+        "[see: a" + " " * 50_000,
+        "[[a" * 30_000,
+        "[](" * 10_000,
+    ],
+)
+def test_looking_through_a_hostile_body_ends(prose: str) -> None:
+    assert list(body_links(prose)) == []

@@ -1,0 +1,233 @@
+"""From the bytes of a file to a document: what is read, where it stands, what is wrong, and that nothing raises."""
+
+from pathlib import Path
+
+import frontmatter
+import pytest
+from builders import entry_text, write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.document.fence import StrictHandler
+from mdmem.document.parse import SIZE_LIMIT, Document, first_heading, parse_document, unreadable_document, without_code
+from mdmem.document.strict import FRONT_MATTER_LIMIT
+
+PATH = "w/r/e.md"
+
+
+def parse(content: str | bytes) -> Document:
+    """Return the document of a file's content."""
+    return parse_document(PATH, content.encode() if isinstance(content, str) else content)
+
+
+def codes(document: Document) -> list[tuple[str, int, int]]:
+    """Return code, line and column of each finding."""
+    return [(finding.code, finding.place.line, finding.place.column) for finding in document.findings]
+
+
+def test_parse_returns_fields_and_body() -> None:
+    document = parse("---\ntype: note\n---\n\n# Title\n")
+    assert (document.fields, document.body, document.body_line, document.findings) == (
+        {"type": "note"},
+        "\n# Title\n",
+        4,
+        (),
+    )
+
+
+def test_parse_reads_crlf_and_a_byte_order_mark() -> None:
+    document = parse(b"\xef\xbb\xbf---\r\ntype: note\r\ntags:\r\n- a\r\n---\r\ntext\r\n")
+    assert (document.fields, document.body) == ({"type": "note", "tags": ["a"]}, "text\r\n")
+    assert (document.place("type").line, document.place("type").column, document.body_line) == (2, 7, 6)
+
+
+def test_place_counts_lines_from_the_top_of_the_file() -> None:
+    document = parse("---\ntype: note\ntags: [a, bc]\n---\none\ntwo three\n")
+    tag, key, body = document.place("tags", 1), document.place("tags", of_key=True), document.body_place(8, 5)
+    assert (tag.path, tag.line, tag.column, tag.width) == (PATH, 3, 11, 2)
+    assert (key.line, key.column, key.width) == (3, 1, 4)
+    assert (body.line, body.column, body.width) == (6, 5, 5)
+    assert document.text_place(4) == document.place("type", of_key=True).__class__(PATH, 2, 1, 0)
+
+
+def test_place_is_the_opening_fence_when_the_field_is_absent() -> None:
+    place = parse("---\ntype: note\n---\n").place("status")
+    assert (place.line, place.column) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "line", "column"),
+    [
+        (b"", "empty-file", 1, 1),
+        (b"\n\n", "empty-file", 1, 1),
+        (b"# Title\n", "front-matter-missing", 1, 1),
+        (b"---\ntype: note\n", "fence-unterminated", 1, 1),
+        (b"---\ntype: note\n----\n", "fence-variant", 3, 1),
+        (b"---\ntype: note\n---\ncaf\xe9\n", "not-utf8", 4, 4),
+        (b"\xff\xfe-\x00-\x00-\x00", "not-utf8", 1, 1),
+        (b"---\ntype: note\ntitle: a: b\n---\n", "yaml-syntax", 3, 9),
+        (b"---\ntype: note\ntype: note\n---\n", "duplicate-key", 3, 1),
+        (b"---\n- a\n---\n", "not-a-mapping", 2, 1),
+        (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs-pointer", 1, 1),
+        (b"---\nx-a: " + b"b" * FRONT_MATTER_LIMIT + b"\n---\n", "front-matter-too-large", 2, 1),
+        (b"a" * (SIZE_LIMIT + 1), "file-too-large", 1, 1),
+    ],
+)
+def test_parse_names_the_fault_of_a_file(content: bytes, code: str, line: int, column: int) -> None:
+    document = parse(content)
+    assert codes(document) == [(code, line, column)]
+    assert document.fields is None
+
+
+def test_parse_names_the_byte_that_is_no_text() -> None:
+    (found,) = parse(b"---\ntype: note\n---\ncaf\xe9\n").findings
+    assert found.message == "byte 0xe9 at offset 22 is not UTF-8"
+
+
+def test_parse_finds_a_second_front_matter() -> None:
+    document = parse("---\ntype: note\n---\n\n---\nstatus: active\n---\ntext\n")
+    assert codes(document) == [("second-front-matter", 5, 1)]
+    assert document.fields == {"type": "note"}
+
+
+def test_parse_takes_two_rules_in_a_body_for_markdown() -> None:
+    assert parse("---\ntype: note\n---\n\n---\nNote: this is prose\n---\n").findings == ()
+
+
+CONFLICT = "<<<<<<< ours\nstatus: active\n=======\nstatus: draft\n>>>>>>> theirs\n"
+
+
+def test_merge_markers_in_the_front_matter_are_the_one_finding() -> None:
+    document = parse(f"---\ntype: note\n{CONFLICT}---\ntext\n")
+    assert codes(document) == [("merge-marker", 3, 1)]
+    assert document.fields is None
+
+
+def test_merge_markers_in_the_body_leave_the_front_matter_readable() -> None:
+    document = parse(f"---\ntype: note\n---\n{CONFLICT}")
+    assert codes(document) == [("merge-marker", 4, 1)]
+    assert document.fields == {"type": "note"}
+
+
+def test_merge_markers_are_seen_with_crlf() -> None:
+    assert codes(parse(f"---\ntype: note\n---\n{CONFLICT}".replace("\n", "\r\n"))) == [("merge-marker", 4, 1)]
+
+
+@pytest.mark.parametrize("body", ["Title\n=======\n", "<<<<<<< alone\n", "=======\n>>>>>>> x\n<<<<<<< y\n"])
+def test_marks_that_are_no_conflict_are_text(body: str) -> None:
+    assert parse(f"---\ntype: note\n---\n{body}").findings == ()
+
+
+def test_unreadable_document_is_no_absent_one() -> None:
+    document = unreadable_document(PATH, "Permission denied")
+    assert [finding.message for finding in document.findings] == ["cannot be read: permission denied"]
+    assert document.fields is None
+
+
+PIECES = ["---\n", "---", "\r\n", "\n", "type: note", ": ", "- ", "[", "]", "{", "}", "'", '"', "&a ", "*a", "!", "|", "#"]
+TEXT_LIKE = st.lists(st.sampled_from([*PIECES, " ", "\t", "\x00", "\x85", "\ufeff", "? ", "%", "🙂", "a", "\\"]), max_size=30)
+
+
+@given(st.binary(max_size=200))
+def test_parse_never_raises_on_arbitrary_bytes(content: bytes) -> None:
+    assert parse(content).findings
+
+
+@given(TEXT_LIKE.map("".join))
+def test_parse_never_raises_on_what_looks_like_front_matter(front: str) -> None:
+    document = parse(f"---\n{front}\n---\nbody\n")
+    assert document.fields is not None or document.findings
+
+
+@given(TEXT_LIKE.map("".join))
+def test_places_of_findings_lie_in_the_file(front: str) -> None:
+    text = f"---\n{front}\n---\nbody\n"
+    lines = text.split("\n")
+    for finding in parse(text).findings:
+        place = finding.place
+        assert 1 <= place.line <= len(lines)
+        assert 1 <= place.column <= len(lines[place.line - 1]) + 1
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True), st.from_regex(r"[a-z0-9]{1,9}", fullmatch=True)))
+def test_place_of_each_value_holds_that_value(fields: dict[str, str]) -> None:
+    text = entry_text(**fields)
+    document = parse(text)
+    lines = text.split("\n")
+    for name, value in (document.fields or {}).items():
+        place = document.place(name)
+        assert lines[place.line - 1][place.column - 1 :][: place.width] == value
+    assert set(fields) <= set(document.fields or {})
+
+
+@pytest.mark.parametrize(
+    ("body", "heading"),
+    [
+        ("# Title\n", "Title"),
+        ("text\n\n## Second level ##  \n", "Second level"),
+        ("# About C#\n", "About C#"),
+        ("# A # in it\n", "A # in it"),
+        ("#\tTab\r\n", "Tab"),
+        ("#no blank\n\n# Title\n", "Title"),
+        ("```sh\n# comment\n```\n# Title\n", "Title"),
+        ("~~~\n# comment\n~~~\n# Title\n", "Title"),
+        ("````\n```\n# comment\n````\n# Title\n", "Title"),
+        ("# The `-q` flag\n", "The `-q` flag"),
+        ("```sh\nx\n```\n# The `-q` flag\n", "The `-q` flag"),
+        ("text only\n", None),
+        ("```\n# comment that nothing closes\n", None),
+        ("# \n", None),
+    ],
+)
+def test_heading_is_the_first_one_outside_code(body: str, heading: str | None) -> None:
+    assert first_heading(body) == heading
+
+
+@pytest.mark.parametrize(
+    ("body", "prose"),
+    [
+        ("a `b` c\n", "a     c\n"),
+        ("a ``b ` c`` d\n", "a           d\n"),
+        ("one ` alone\n", "one ` alone\n"),
+        ("```py\nx\n```\ny\n", "     \n \n   \ny\n"),
+        ("~~~\n```\n~~~\ny\n", "   \n   \n   \ny\n"),
+        ("```\nx\n~~~\ny\n", "   \n \n   \n \n"),
+        ("``` x ``` y\n", "          y\n"),
+        ("    ```\nx\n", "    ```\nx\n"),
+    ],
+)
+def test_code_is_blanked_out_with_every_character_in_place(body: str, prose: str) -> None:
+    assert without_code(body) == prose
+
+
+@given(st.text(alphabet="`~ \n#a", max_size=60))
+def test_blanking_out_code_moves_nothing(body: str) -> None:
+    prose = without_code(body)
+    assert [at for at, one in enumerate(prose) if one == "\n"] == [at for at, one in enumerate(body) if one == "\n"]
+    assert all(new in (old, " ") for old, new in zip(body, prose, strict=True))
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["```a\n" * 40_000, "# a" + " " * 200_000 + "b\n", "#" + " " * 200_000, "`" * 2_000 + " a" * 20_000],
+    ids=["fences", "heading", "blanks", "ticks"],
+)
+def test_reading_a_hostile_body_ends(body: str) -> None:
+    first_heading(body)
+    assert len(without_code(body)) == len(body)
+
+
+def test_frontmatter_itself_reads_with_the_handler(tmp_path: Path) -> None:
+    file = write(tmp_path, "e.md", "---\ntype: note\nversion: 0012\ndraft: no\n---\n\nThe text.\n")
+    post = frontmatter.load(file, handler=StrictHandler())
+    assert (post.metadata, post.content) == ({"type": "note", "version": "0012", "draft": "no"}, "The text.")
+
+
+def test_frontmatter_itself_raises_the_first_fault_with_the_handler(tmp_path: Path) -> None:
+    file = write(tmp_path, "e.md", "---\ntype: note\ntype: note\n---\n")
+    with pytest.raises(ValueError, match="`type` stands twice, first in line 2"):
+        frontmatter.load(file, handler=StrictHandler())
+
+
+def test_frontmatter_itself_finds_none_without_an_exact_fence() -> None:
+    assert frontmatter.loads("----\ntype: note\n----\n", handler=StrictHandler()).metadata == {}

@@ -1,0 +1,51 @@
+"""A memory of one project wing that names one shared wing, and questions to it."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from builders import make_root, open_root, write, write_entry
+
+from mdmem.retrieval.model import Hit, Question, Retrieval, Retrieved, SearchResult
+from mdmem.scope import Filters
+
+
+def make_wings(folder: Path, *, manifest: str = "kind: project\nshared_wings: [lib]") -> Path:
+    """Return a root whose active wing is `app`; `lib` is shared, `web` another project."""
+    root = make_root(folder / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", f"---\n{manifest}\n---\n")
+    write(root, "lib/README.md", "---\nkind: shared\n---\n")
+    write(root, "web/README.md", "---\nkind: project\n---\n")
+    return root
+
+
+def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:
+    """Write an entry that only its title tells from others."""
+    write_entry(root, address, body, title=title, **fields)
+
+
+def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters: object) -> Retrieval:
+    """Return what a memory holds for a question, before any budget cuts it."""
+    question = Question(words=words, paths=paths, filters=Filters(**filters))
+    return open_root(root).retrieve(question, budget=10**6).found
+
+
+def hits(root: Path, words: str, /, **filters: object) -> SearchResult:
+    """Return what a search finds."""
+    return open_root(root).search(Question(words=words, filters=Filters(**filters)))
+
+
+def names(items: Iterable[Retrieved | Hit]) -> list[str]:
+    """Return the addresses of items or hits in their order."""
+    return [item.entry.address for item in items]
+
+
+def only(retrieval: Retrieval, address: str) -> Retrieved:
+    """Return the item of an address."""
+    return next(item for item in retrieval.items if item.entry.address == address)
+
+
+def left_out(retrieval: Retrieval) -> dict[str, str]:
+    """Return why each entry that is left out is."""
+    reasons = {one.address: one.why for one in retrieval.omitted}
+    assert len(reasons) == len(retrieval.omitted)
+    return reasons

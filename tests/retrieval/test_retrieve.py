@@ -1,0 +1,293 @@
+"""What stands beside the items: contradictions, files that may bind and cannot be read, and the same answer each time."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
+
+from mdmem.entry.model import EntryType, Status
+from mdmem.retrieval.model import Retrieval
+
+from .builders import found, hits, make_wings, names, put
+
+Capture = pytest.CaptureFixture[str]
+
+
+def told(retrieval: Retrieval) -> list[tuple[str, str, str]]:
+    """Return the contradictions of an answer."""
+    return [(one.a, one.b, one.why) for one in retrieval.conflicts]
+
+
+def troubles(retrieval: Retrieval) -> list[tuple[str, str]]:
+    """Return path and code of what could not be read."""
+    return [(finding.place.path, finding.code) for finding in retrieval.problems]
+
+
+# --- contradictions ---
+
+
+@pytest.mark.parametrize("where", ["app/a/x", "app/a/y", "both"])
+def test_conflict_is_reported_once_whichever_end_declares_it(where: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for this, other in (("app/a/x", "app/a/y"), ("app/a/y", "app/a/x")):
+        put(root, this, f"Queue of {this}", conflicts_with=[other] if where in (this, "both") else [])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/x", "app/a/y"]
+    assert told(answer) == [("app/a/x", "app/a/y", "declared in `conflicts_with`")]
+
+
+def test_conflict_is_reported_where_one_end_alone_is_an_item(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue")
+    put(root, "app/a/y", "Lock", conflicts_with=["app/a/x"])
+    assert told(found(root, "queue")) == [("app/a/x", "app/a/y", "declared in `conflicts_with`")]
+    assert told(found(root, "timeout")) == []
+
+
+def test_conflict_with_what_ended_or_is_a_draft_is_none(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue", conflicts_with=["app/a/old", "app/a/idea", "app/a/nowhere"])
+    put(root, "app/a/old", "Queue", status="deprecated")
+    put(root, "app/a/idea", "Queue", status="draft")
+    assert told(found(root, "queue")) == []
+
+
+def test_conflict_of_project_and_shared_entry_on_one_subject_is_reported(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/threads", "Use two threads for the queue")
+    put(root, "lib/b/threads", "Something else about a queue")
+    put(root, "lib/b/other", "Use two threads in the queue")
+    answer = found(root, "queue")
+    assert told(answer) == [
+        ("app/a/threads", "lib/b/other", "one subject, and no `overrides`: their titles share 71% of their words"),
+        ("app/a/threads", "lib/b/threads", "one subject, and no `overrides`: both bear the same entry-id"),
+    ]
+    assert names(answer.items)[0] == "app/a/threads"
+
+
+@pytest.mark.parametrize("field", ["overrides", "see"])
+def test_conflict_on_one_subject_is_none_where_the_project_says_how_they_stand(field: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/threads", "Queue", **{field: ["lib/b/threads"]})
+    put(root, "lib/b/threads", "Queue")
+    assert told(found(root, "queue")) == []
+
+
+@pytest.mark.parametrize("declares", ["zoo/a/threads", "lib/b/threads"])
+def test_conflict_that_is_declared_and_overlaps_is_reported_once(declares: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "mdmem.toml", 'default_wing = "zoo"\n')
+    for this, other in (("zoo/a/threads", "lib/b/threads"), ("lib/b/threads", "zoo/a/threads")):
+        put(root, this, "Queue", conflicts_with=[other] if this == declares else [])
+    assert told(found(root, "queue")) == [("lib/b/threads", "zoo/a/threads", "declared in `conflicts_with`")]
+
+
+def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Left", supersedes=["app/a/old"])
+    put(root, "app/a/y", "Right", supersedes=["app/a/old"])
+    split = {"status": "deprecated", "superseded_by": ["app/a/x", "app/a/y"]}
+    put(root, "app/a/old", "Queue", **split)
+    assert told(found(root, "queue")) == [("app/a/x", "app/a/y", "both supersede app/a/old")]
+    put(root, "app/a/old", "Queue", reason="two concerns", **split)
+    assert told(found(root, "queue")) == []
+
+
+def test_conflict_of_a_cycle_that_leads_out_is_none(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue", supersedes=["app/a/y"], superseded_by=["app/a/new"])
+    put(root, "app/a/y", "Queue", supersedes=["app/a/x"])
+    put(root, "app/a/new", "Replaced", supersedes=["app/a/x"])
+    answer = found(root, "queue")
+    assert (names(answer.items), told(answer)) == (["app/a/new"], [])
+
+
+# --- what cannot be read ---
+
+BROKEN = {
+    "front-matter-missing": "Callbacks must not block.\n",
+    "fence-unterminated": "---\ntype: invariant\n",
+    "not-utf8": b"---\ntype: invariant\nstatus: active\ntitle: caf\xe9\n---\n",
+    "duplicate-key": "---\ntype: invariant\ntype: note\nstatus: active\n---\n",
+    "empty-file": "",
+}
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_broken_file_in_scope_is_a_problem(code: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "app/a/rule.md", BROKEN[code])
+    put(root, "app/a/choice", "Queue")
+    answer = found(root, "queue")
+    assert (troubles(answer), names(answer.items)) == ([("app/a/rule.md", code)], ["app/a/choice"])
+    assert [(one.place.path, one.code) for one in hits(root, "queue").problems] == [("app/a/rule.md", code)]
+
+
+def test_broken_file_out_of_scope_is_none(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for path in ("web/a/rule.md", "app/b/rule.md", "lib/a/rule.md"):
+        write(root, path, "no front matter\n")
+    put(root, "app/a/choice", "Queue")
+    code = "front-matter-missing"
+    assert troubles(found(root, "queue")) == [("app/b/rule.md", code), ("lib/a/rule.md", code)]
+    assert troubles(found(root, "queue", rooms=("a",))) == [("lib/a/rule.md", code)]
+    assert troubles(found(root, "queue", wings=("web",), types=(EntryType.NOTE,)))[-1] == ("web/a/rule.md", code)
+
+
+def test_broken_manifest_is_a_problem(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "app/README.md", "---\nshared_wings: [lib\n---\n")
+    put(root, "app/a/choice", "Queue")
+    assert troubles(found(root, "queue", rooms=("a",))) == [("app/README.md", "manifest-invalid")]
+
+
+@pytest.mark.parametrize("field", ["applies_to: {a: b}", "expires_at: 2026-02-30", "overrides: {a: b}"])
+def test_entry_whose_decisive_field_cannot_be_read_is_an_item_and_a_problem(field: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "app/a/rule.md", f"---\ntype: invariant\nstatus: active\ncreated_at: 2026-03-05\n{field}\n---\nRule.\n")
+    answer = found(root)
+    assert names(answer.items) == ["app/a/rule"]
+    assert [path for path, _ in troubles(answer)] == ["app/a/rule.md"]
+
+
+def test_entry_whose_other_field_cannot_be_read_is_no_problem(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Rule", confidence="much")
+    assert troubles(found(root)) == []
+
+
+def test_link_in_place_of_an_entry_or_a_folder_is_a_problem(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Queue")
+    (root / "app" / "a" / "rule.md").symlink_to(root / "app" / "a" / "choice.md")
+    (root / "app" / "rules").symlink_to(root / "app" / "a")
+    (root / "law").symlink_to(root / "lib")
+    expected = [("app/a/rule.md", "symlink"), ("app/rules", "symlink"), ("law", "symlink")]
+    assert troubles(found(root, "queue")) == expected
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, tmp_path: Path, capsys: Capture) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Queue")
+    silent = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root).out
+    assert silent.startswith("Nothing binding covers this. No entry holds timeout. Searched 1 room: app/a.\n")
+    write(root, "app/a/rule.md", "no front matter\n")
+    ran = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root)
+    assert ran.code == 0
+    assert ran.out.startswith("1 file of this scope cannot be read in full, and may bind:\n  app/a/rule.md:1: ")
+    assert "othing binding" not in ran.out
+
+
+def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "mdmem.toml", "budget = \n")
+    put(root, "app/a/choice", "Queue")
+    answer = found(root, "queue", wings=("app",))
+    assert (names(answer.items), troubles(answer)) == (["app/a/choice"], [("mdmem.toml", "settings-invalid")])
+
+
+# --- the same answer each time ---
+
+
+def busy(folder: Path) -> Path:
+    """Return a memory in which many things are equal, in a repository."""
+    root = make_wings(make_repository(folder))
+    for number in range(12):
+        kind = list(EntryType)[number % 4]
+        links = {"conflicts_with": [f"lib/b/e{number + 4}"], "tags": ["x", "y"]}
+        put(root, f"app/a/e{number}", "Queue and lock", type=kind, **(links if number < 8 else {"status": "draft"}))
+        put(root, f"lib/b/e{number}", "Queue and lock", type=kind)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/e1", "app/a/e2"])
+    write(root, "app/a/broken.md", "no front matter\n")
+    commit_all(folder)
+    return root
+
+
+@pytest.mark.parametrize("command", ["retrieve", "search"])
+def test_answer_is_the_same_bytes_in_another_process_with_another_hash_seed(command: str, tmp_path: Path) -> None:
+    root = busy(tmp_path)
+    arguments = [command, "queue lock timeout", "--format", "json", "--include-drafts"]
+    answers = [run_mdmem(*arguments, cwd=root, env={"PYTHONHASHSEED": seed}) for seed in ("1", "2", "2")]
+    assert answers[0].returncode == 0
+    assert len(json.loads(answers[0].stdout)["items" if command == "retrieve" else "hits"]) >= 10
+    assert [answer.stdout for answer in answers[1:]] == [answers[0].stdout] * 2
+
+
+def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, capsys: Capture) -> None:
+    root = busy(tmp_path)
+    arguments = ["retrieve", "queue lock timeout", "--format", "json"]
+    first = json.loads(run_here(capsys, *arguments, cwd=root).out)
+    assert first["source"] == "index"
+    cache = tmp_path / ".git" / "mdmem" / "cache"
+    assert (cache / "memory" / "text").is_dir()
+    for text in cache.glob("*/text"):
+        text.rename(text.with_name("away"))
+        text.write_text("a file stands where the index belongs")
+    scanned = json.loads(run_here(capsys, *arguments, cwd=root).out)
+    assert (scanned["source"], scanned["degraded"]) == ("scan", True)
+    revised = json.loads(run_here(capsys, *arguments, "--at", "HEAD", cwd=root).out)
+    told_apart = {"source": None, "degraded": None}
+    assert first | told_apart == scanned | told_apart == revised | told_apart
+
+
+def test_answer_depends_on_the_day(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Queue", expires_at="2026-06-01")
+    answers = [
+        json.loads(run_mdmem("retrieve", "--format", "json", cwd=root, env={"MDMEM_TODAY": day}).stdout)
+        for day in ("2026-06-01", "2026-06-02")
+    ]
+    assert [answer["items"][0]["status"] for answer in answers] == [Status.ACTIVE, Status.UNDER_REVIEW]
+
+
+# --- the examples of the policy ---
+
+
+def test_note_adds_to_an_invariant_and_a_decision_and_never_stands_above_them(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/incident-log/session", "Debugging callbacks that block an executor", type="note")
+    put(root, "lib/anti-patterns/blocking", "Callbacks must not block", type="invariant")
+    put(root, "app/architecture/executor", "Use a single-threaded executor by default", type="decision")
+    put(root, "lib/architecture/offload", "Offload long-running work", type="pattern")
+    assert names(found(root, "callbacks block the executor long-running").items) == [
+        "lib/anti-patterns/blocking",
+        "app/architecture/executor",
+        "lib/architecture/offload",
+        "app/incident-log/session",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (
+            {"wings": ("app",), "rooms": ("architecture",), "types": (EntryType.INVARIANT, EntryType.DECISION)},
+            ["lib/architecture/rule", "app/architecture/choice"],
+        ),
+        (
+            {"wings": ("lib",), "rooms": ("anti-patterns",), "types": (EntryType.INVARIANT,)},
+            ["lib/anti-patterns/rule"],
+        ),
+        (
+            {"rooms": ("incident-log",), "statuses": (Status.UNDER_REVIEW, Status.ACTIVE)},
+            ["app/incident-log/fresh", "app/incident-log/doubtful"],
+        ),
+        (
+            {"rooms": ("architecture", "contracts"), "types": (EntryType.DECISION, EntryType.PATTERN)},
+            ["app/architecture/choice", "app/contracts/way"],
+        ),
+    ],
+)
+def test_query_shapes_of_the_policy(filters: dict[str, object], expected: list[str], tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write_entry(root, "app/architecture/choice")
+    write_entry(root, "app/contracts/way", type="pattern")
+    write_entry(root, "app/incident-log/fresh", type="note")
+    write_entry(root, "app/incident-log/doubtful", type="note", status="under_review")
+    write_entry(root, "app/incident-log/ended", type="note", status="deprecated")
+    write_entry(root, "lib/architecture/rule", type="invariant")
+    write_entry(root, "lib/anti-patterns/rule", type="invariant")
+    write_entry(root, "lib/anti-patterns/choice")
+    assert names(found(root, **filters).items) == expected

@@ -1,0 +1,175 @@
+"""Full text with lineage: what is found, in what order, and in whose stead."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import run_here
+
+from mdmem.entry.model import EntryType, Status
+
+from .builders import found, hits, make_wings, names, put
+
+Capture = pytest.CaptureFixture[str]
+
+
+def pair(root: Path, **new: object) -> None:
+    """Write an old entry about queues and the one that replaced it."""
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
+    put(root, "app/a/new", "Replaced", **({"supersedes": ["app/a/old"]} | new))
+
+
+def test_hits_are_ordered_by_score_across_types(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "A rule that names a queue among other things", type="invariant")
+    put(root, "app/a/note", "Queue", type="note")
+    assert names(hits(root, "queue").hits) == ["app/a/note", "app/a/rule"]
+
+
+def test_hit_on_a_superseded_entry_is_its_head(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    pair(root)
+    (hit,) = hits(root, "queue").hits
+    assert (hit.entry.address, hit.heads, hit.via) == ("app/a/new", ("app/a/new",), ("app/a/old",))
+
+
+def test_hit_on_a_superseded_entry_is_its_head_after_200_links(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(200):
+        links = {"supersedes": [f"app/a/v{number - 1}"]} if number else {}
+        put(root, f"app/a/v{number}", "Replaced" if number else "Queue", **links)
+    (hit,) = hits(root, "queue").hits
+    assert (hit.entry.address, hit.via) == ("app/a/v199", ("app/a/v0",))
+
+
+def test_hit_on_a_split_entry_is_each_of_its_heads(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/x", "app/a/y"])
+    put(root, "app/a/x", "Left", supersedes=["app/a/old"])
+    put(root, "app/a/y", "Right", supersedes=["app/a/old"])
+    assert names(hits(root, "queue").hits) == ["app/a/x", "app/a/y"]
+
+
+def test_head_that_matches_too_stands_once_and_keeps_the_better_score(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    pair(root)
+    put(root, "app/a/new", "A much longer title that holds the queue too", supersedes=["app/a/old"])
+    put(root, "app/a/other", "Queue and lock")
+    answer = hits(root, "queue")
+    assert names(answer.hits) == ["app/a/new", "app/a/other"]
+    assert answer.hits[0].via == ("app/a/old",)
+
+
+def test_head_is_found_where_the_filters_leave_it_out(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", tags=["slow"], owner="team", superseded_by=["web/b/new"])
+    put(root, "web/b/new", "Replaced", type="pattern", supersedes=["app/a/old"])
+    for filters in ({"rooms": ("a",)}, {"types": (EntryType.DECISION,)}, {"tags": ("slow",)}, {"owners": ("team",)}):
+        assert names(hits(root, "queue", **filters).hits) == ["web/b/new"]
+    assert names(hits(root, "queue", statuses=(Status.ACTIVE,)).hits) == ["web/b/new"]
+
+
+def test_ended_hit_is_shown_where_asked_for_and_behind_what_is_current(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    pair(root)
+    put(root, "app/a/ended", "Queue", status="deprecated")
+    assert names(hits(root, "queue").hits) == ["app/a/new"]
+    for asked in ({"include_deprecated": True}, {"statuses": (Status.DEPRECATED,)}):
+        answer = hits(root, "queue", **asked)
+        assert names(answer.hits) == ["app/a/new", "app/a/ended", "app/a/old"]
+        assert [hit.heads for hit in answer.hits] == [("app/a/new",), (), ("app/a/new",)]
+
+
+def test_draft_is_found_only_where_asked_for(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/idea", "Queue", status="draft")
+    assert names(hits(root, "queue").hits) == []
+    assert names(hits(root, "queue", include_drafts=True).hits) == ["app/a/idea"]
+    assert names(hits(root, "queue", statuses=(Status.DRAFT,)).hits) == ["app/a/idea"]
+
+
+@pytest.mark.parametrize("status", ["active", "deprecated"])
+def test_entries_on_a_cycle_are_found(status: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue", status=status, supersedes=["app/a/y"])
+    put(root, "app/a/y", "Lock", status=status, supersedes=["app/a/x"])
+    assert "app/a/x" in names(hits(root, "queue").hits)
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"wings": ("lib",)}, ["lib/a/shared"]),
+        ({"rooms": ("b",)}, ["app/b/this"]),
+        ({"types": (EntryType.PATTERN,)}, ["app/b/this"]),
+        ({"statuses": (Status.UNDER_REVIEW,)}, ["app/b/this"]),
+        ({"labels": ("local",)}, ["app/b/this"]),
+        ({"tags": ("slow",)}, ["app/b/this"]),
+        ({"owners": ("team",)}, ["app/b/this"]),
+        ({"focuses": ("auth",)}, ["app/b/this"]),
+        ({"all_wings": True}, ["app/b/this", "lib/a/shared", "web/a/other"]),
+        ({}, ["app/b/this", "lib/a/shared"]),
+    ],
+)
+def test_filters_narrow(filters: dict[str, object], expected: list[str], tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    this = {"status": "under_review", "label": "local", "tags": ["slow"], "owner": "team", "focus": "auth"}
+    put(root, "app/b/this", "Queue", type="pattern", **this)
+    put(root, "lib/a/shared", "Queue")
+    put(root, "web/a/other", "Queue")
+    assert names(hits(root, "queue", **filters).hits) == expected
+
+
+def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
+    root = make_wings(tmp_path)
+    for number in range(12):
+        put(root, f"app/a/e{number:02}", "Queue")
+
+    def asked(*arguments: str) -> tuple[int, int]:
+        ran = run_here(capsys, "search", "queue", "--format", "json", *arguments, cwd=root)
+        answer = json.loads(ran.out)
+        return answer["total"], len(answer["hits"])
+
+    assert asked() == (12, 10)
+    assert asked("--limit", "3") == (12, 3)
+    assert asked("-n", "99") == (12, 12)
+
+
+@pytest.mark.parametrize(
+    ("words", "remark"),
+    [
+        ("timeout", "nothing found: no entry holds timeout"),
+        ("what should we", "nothing found: the question holds no word to search for, only stop words or signs"),
+        ("idea", "nothing found: the filters leave out everything that matches"),
+    ],
+)
+def test_nothing_found_says_why(words: str, remark: str, tmp_path: Path, capsys: Capture) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/draft", "Idea", status="draft")
+    ran = run_here(capsys, "search", words, cwd=root)
+    assert (ran.code, ran.out, ran.err) == (1, "", f"{remark}\n")
+
+
+@pytest.mark.parametrize("command", ["search", "retrieve"])
+def test_query_syntax_that_is_none_is_one_sentence(command: str, tmp_path: Path, capsys: Capture) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue")
+    ran = run_here(capsys, command, "--query-syntax", 'queue AND "lock', cwd=root)
+    assert (ran.code, ran.out, ran.err) == (2, "", 'mdmem: a closing `"` was expected\n')
+
+
+def test_query_syntax_is_read_only_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue")
+    put(root, "app/a/y", "Lock", type="pattern")
+    plain = run_here(capsys, "search", "lock NOT queue", "--format", "json", cwd=root)
+    read = run_here(capsys, "search", "lock NOT queue", "--format", "json", "--query-syntax", cwd=root)
+    addresses = [[hit["address"] for hit in json.loads(ran.out)["hits"]] for ran in (plain, read)]
+    assert addresses == [["app/a/x", "app/a/y"], ["app/a/y"]]
+
+
+def test_search_and_retrieve_agree_on_what_matches(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    pair(root)
+    put(root, "lib/a/y", "Queue of all")
+    assert sorted(names(hits(root, "queue").hits)) == sorted(names(found(root, "queue").items))

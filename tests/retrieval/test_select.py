@@ -1,0 +1,584 @@
+"""Which entries answer a question, in what order, and for what reason."""
+
+from pathlib import Path
+
+import pytest
+from builders import write_entry
+
+from mdmem.entry.model import EntryType, Status
+
+from .builders import found, left_out, make_wings, names, only, put
+
+INVARIANT, DECISION, PATTERN, NOTE = EntryType
+
+
+# --- authority ---
+
+
+def test_order_is_authority_where_the_note_is_most_alike(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Callbacks must not block", type="invariant")
+    put(root, "app/a/choice", "One executor runs the callback", type="decision")
+    put(root, "app/a/way", "Offload work from a callback", type="pattern")
+    put(root, "app/a/session", "Callback executor block", "Callback executor block. " * 9, type="note")
+    answer = found(root, "callback executor block")
+    assert names(answer.items) == ["app/a/rule", "app/a/choice", "app/a/way", "app/a/session"]
+    assert max(answer.items, key=lambda item: item.score).entry.address == "app/a/session"
+
+
+def test_order_inside_a_type_is_focus_then_project_then_shared(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/one", "Queue queue queue")
+    put(root, "app/a/two", "Queue queue")
+    put(root, "app/a/three", "Queue of the auth service", focus="auth")
+    put(root, "lib/a/four", "Queue of everybody", focus="auth")
+    answer = found(root, "queue", focuses=("auth",))
+    assert names(answer.items)[:2] == ["app/a/three", "app/a/two"]
+    assert [item.tier for item in answer.items] == ["focus", "project", "shared", "shared"]
+
+
+def test_order_inside_a_scope_is_active_then_under_review(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/sure", "A queue that holds other words too")
+    put(root, "app/a/doubtful", "Queue", status="under_review")
+    put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
+    assert names(found(root, "queue").items) == ["app/a/sure", "app/a/doubtful", "app/a/expired"]
+
+
+def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/d", "Queue of other things")
+    put(root, "app/a/c", "Queue", created_at="2026-01-01")
+    put(root, "app/a/a", "Queue", created_at="2026-01-01")
+    put(root, "app/a/b", "Queue", created_at="2026-02-01")
+    assert names(found(root, "queue").items) == ["app/a/b", "app/a/a", "app/a/c", "app/a/d"]
+
+
+# --- scope ---
+
+
+def test_scope_is_the_active_wing_and_its_shared_wings(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for address in ("app/a/x", "lib/a/x", "web/a/x"):
+        put(root, address, f"Queue of {address}", see=["lib/a/x"] if address == "app/a/x" else [])
+    assert names(found(root, "queue").items) == ["app/a/x", "lib/a/x"]
+    assert names(found(root, "queue", wings=("lib",)).items) == ["lib/a/x"]
+    assert names(found(root, "queue", wings=("app", "web")).items) == ["app/a/x", "web/a/x", "lib/a/x"]
+    assert names(found(root, "queue", all_wings=True).items) == ["app/a/x", "web/a/x", "lib/a/x"]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"rooms": ("b",)},
+        {"types": (PATTERN,)},
+        {"statuses": (Status.UNDER_REVIEW,)},
+        {"labels": ("local",)},
+        {"tags": ("slow", "other")},
+        {"owners": ("team",)},
+    ],
+)
+def test_filters_narrow(filters: dict[str, object], tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/other", "Queue")
+    put(
+        root, "app/b/this", "Queue", type="pattern", status="under_review", label="local", tags=["slow"], owner="team"
+    )  # fmt: skip
+    assert names(found(root, "queue", **filters).items) == ["app/b/this"]
+
+
+def test_status_filter_takes_an_expired_entry_for_either(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
+    assert names(found(root, statuses=(Status.ACTIVE,)).items) == ["app/a/expired"]
+    assert names(found(root, statuses=(Status.UNDER_REVIEW,)).items) == ["app/a/expired"]
+
+
+def test_focus_lets_in_its_own_entries_and_those_of_none(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/none", "Queue")
+    put(root, "app/a/own", "Queue", focus="auth")
+    put(root, "app/a/else", "Queue", focus="billing")
+    put(root, "app/a/quiet", "Lock", focus="billing")
+    answer = found(root, "queue", focuses=("auth",))
+    assert names(answer.items) == ["app/a/own", "app/a/none"]
+    assert left_out(answer) == {"app/a/else": "another focus"}
+
+
+# --- candidates ---
+
+
+def test_candidates_without_words_and_paths_are_every_current_entry(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "One", type="invariant")
+    put(root, "app/a/choice", "Two", applies_to=["src/**"])
+    put(root, "lib/a/note", "Three", type="note")
+    put(root, "app/a/old", "Four", status="deprecated")
+    put(root, "app/a/draft", "Five", status="draft")
+    answer = found(root)
+    assert names(answer.items) == ["app/a/rule", "app/a/choice", "lib/a/note"]
+    assert [item.reason for item in answer.items] == ["invariant of the scope", "in scope", "in scope"]
+    assert answer.covered
+
+
+def test_candidates_with_blank_words_are_those_without_words(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Two")
+    assert names(found(root, " \n").items) == ["app/a/choice"]
+    assert found(root, " \n").covered
+
+
+def test_candidates_with_words_are_matches_and_unconditional_invariants(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Nothing alike", type="invariant")
+    put(root, "app/a/choice", "Retry the queue")
+    put(root, "app/a/other", "Locks")
+    assert names(found(root, "queue timeout").items) == ["app/a/rule", "app/a/choice"]
+
+
+def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Nothing alike", type="invariant")
+    put(root, "app/a/choice", "What we should do")
+    answer = found(root, "what should we do with it")
+    assert names(answer.items) == ["app/a/rule"]
+    assert (answer.covered, answer.unmatched_terms) == (False, ())
+
+
+@pytest.mark.parametrize("words", ["C++", "id:x", '"', "*", "AND", "🎉", "(", "x" * 5000, "lock " * 1000])
+def test_candidates_with_any_words_are_told_without_a_fault(words: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Lock", type="invariant")
+    assert names(found(root, words).items) == ["app/a/rule"]
+
+
+# --- unconditional invariants ---
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"statuses": (Status.DEPRECATED,)},
+        {"statuses": (Status.UNDER_REVIEW,)},
+        {"labels": ("other",)},
+        {"tags": ("other",)},
+        {"owners": ("other",)},
+        {"types": (INVARIANT, NOTE)},
+        {"include_deprecated": True, "include_drafts": True},
+        {"focuses": ("auth",)},
+    ],
+)
+def test_invariants_pass_every_other_filter(filters: dict[str, object], tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Rule", type="invariant")
+    put(root, "lib/a/rule-of-all", "Law", type="invariant")
+    answer = found(root, "unrelated words", ("src/x.py",), **filters)
+    assert names(answer.items) == ["app/a/rule", "lib/a/rule-of-all"]
+    assert left_out(answer) == {}
+
+
+def test_invariants_are_left_out_and_counted_for_three_reasons(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/always", "Always", type="invariant")
+    put(root, "app/a/elsewhere", "Elsewhere", type="invariant", applies_to=["src/nav/**"])
+    put(root, "app/a/other", "Other", type="invariant", focus="billing")
+    answer = found(root, "", ("src/app.py",), focuses=("auth",))
+    assert names(answer.items) == ["app/a/always"]
+    assert left_out(answer) == {"app/a/elsewhere": "applies elsewhere", "app/a/other": "another focus"}
+    answer = found(root, types=(DECISION,))
+    assert names(answer.items) == []
+    assert left_out(answer) == dict.fromkeys(("app/a/always", "app/a/elsewhere", "app/a/other"), "type filter")
+
+
+def test_invariants_of_any_given_focus_apply(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/first", "First", type="invariant", focus="auth")
+    put(root, "app/a/second", "Second", type="invariant", focus="billing")
+    assert names(found(root, focuses=("auth", "billing")).items) == ["app/a/first", "app/a/second"]
+
+
+def test_invariants_of_a_focus_apply_where_no_focus_is_given(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Rule", type="invariant", focus="billing")
+    assert names(found(root, "unrelated").items) == ["app/a/rule"]
+
+
+def test_invariants_in_other_rooms_are_not_asked_for(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Rule", type="invariant")
+    put(root, "app/b/other", "Other", type="invariant")
+    answer = found(root, "unrelated", rooms=("a",))
+    assert names(answer.items) == ["app/a/rule"]
+    assert answer.searched == ("app/a",)
+
+
+@pytest.mark.parametrize(("manifest", "expected"), [("kind: project", []), ("shared_wings: [lib]", ["lib/a/law"])])
+def test_invariants_of_a_shared_wing_apply_only_where_the_manifest_names_it(
+    manifest: str, expected: list[str], tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path, manifest=manifest)
+    put(root, "lib/a/law", "Law", type="invariant")
+    assert names(found(root, "unrelated").items) == expected
+    assert names(found(root, "law").items) == ["lib/a/law"]
+
+
+def test_invariants_of_other_projects_apply_only_where_they_match(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "web/a/law", "Law", type="invariant")
+    assert names(found(root, "unrelated", all_wings=True).items) == []
+    assert names(found(root, "law", all_wings=True).items) == ["web/a/law"]
+
+
+def test_invariants_that_ended_are_not_unconditional(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/ended", "Queue", type="invariant", status="deprecated")
+    assert names(found(root, "unrelated", include_deprecated=True).items) == []
+    assert names(found(root, "queue", include_deprecated=True).items) == ["app/a/ended"]
+    assert names(found(root, types=(DECISION,), include_deprecated=True).items) == []
+
+
+# --- code paths ---
+
+
+def test_paths_bring_in_what_applies_to_them(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/glob", "One", applies_to=["src/nav/*.py"])
+    put(root, "app/a/folder", "Two", applies_to=["docs", "src"])
+    put(root, "app/a/deep", "Three", applies_to=["src/*.py"])
+    put(root, "app/a/anywhere", "Four")
+    answer = found(root, "", ("src/nav/node.py",))
+    assert names(answer.items) == ["app/a/folder", "app/a/glob"]
+    assert [item.reason for item in answer.items] == ["applies to src/nav/node.py"] * 2
+    assert (answer.covered, left_out(answer)) == (True, {})
+
+
+def test_paths_keep_out_what_matches_the_words_and_applies_elsewhere(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/here", "Queue", applies_to=["src/**"])
+    put(root, "app/a/anywhere", "Queue")
+    put(root, "app/a/elsewhere", "Queue", applies_to=["docs/**"])
+    answer = found(root, "queue", ("src/a.py",))
+    assert names(answer.items) == ["app/a/anywhere", "app/a/here"]
+    assert left_out(answer) == {"app/a/elsewhere": "applies elsewhere"}
+    assert only(answer, "app/a/here").reason == "holds queue; applies to src/a.py"
+
+
+def test_paths_of_several_need_one_that_applies(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Rule", type="invariant", applies_to=["src/b/**"])
+    assert only(found(root, "", ("src/a.py", "src/b/c.py")), "app/a/rule").reason.endswith("applies to src/b/c.py")
+
+
+# --- uncertainty ---
+
+
+def test_uncertain_entries_say_so(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/doubtful", "Queue", status="under_review")
+    put(root, "app/a/expired", "Queue", expires_at="2026-11-20")
+    put(root, "app/a/last-day", "Queue", expires_at="2026-11-21")
+    answer = found(root, "queue")
+    told = {item.entry.address: (item.status, item.reason) for item in answer.items}
+    assert told == {
+        "app/a/last-day": ("active", "holds queue"),
+        "app/a/doubtful": ("under_review", "holds queue; under review: confirm before relying on it"),
+        "app/a/expired": ("under_review", "holds queue; expired on 2026-11-20: confirm before relying on it"),
+    }
+
+
+def test_deprecated_entries_come_only_where_asked_for_and_name_what_replaced_them(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
+    put(root, "app/a/new", "Queue, again", supersedes=["app/a/old"])
+    put(root, "app/a/ended", "Queue", status="deprecated", deprecated_reason="nobody used it")
+    put(root, "app/a/silent", "Queue", status="deprecated")
+    assert names(found(root, "queue").items) == ["app/a/new"]
+    for asked in ({"include_deprecated": True}, {"statuses": (Status.ACTIVE, Status.DEPRECATED)}):
+        answer = found(root, "queue", **asked)
+        told = {item.entry.address: item.reason.split("; ")[-1] for item in answer.items}
+        assert told == {
+            "app/a/new": "replaces app/a/old, which matched",
+            "app/a/ended": "ended: nobody used it",
+            "app/a/old": "ended: replaced by app/a/new",
+            "app/a/silent": "ended, no reason given",
+        }
+        assert names(answer.items)[0] == "app/a/new"
+
+
+def test_deprecated_entries_stand_behind_all_in_force_of_their_type(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/ended", "Queue", status="deprecated")
+    put(root, "app/a/linked", "Queue", superseded_by=["lib/a/sure"])
+    put(root, "lib/a/sure", "A queue of many words", supersedes=["app/a/linked"], status="under_review")
+    assert names(found(root, "queue", include_deprecated=True).items)[0] == "lib/a/sure"
+
+
+# --- lineage ---
+
+
+def chain(root: Path, length: int, *, room: str = "a", **fields: object) -> str:
+    """Write a chain of supersessions, the oldest about queues and the others not; return its head's address."""
+    for number in range(length):
+        last = number == length - 1
+        put(
+            root,
+            f"app/{room}/v{number:03}",
+            "Queue" if number == 0 else "Replaced",
+            status="active" if last else "deprecated",
+            supersedes=[f"app/{room}/v{number - 1:03}"] if number else [],
+            superseded_by=[] if last else [f"app/{room}/v{number + 1:03}"],
+            **fields,
+        )
+    return f"app/{room}/v{length - 1:03}"
+
+
+@pytest.mark.parametrize("length", [2, 3, 200])
+def test_superseded_match_yields_the_head_of_its_chain(length: int, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    head = chain(root, length)
+    answer = found(root, "queue")
+    assert names(answer.items) == [head]
+    assert (answer.items[0].via, answer.items[0].score > 0) == (("app/a/v000",), True)
+    assert answer.items[0].reason == "replaces app/a/v000, which matched"
+
+
+def test_superseded_match_yields_a_head_that_the_filters_leave_out(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", tags=["slow"], superseded_by=["web/b/new"])
+    put(root, "web/b/new", "Replaced", type="pattern", focus="other", supersedes=["app/a/old"])
+    for filters in ({"rooms": ("a",)}, {"types": (DECISION,)}, {"tags": ("slow",)}, {"focuses": ("auth",)}):
+        answer = found(root, "queue", **filters)
+        assert names(answer.items) == ["web/b/new"]
+        assert left_out(answer) == {}
+
+
+def test_superseded_match_yields_an_invariant_that_the_filters_leave_out(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
+    put(root, "app/a/new", "Replaced", type="invariant", focus="billing", supersedes=["app/a/old"])
+    for filters in ({"types": (DECISION,)}, {"focuses": ("auth",)}):
+        answer = found(root, "queue", **filters)
+        assert names(answer.items) == ["app/a/new"]
+        assert left_out(answer) == {}
+
+
+def test_superseded_match_that_a_filter_leaves_out_yields_nothing(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/new"])
+    put(root, "app/a/new", "Replaced", supersedes=["app/a/old"])
+    assert names(found(root, "queue", tags=("slow",)).items) == []
+
+
+def test_superseded_match_on_a_path_yields_its_head(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Old", status="deprecated", superseded_by=["app/a/new"], applies_to=["src/**"])
+    put(root, "app/a/new", "New", supersedes=["app/a/old"])
+    answer = found(root, "", ("src/a.py",))
+    assert names(answer.items) == ["app/a/new"]
+    assert (answer.items[0].via, answer.items[0].matches) == (("app/a/old",), True)
+
+
+def test_superseded_match_whose_head_applies_elsewhere_is_said(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["web/a/new"])
+    put(root, "web/a/new", "New", supersedes=["app/a/old"], applies_to=["docs/**"])
+    answer = found(root, "queue", ("src/a.py",))
+    assert (names(answer.items), left_out(answer)) == ([], {"web/a/new": "applies elsewhere"})
+
+
+def test_superseded_match_yields_every_head_of_a_split(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/x", "app/a/y"], reason="two concerns")
+    put(root, "app/a/x", "Left", supersedes=["app/a/old"])
+    put(root, "app/a/y", "Right", supersedes=["app/a/old"])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/x", "app/a/y"]
+    assert answer.conflicts == ()
+
+
+def test_superseded_match_without_a_head_is_not_authority(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated", superseded_by=["app/a/newer"])
+    put(root, "app/a/newer", "Queue", status="deprecated", supersedes=["app/a/old"])
+    assert names(found(root, "queue").items) == []
+
+
+def test_linked_entry_whose_status_is_still_active_is_not_current(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", type="invariant")
+    put(root, "app/a/new", "Replaced", type="invariant", supersedes=["app/a/old"])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/new"]
+    assert answer.items[0].via == ("app/a/old",)
+
+
+@pytest.mark.parametrize("status", ["active", "deprecated"])
+def test_entries_on_a_cycle_are_shown_and_marked(status: str, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue", status=status, supersedes=["app/a/y"], superseded_by=["app/a/y"])
+    put(root, "app/a/y", "Queue", status=status, supersedes=["app/a/x"], superseded_by=["app/a/x"])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/x", "app/a/y"]
+    assert all("contradictory: it supersedes what supersedes it" in item.reason for item in answer.items)
+    assert [(one.a, one.b, one.why) for one in answer.conflicts] == [
+        ("app/a/x", "app/a/y", "2 entries supersede one another")
+    ]
+
+
+# --- drafts ---
+
+
+def test_drafts_are_proposed_and_never_items(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Queue")
+    put(root, "app/a/idea", "Queue", status="draft")
+    put(root, "lib/a/law", "Queue", type="invariant", status="draft")
+    put(root, "app/a/other", "Lock", status="draft")
+    for filters in ({}, {"include_drafts": True}):
+        answer = found(root, "queue", **filters)
+        assert names(answer.items) == ["app/a/choice"]
+        assert names(answer.proposed) == ["lib/a/law", "app/a/idea"]
+    assert {item.reason for item in answer.proposed} == {"holds queue; a draft: proposed, not binding"}
+
+
+def test_drafts_that_match_cover_nothing(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/idea", "Queue", status="draft")
+    assert not found(root, "queue").covered
+
+
+def test_draft_that_supersedes_leaves_the_old_entry_in_force(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue")
+    put(root, "app/a/idea", "Queue, again", status="draft", supersedes=["app/a/old"])
+    answer = found(root, "queue")
+    assert (names(answer.items), names(answer.proposed)) == (["app/a/old"], ["app/a/idea"])
+
+
+# --- overrides ---
+
+
+def test_override_wins_and_says_which_rule_it_replaced(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread for the queue")
+    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/local"]
+    assert left_out(answer) == {"lib/a/default": "overridden by app/a/local"}
+    local = answer.items[0]
+    assert (local.overrides, local.reason) == (("lib/a/default",), "overrides lib/a/default")
+
+
+def test_override_answers_for_the_rule_it_replaced(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread for the queue")
+    put(root, "app/a/local", "Two of them", overrides=["lib/a/default"])
+    answer = found(root, "thread queue")
+    assert (answer.covered, answer.items[0].matches, answer.items[0].score > 0) == (True, True, True)
+
+
+def test_override_of_an_invariant_never_drops_it(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/law", "Callbacks must not block", type="invariant")
+    put(root, "app/a/local", "Ours may", overrides=["lib/a/law"])
+    answer = found(root, "callbacks")
+    assert names(answer.items) == ["lib/a/law", "app/a/local"]
+    assert only(answer, "lib/a/law").reason.endswith("overridden here by app/a/local")
+    assert only(answer, "app/a/local").reason == "overrides lib/a/law"
+    assert left_out(answer) == {}
+
+
+def test_override_counts_from_a_room_that_is_not_asked_for(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/conventions/default", "Queue")
+    put(root, "app/architecture/local", "Ours", overrides=["lib/conventions/default"])
+    assert names(found(root, "queue", rooms=("conventions",)).items) == ["app/architecture/local"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": "draft"},
+        {"status": "deprecated"},
+        {"applies_to": ["docs/**"]},
+        {"focus": "billing"},
+    ],
+)
+def test_override_that_is_not_in_force_here_replaces_nothing(fields: dict[str, object], tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "Queue")
+    put(root, "app/a/local", "Ours", overrides=["lib/a/default"], **fields)
+    assert names(found(root, "queue", ("src/a.py",), focuses=("auth",)).items) == ["lib/a/default"]
+
+
+def test_override_of_another_project_replaces_nothing_here(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "Queue")
+    put(root, "web/a/local", "Queue of theirs", overrides=["lib/a/default"])
+    assert names(found(root, "queue", all_wings=True).items) == ["web/a/local", "lib/a/default"]
+
+
+def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/local", "Queue")
+    put(root, "lib/a/default", "Law", overrides=["app/a/local"])
+    assert names(found(root, "queue").items) == ["app/a/local"]
+
+
+# --- covered ---
+
+
+@pytest.mark.parametrize(
+    ("words", "covered", "unmatched"),
+    [
+        ("queue", True, ()),
+        ("queue timeout", True, ("timeout",)),
+        ("queue timeout backoff", False, ("timeout", "backoff")),
+        ("queues retried timeout backoff", True, ("timeout", "backoff")),
+        ("backoff", False, ("backoff",)),
+    ],
+)
+def test_covered_where_one_decision_holds_half_of_the_words(
+    words: str, covered: bool, unmatched: tuple[str, ...], tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Retry the queue")
+    answer = found(root, words)
+    assert (answer.covered, answer.unmatched_terms) == (covered, unmatched)
+
+
+def test_covered_is_not_said_where_two_decisions_hold_half_together(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue")
+    put(root, "app/a/y", "Lock")
+    assert not found(root, "queue lock timeout backoff").covered
+
+
+@pytest.mark.parametrize(("kind", "covered"), [("invariant", True), ("decision", True), ("pattern", False), ("note", False)])
+def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue", type=kind, applies_to=["src/**"])
+    assert found(root, "queue").covered is covered
+    assert found(root, "", ("src/a.py",)).covered is covered
+    assert found(root).covered is covered
+
+
+def test_covered_is_not_said_where_only_unrelated_invariants_stand(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/rule", "Rule", type="invariant")
+    answer = found(root, "queue")
+    assert (names(answer.items), answer.covered) == (["app/a/rule"], False)
+
+
+def test_covered_is_not_said_for_what_ended(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/old", "Queue", status="deprecated")
+    assert not found(root, "queue", include_deprecated=True).covered
+    assert not found(root, include_deprecated=True).covered
+
+
+def test_searched_names_the_rooms_of_the_scope(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for address in ("lib/b/x", "app/b/x", "app/a/y", "web/c/x"):
+        write_entry(root, address)
+    assert found(root, "queue").searched == ("app/a", "app/b", "lib/b")

@@ -1,0 +1,238 @@
+"""Supersession as a graph, against a naive reading of the rules in DESIGN.md."""
+
+from collections.abc import Mapping
+
+import pytest
+from builders import entry
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.entry.model import Entry, Status
+from mdmem.lineage import Lineage
+
+Edges = Mapping[str, set[str]]
+
+
+def lineage(*entries: Entry) -> Lineage:
+    """Return the lineage of some entries."""
+    return Lineage({one.address: one for one in entries})
+
+
+def ended(address: str, **values: object) -> Entry:
+    """Return a deprecated entry."""
+    return entry(address, status=Status.DEPRECATED, **values)
+
+
+def draft(address: str, **values: object) -> Entry:
+    """Return a draft."""
+    return entry(address, status=Status.DRAFT, **values)
+
+
+def naive_edges(entries: Mapping[str, Entry]) -> Edges:
+    """An edge exists when either end names it, unless its successor is a draft."""
+    named = [(old, new) for new, one in entries.items() for old in one.supersedes]
+    named += [(old, new) for old, one in entries.items() for new in one.superseded_by]
+    edges: dict[str, set[str]] = {address: set() for address in entries}
+    for old, new in named:
+        if old != new and old in entries and new in entries and entries[new].status is not Status.DRAFT:
+            edges[old].add(new)
+    return edges
+
+
+def naive_reach(edges: Edges, start: str) -> set[str]:
+    """Everything that a chain of at least one edge leads to."""
+    found: set[str] = set()
+    while more := {new for old in found | {start} for new in edges[old]} - found:
+        found |= more
+    return found
+
+
+def naive_current(entries: Mapping[str, Entry], edges: Edges, address: str) -> bool:
+    """In force, and no chain leads to another that is; those on one cycle do not count against each other."""
+    beyond = {new for new in naive_reach(edges, address) if address not in naive_reach(edges, new)}
+    return entries[address].is_in_force and not any(entries[new].is_in_force for new in beyond)
+
+
+ADDRESSES = [f"w/r/e{number}" for number in range(7)]
+LINKS = st.lists(st.sampled_from([*ADDRESSES, "w/r/gone"]), max_size=2).map(tuple)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> dict[str, Entry]:
+    """Draw a few entries with links in either direction, to themselves and to nowhere."""
+    count = draw(st.integers(1, len(ADDRESSES)))
+    statuses = st.sampled_from(Status)
+    return {
+        address: entry(address, status=draw(statuses), supersedes=draw(LINKS), superseded_by=draw(LINKS))
+        for address in ADDRESSES[:count]
+    }
+
+
+@given(graphs())
+def test_successors_are_the_edges_that_either_end_names(entries: dict[str, Entry]) -> None:
+    expected = {old: tuple(sorted(new)) for old, new in naive_edges(entries).items() if new}
+    assert Lineage(entries).successors == expected
+
+
+@given(graphs())
+def test_predecessors_are_the_successors_turned_round(entries: dict[str, Entry]) -> None:
+    made = Lineage(entries)
+    turned = {(new, old) for old, successors in made.successors.items() for new in successors}
+    assert {(new, old) for new, olds in made.predecessors.items() for old in olds} == turned
+
+
+@given(graphs())
+def test_current_is_what_the_naive_reading_says(entries: dict[str, Entry]) -> None:
+    edges = naive_edges(entries)
+    made = Lineage(entries)
+    for address in entries:
+        assert made.is_current(address) == naive_current(entries, edges, address)
+
+
+@given(graphs())
+def test_heads_are_the_current_ends_of_the_chains(entries: dict[str, Entry]) -> None:
+    edges = naive_edges(entries)
+    made = Lineage(entries)
+    for address in entries:
+        reached = naive_reach(edges, address) | {address}
+        assert made.heads(address) == tuple(sorted(one for one in reached if naive_current(entries, edges, one)))
+
+
+@given(graphs())
+def test_heads_are_current_and_exactly_the_current_are_among_their_own(entries: dict[str, Entry]) -> None:
+    made = Lineage(entries)
+    for address in entries:
+        assert all(made.is_current(head) for head in made.heads(address))
+        assert made.is_current(address) == (address in made.heads(address))
+
+
+@given(graphs())
+def test_cycles_are_the_entries_that_reach_themselves(entries: dict[str, Entry]) -> None:
+    edges = naive_edges(entries)
+    made = Lineage(entries)
+    assert made.contradictory == {address for address in entries if address in naive_reach(edges, address)}
+    assert all(len(cycle) > 1 for cycle in made.cycles)
+
+
+@given(graphs())
+def test_descendants_ancestors_and_chain_are_what_can_be_reached(entries: dict[str, Entry]) -> None:
+    edges = naive_edges(entries)
+    made = Lineage(entries)
+    for address in entries:
+        after = naive_reach(edges, address) - {address}
+        before = {one for one in entries if address in naive_reach(edges, one)} - {address}
+        assert (made.descendants(address), made.ancestors(address)) == (after, before)
+        assert set(made.chain(address)) == after | before | {address}
+
+
+@given(graphs())
+def test_chain_names_the_oldest_first(entries: dict[str, Entry]) -> None:
+    edges = naive_edges(entries)
+    for address in entries:
+        chain = Lineage(entries).chain(address)
+        for at, one in enumerate(chain):
+            later = naive_reach(edges, one)
+            assert not [other for other in chain[:at] if other in later and one not in naive_reach(edges, other)]
+
+
+def test_chain_of_three_thousand_is_followed_to_its_end() -> None:
+    count = 3000
+    entries = [ended(f"w/r/e{n}", superseded_by=(f"w/r/e{n + 1}",)) for n in range(count)]
+    made = lineage(*entries, entry(f"w/r/e{count}"))
+    assert made.heads("w/r/e0") == (f"w/r/e{count}",)
+    assert made.chain("w/r/e1500") == tuple(f"w/r/e{n}" for n in range(count + 1))
+    assert made.cycles == ()
+
+
+def test_cycle_of_three_thousand_is_one_cycle() -> None:
+    count = 3000
+    made = lineage(*(entry(f"w/r/e{n}", supersedes=(f"w/r/e{(n + 1) % count}",)) for n in range(count)))
+    assert [len(cycle) for cycle in made.cycles] == [count]
+    assert made.is_current("w/r/e0")
+
+
+@pytest.mark.parametrize("named_by", ["successor", "predecessor", "both"])
+def test_edge_counts_whichever_end_names_it(named_by: str) -> None:
+    forward = ("w/r/old",) if named_by != "predecessor" else ()
+    back = ("w/r/new",) if named_by != "successor" else ()
+    made = lineage(entry("w/r/old", superseded_by=back), entry("w/r/new", supersedes=forward))
+    assert made.heads("w/r/old") == ("w/r/new",)
+    assert not made.is_current("w/r/old")
+
+
+def test_draft_changes_nothing_when_it_supersedes() -> None:
+    made = lineage(entry("w/r/old"), draft("w/r/new", supersedes=("w/r/old",)))
+    assert made.is_current("w/r/old")
+    assert made.heads("w/r/new") == ()
+    assert made.successors == {}
+
+
+def test_draft_has_the_heads_of_what_superseded_it() -> None:
+    made = lineage(draft("w/r/old"), entry("w/r/new", supersedes=("w/r/old",)))
+    assert made.heads("w/r/old") == ("w/r/new",)
+
+
+def test_split_has_both_heads() -> None:
+    made = lineage(
+        ended("w/r/old"), entry("w/r/b", supersedes=("w/r/old",)), entry("w/r/a", supersedes=("w/r/old",))
+    )
+    assert made.heads("w/r/old") == ("w/r/a", "w/r/b")
+
+
+def test_split_has_the_living_head_when_one_branch_ended() -> None:
+    made = lineage(
+        ended("w/r/old"), ended("w/r/a", supersedes=("w/r/old",)), entry("w/r/b", supersedes=("w/r/old",))
+    )
+    assert made.heads("w/r/old") == ("w/r/b",)
+
+
+def test_chain_that_ended_has_no_head() -> None:
+    made = lineage(ended("w/r/old", superseded_by=("w/r/new",)), ended("w/r/new"))
+    assert made.heads("w/r/old") == ()
+
+
+def test_entry_stays_current_when_its_successor_ended() -> None:
+    made = lineage(entry("w/r/old"), ended("w/r/new", supersedes=("w/r/old",)))
+    assert made.heads("w/r/old") == ("w/r/old",)
+
+
+def test_entry_is_reached_through_one_that_ended() -> None:
+    made = lineage(
+        entry("w/r/a"), ended("w/r/b", supersedes=("w/r/a",)), entry("w/r/c", supersedes=("w/r/b",))
+    )
+    assert made.heads("w/r/a") == ("w/r/c",)
+
+
+def test_entry_under_review_is_a_head() -> None:
+    made = lineage(ended("w/r/old"), entry("w/r/new", status=Status.UNDER_REVIEW, supersedes=("w/r/old",)))
+    assert made.heads("w/r/old") == ("w/r/new",)
+
+
+def test_entries_on_a_cycle_are_shown_and_contradictory() -> None:
+    made = lineage(entry("w/r/a", supersedes=("w/r/b",)), entry("w/r/b", supersedes=("w/r/a",)))
+    assert made.heads("w/r/a") == ("w/r/a", "w/r/b")
+    assert made.contradictory == {"w/r/a", "w/r/b"}
+
+
+def test_cycle_that_leads_out_has_the_head_outside() -> None:
+    made = lineage(
+        entry("w/r/a", supersedes=("w/r/b",), superseded_by=("w/r/c",)),
+        entry("w/r/b", supersedes=("w/r/a",)),
+        entry("w/r/c"),
+    )
+    assert made.heads("w/r/b") == ("w/r/c",)
+
+
+def test_self_link_is_no_edge() -> None:
+    made = lineage(entry("w/r/a", supersedes=("w/r/a",), superseded_by=("w/r/a",)))
+    assert made.is_current("w/r/a")
+    assert made.cycles == ()
+
+
+def test_link_to_nowhere_is_no_edge() -> None:
+    made = lineage(entry("w/r/a", superseded_by=("w/r/gone",)))
+    assert made.heads("w/r/a") == ("w/r/a",)
+
+
+def test_address_that_does_not_exist_has_no_heads() -> None:
+    assert lineage(entry("w/r/a")).heads("w/r/gone") == ()

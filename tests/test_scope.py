@@ -1,0 +1,215 @@
+"""Which wing is active, which shared ones it reads, and what a name that means nothing is answered with."""
+
+from pathlib import Path
+
+import pytest
+from builders import make_root, run_here, write, write_entry
+
+from mdmem.catalog import Catalog, load
+from mdmem.entry.model import Wing, WingKind
+from mdmem.errors import SettingsError, UsageError
+from mdmem.scope import AmbiguousWingError, Filters, Scope, ScopeState, find_wing, reading_scope, resolve_scope
+from mdmem.settings import Settings
+from mdmem.tree import FileKind, TreeFile, WorkingTree
+
+Capture = pytest.CaptureFixture[str]
+
+
+def wings(root: Path, **manifests: str) -> Catalog:
+    """Return the catalog of wings with one entry each, `architecture/rule`; the values are their front matter."""
+    for name, manifest in manifests.items():
+        write(root, f"{name}/README.md", f"---\n{manifest}\n---\n")
+        write_entry(root, f"{name}/architecture/rule")
+    return load(WorkingTree(root))
+
+
+def scope_of(catalog: Catalog, *, default_wing: str | None = None, **filters: object) -> Scope:
+    return resolve_scope(catalog, Settings(default_wing=default_wing), Filters(**filters))
+
+
+def test_active_wing_is_the_only_project(tmp_path: Path) -> None:
+    scope = scope_of(wings(tmp_path, app="kind: project", lib="kind: shared"))
+    assert (scope.wing, scope.state) == ("app", ScopeState.RESOLVED)
+
+
+def test_active_wing_is_the_setting_where_there_are_several(tmp_path: Path) -> None:
+    assert scope_of(wings(tmp_path, app="kind: project", web="kind: project"), default_wing="web").wing == "web"
+
+
+def test_active_wing_is_the_option_before_the_setting(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project", web="kind: project")
+    assert scope_of(found, default_wing="web", wings=("app",)).wing == "app"
+
+
+def test_active_wing_is_a_shared_one_where_it_is_the_only_wing(tmp_path: Path) -> None:
+    scope = scope_of(wings(tmp_path, lib="kind: shared"))
+    assert (scope.wing, scope.wings, scope.shared_wings) == ("lib", ("lib",), ())
+
+
+def test_active_wing_may_be_named_by_project_id_in_option_and_setting(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="project_id: Acme/App 2", web="kind: project")
+    assert scope_of(found, wings=("Acme/App 2",)).wing == "app"
+    assert scope_of(found, default_wing="Acme/App 2").wing == "app"
+
+
+def test_active_wing_is_ambiguous_where_several_projects_and_none_named(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
+    with pytest.raises(AmbiguousWingError) as raised:
+        scope_of(found)
+    assert str(raised.value).endswith("name one with --wing, or set `default_wing` in mdmem.toml: `app`, `web`")
+
+
+def test_reading_scope_is_every_wing_where_the_active_one_is_ambiguous(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
+    scope = reading_scope(found, Settings(), Filters())
+    assert (scope.wing, scope.wings, scope.state) == (None, ("app", "lib", "web"), ScopeState.UNRESOLVED)
+
+
+def test_commands_where_the_active_wing_is_ambiguous(tmp_path: Path, capsys: Capture) -> None:
+    wings(make_root(tmp_path), app="kind: project", web="kind: project")
+    refused = run_here(capsys, "retrieve", cwd=tmp_path)
+    assert (refused.code, refused.out) == (2, "")
+    assert "`app`, `web`" in refused.err
+    for command in (["list"], ["search", "decided"]):
+        ran = run_here(capsys, *command, cwd=tmp_path)
+        assert ran.code == 0
+        assert "app/architecture/rule" in ran.out
+        assert "web/architecture/rule" in ran.out
+
+
+def test_wings_of_a_reading_scope_are_the_named_ones_alone(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
+    assert reading_scope(found, Settings(), Filters(wings=("web", "lib"))).wings == ("web", "lib")
+
+
+def test_shared_wings_are_all_where_the_manifest_names_none(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project", lib="kind: shared", base="kind: shared")
+    scope = scope_of(found)
+    assert (scope.wings, scope.shared_wings, scope.binding_wings) == (("app", "base", "lib"), ("base", "lib"), ("app",))
+
+
+def test_shared_wings_are_the_named_ones_in_their_order(tmp_path: Path) -> None:
+    manifest = "shared_wings: [lib, base]"
+    scope = scope_of(wings(tmp_path, app=manifest, base="kind: shared", lib="kind: shared", other="kind: shared"))
+    assert (scope.wings, scope.shared_wings) == (("app", "lib", "base"), ("lib", "base"))
+    assert scope.binding_wings == ("app", "lib", "base")
+
+
+def test_shared_wings_are_none_where_the_manifest_names_an_empty_list(tmp_path: Path) -> None:
+    scope = scope_of(wings(tmp_path, app="shared_wings: []", lib="kind: shared"))
+    assert (scope.wings, scope.shared_wings) == (("app",), ())
+
+
+def test_shared_wings_leave_out_one_that_is_not_there(tmp_path: Path) -> None:
+    assert scope_of(wings(tmp_path, app="shared_wings: [gone, lib]", lib="kind: shared")).shared_wings == ("lib",)
+
+
+def test_other_projects_are_read_only_where_named(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project", lib="kind: shared", web="kind: project")
+    assert scope_of(found, wings=("app",)).wings == ("app", "lib")
+    assert scope_of(found, wings=("app", "web")).wings == ("app", "lib", "web")
+    assert scope_of(found, wings=("app",), all_wings=True).wings == ("app", "lib", "web")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("one", "two"),  # a manifest's project_id comes before a wing of that name
+        ("app", "app"),
+        ("My-App", "my_app"),
+        ("ACME/web", None),  # its wing is claimed by another id
+        ("nothing", None),
+    ],
+)
+def test_find_wing_when_asked_for(name: str, expected: str | None) -> None:
+    claimed = {"two": "one", "acme_web": "acme-web"}
+    known = {
+        wing: Wing(name=wing, project_id=claimed.get(wing)) for wing in ("acme_web", "app", "my_app", "one", "two")
+    }
+    assert find_wing(name, known) == expected
+
+
+def test_wing_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
+    found = wings(tmp_path, lifecore_ros2="kind: project", ros2="kind: shared")
+    with pytest.raises(UsageError, match="^there is no wing `lifecore_ros`; did you mean `lifecore_ros2`"):
+        scope_of(found, wings=("lifecore_ros",))
+
+
+def test_wing_that_is_like_none_lists_them(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="^there is no wing `xyz`; there is `app`, `lib`$"):
+        scope_of(wings(tmp_path, app="kind: project", lib="kind: shared"), wings=("xyz",))
+
+
+def test_wing_of_an_empty_memory_is_refused_where_named(tmp_path: Path) -> None:
+    assert scope_of(load(WorkingTree(tmp_path))) == Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
+    with pytest.raises(UsageError, match="^there is no wing `app`; there is no wing yet$"):
+        scope_of(load(WorkingTree(tmp_path)), wings=("app",))
+
+
+def test_setting_of_a_wing_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="`default_wing`: there is no wing `ap`; did you mean `app`"):
+        scope_of(wings(tmp_path, app="kind: project"), default_wing="ap")
+
+
+def test_room_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
+    found = wings(tmp_path, app="kind: project")
+    with pytest.raises(UsageError, match="^there is no room `architecure` in app; did you mean `architecture`"):
+        scope_of(found, rooms=("architecure",))
+
+
+def test_room_of_a_wing_that_is_not_read_is_not_there(tmp_path: Path) -> None:
+    write_entry(tmp_path, "web/contracts/rule")
+    found = wings(tmp_path, app="kind: project", web="kind: project")
+    with pytest.raises(UsageError, match="there is no room `contracts` in app"):
+        scope_of(found, wings=("app",), rooms=("contracts",))
+    assert scope_of(found, wings=("app", "web"), rooms=("contracts",)).rooms == ("contracts",)
+
+
+@pytest.mark.parametrize("command", ["retrieve", "list", "search rule"])
+@pytest.mark.parametrize(("option", "nearest"), [("--wing=ap", "`app`"), ("--room=architectur", "`architecture`")])
+def test_commands_where_a_name_means_nothing(
+    command: str, option: str, nearest: str, tmp_path: Path, capsys: Capture
+) -> None:
+    wings(make_root(tmp_path), app="kind: project")
+    ran = run_here(capsys, *command.split(), option, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"did you mean {nearest}?" in ran.err
+
+
+class Listed(WorkingTree):
+    """A working tree in which some folders cannot be listed."""
+
+    refused: tuple[str, ...] = ()
+
+    def files(self) -> tuple[TreeFile, ...]:
+        refused = (TreeFile(path, FileKind.UNREADABLE, reason="Permission denied") for path in self.refused)
+        return tuple(sorted([*super().files(), *refused], key=lambda file: file.path))
+
+
+def refusing(root: Path, *folders: str) -> Catalog:
+    tree = Listed(root)
+    tree.refused = folders
+    return load(tree)
+
+
+def test_room_that_cannot_be_listed_is_there(tmp_path: Path) -> None:
+    wings(tmp_path, app="kind: project")
+    assert scope_of(refusing(tmp_path, "app/locked"), rooms=("locked",)).rooms == ("locked",)
+
+
+def test_wing_that_cannot_be_listed_is_there_where_named(tmp_path: Path) -> None:
+    wings(tmp_path, app="kind: project")
+    found = refusing(tmp_path, "locked")
+    assert scope_of(found).wing == "app"
+    assert scope_of(found, wings=("locked",)).wing == "locked"
+    assert scope_of(found, default_wing="locked").wing == "locked"
+
+
+def test_focus_of_a_scope_is_the_first_given(tmp_path: Path) -> None:
+    assert scope_of(wings(tmp_path, app="kind: project"), focuses=("auth", "billing")).focus == "auth"
+
+
+def test_wing_of_shared_kind_that_names_shared_wings_reads_them(tmp_path: Path) -> None:
+    found = wings(tmp_path, lib="kind: shared\nshared_wings: [base]", base="kind: shared")
+    assert found.wings["lib"].kind is WingKind.SHARED
+    assert scope_of(found, wings=("lib",)).wings == ("lib", "base")
