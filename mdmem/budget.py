@@ -18,6 +18,9 @@ _SUMMARY_BYTES = 480
 # Below this many tokens left, not even an address and a title fit.
 _SMALLEST = 12
 _GIVE_UP_AFTER = 40
+_HEADING = re.compile(r"#{1,6}(?:\s|\Z)")
+# A row of one repeated mark underlines the line above it: reStructuredText and setext headings.
+_MARKS = re.compile(r"([=\-~^\"'*#.])\1{2,}\Z")
 
 
 class Form(StrEnum):
@@ -111,17 +114,18 @@ def _bullets(head: str, items: Sequence[str]) -> str:
 
 def _first_paragraph(body: str) -> str:
     """Return the first paragraph that is text, cut at a word; headings and their underlines are none."""
-    for block in re.split(r"\n[ \t]*\r?\n", body.strip()):
-        lines = [line.strip() for line in block.splitlines()]
-        # A row of one repeated mark underlines the line above it (reStructuredText and setext headings); `..` is a directive.
-        if (
-            not lines[0]
-            or lines[0].startswith(("#", ".. "))
-            or (len(lines) > 1 and re.fullmatch(r"([=\-~^\"'*#.])\1{2,}", lines[1]))
-        ):
-            continue
-        return _cut(" ".join(lines))
+    for block in re.split(r"\n[ \t]*\r?\n", body):
+        lines = _without_heading([line.strip() for line in block.strip().splitlines()])
+        # `..` begins a directive of reStructuredText.
+        if lines and not lines[0].startswith(".. "):
+            return _cut(" ".join(lines))
     return ""
+
+
+def _without_heading(lines: list[str]) -> list[str]:
+    if lines and (_HEADING.match(lines[0]) or _MARKS.match(lines[0])):
+        lines = lines[1:]
+    return lines[2:] if len(lines) > 1 and _MARKS.match(lines[1]) else lines
 
 
 def _cut(text: str) -> str:
@@ -137,9 +141,9 @@ def _cut(text: str) -> str:
 def pack(found: Retrieval, budget: int, *, body: Body, size: Size) -> Pack:
     """Return what fits the budget, in the order of the retrieval.
 
-    Dropped first are notes that do not match, then notes; then patterns are shortened and decisions that do not match
-    trimmed; then patterns go, and decisions are shortened or go, the lowest rank first. Invariants stay, whole, whatever
-    the budget.
+    Dropped first is what is no longer in force, then notes that do not match, then notes; then patterns are shortened
+    and decisions that do not match trimmed; then patterns go, and decisions are shortened or go, the lowest rank first.
+    Invariants in force stay, whole, whatever the budget.
     """
     plan = _Plan(found.items, body, size)
     plan.reduce_to(budget)
@@ -175,7 +179,9 @@ class _Plan:
         """Start with everything whole, then take away in the order of the policy until it fits."""
         for item in self.items:
             self._give(item, Form.FULL)
-        by_type = {kind: [item for item in reversed(self.items) if item.entry.type is kind] for kind in EntryType}
+        self._drop((item for item in reversed(self.items) if not item.current), budget, "no longer in force")
+        lasting = [item for item in reversed(self.items) if item.current]
+        by_type = {kind: [item for item in lasting if item.entry.type is kind] for kind in EntryType}
         notes, patterns, decisions = by_type[EntryType.NOTE], by_type[EntryType.PATTERN], by_type[EntryType.DECISION]
         self._drop((note for note in notes if not note.matches), budget, "note that does not match")
         self._drop(notes, budget, "over the budget")
@@ -208,12 +214,16 @@ class _Plan:
         misses = 0
         for item in items:
             left = budget - self.total
-            form = Form.FULL if 2 * self._cost(item, Form.FULL) <= left else Form.SUMMARY
+            form = self._form(item, left)
             if left < _SMALLEST or misses > _GIVE_UP_AFTER or self._cost(item, form) > left:
                 self.reasons[item.entry.address] = why
                 misses += 1
             else:
                 self._give(item, form)
+
+    def _form(self, item: Retrieved, left: int) -> Form:
+        whole = self._cost(item, Form.FULL)
+        return Form.FULL if 2 * whole <= left or whole <= self._cost(item, Form.SUMMARY) else Form.SUMMARY
 
     def _drop(self, items: Iterable[Retrieved], budget: int, why: str) -> None:
         for item in items:

@@ -95,7 +95,8 @@ def run(
 def find_repository(folder: Path) -> Repository | None:
     """Return the repository that a folder lies in, or None; raises GitError where git refuses to say."""
     place = folder
-    while not place.is_dir():
+    # git cannot start in a folder that may not be entered.
+    while not os.access(place, os.X_OK) or not place.is_dir():
         place = place.parent
     try:
         printed = run(place, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
@@ -270,7 +271,8 @@ def list_tracked_named(repository: Repository, name: str) -> list[str]:
     Where none is tracked, those that `git add` would take: a memory counts from the moment it is founded.
     """
     wanted = ("-z", "--", f":(glob)**/{name}")
-    tracked = _records(run(repository.top, "ls-files", *wanted))
+    # A file in conflict is listed once for each side.
+    tracked = set(_records(run(repository.top, "ls-files", *wanted)))
     return sorted(tracked or _records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
 
 
@@ -288,17 +290,19 @@ def search_lines(repository: Repository, words: Sequence[str], limit: int) -> li
     return found
 
 
-def history(repository: Repository, paths: Sequence[str]) -> list[Commit]:
-    """Return the commits that touched any of the paths, newest first, each with those it touched."""
+def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
+    """Return the commits that touched any of the paths, newest first, each with those it touched.
+
+    `until` is the commit to start from, HEAD where it is None.
+    """
     from git import Repo
     from git.exc import GitCommandError
 
     form = "%x01%h%x02%an%x02%aI%x02%s"
     with Repo(repository.top) as repo:
         try:
-            printed = repo.git.log(
-                f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "-z", "--", *paths
-            )
+            options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
+            printed = repo.git.log(*options, until or "HEAD", "--", *paths)
         except GitCommandError:
             # A repository without a commit has no history, which is no fault.
             return []

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,14 +27,21 @@ class Places:
 def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
     """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
     if repository is None:
-        home = Path(
-            environment.get("XDG_CACHE_HOME") or Path(environment.get("HOME") or tempfile.gettempdir()) / ".cache"
-        )
-        folder = home / "mdmem" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
+        folder = _user_cache(environment) / "mdmem" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         return Places(folder / "index", folder)
     name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
-    name = "top" if name == "." else name
+    # No other folder's name has a `%` before a letter `t`.
+    name = "%top" if name == "." else name
     return Places(repository.git_dir / "mdmem" / "cache" / name, repository.common_dir / "mdmem" / "cache")
+
+
+def _user_cache(environment: Mapping[str, str]) -> Path:
+    """Return a folder that only the user can write; one that nobody can where the user has no home."""
+    stated = Path(environment.get("XDG_CACHE_HOME", ""))
+    if stated.is_absolute():
+        return stated
+    home = Path(environment.get("HOME") or Path("~").expanduser())
+    return home / ".cache" if home.is_absolute() else Path(os.devnull)
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
@@ -53,7 +61,7 @@ def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
     text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text.encode("utf-8", "surrogateescape"))
+        write_whole(path, text.encode("utf-8", "surrogatepass"))
     except OSError:
         return False
     return True
@@ -68,13 +76,13 @@ def write_whole(path: Path, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         Path(name).replace(path)
-    except OSError:
+    finally:
+        # Where the replacing failed or was interrupted, the new file is still there.
         with contextlib.suppress(OSError):
             Path(name).unlink()
-        raise
 
 
-# A file written in the same tick of the clock as the cache may have changed after it was hashed.
+# A file that changed in the tick of the clock in which it was hashed, or the cache written, may hold other bytes now.
 _RACY_NS = 2_000_000_000
 _STAT_VERSION = "1"
 
@@ -93,13 +101,14 @@ class StatCache:
         if self.path is not None:
             with contextlib.suppress(OSError):
                 self._written_ns = self.path.stat().st_mtime_ns
-                self._known = read_json(self.path, _STAT_VERSION)
+                stored = read_json(self.path, _STAT_VERSION)
+                self._known = {path: known for path, known in stored.items() if _is_record(known)}
         return self
 
     def find(self, path: str, stat: os.stat_result) -> str | None:
         """Return the digest of a file whose stat is the one remembered, and old enough to be trusted."""
         known = self._known.get(path)
-        if known is None or stat.st_mtime_ns >= self._written_ns - _RACY_NS:
+        if known is None or _changed_ns(stat) >= self._written_ns - _RACY_NS:
             return None
         if known[:4] != [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino]:
             return None
@@ -107,7 +116,9 @@ class StatCache:
         return digest
 
     def keep(self, path: str, stat: os.stat_result, digest: str) -> None:
-        """Remember the digest of a file that was read with this stat."""
+        """Remember the digest of a file that was read with this stat, unless it changed a moment before."""
+        if _changed_ns(stat) >= time.time_ns() - _RACY_NS:
+            return
         self._known[path] = [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino, digest]
         self._changed = True
 
@@ -117,6 +128,15 @@ class StatCache:
             return
         write_json(self.path, _STAT_VERSION, {path: self._known[path] for path in sorted(paths & self._known.keys())})
         self._changed = False
+
+
+def _changed_ns(stat: os.stat_result) -> int:
+    """Return when a file last changed; anybody can set its mtime back, but not its ctime."""
+    return max(stat.st_mtime_ns, stat.st_ctime_ns)
+
+
+def _is_record(known: object) -> bool:
+    return isinstance(known, list) and len(known) == 5 and isinstance(known[4], str)
 
 
 def write_new(path: Path, content: bytes) -> None:

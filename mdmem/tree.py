@@ -153,7 +153,7 @@ class WorkingTree:
         elif not item.is_dir(follow_symlinks=False):
             # To open a pipe would wait for ever.
             yield TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file")
-        elif (Path(item.path) / ".git").exists():
+        elif os.path.lexists(f"{item.path}/.git"):
             yield TreeFile(path, FileKind.SUBMODULE)
         else:
             yield from self._scan(item.path, path + "/")

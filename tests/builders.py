@@ -68,11 +68,11 @@ def make_repository(folder: Path) -> Path:
     return folder
 
 
-def git(folder: Path, *arguments: str, text_in: bytes | None = None) -> str:
-    """Run git in a folder and return what it printed, the final newline left out."""
+def git(folder: Path, *arguments: str, text_in: bytes | None = None, ends: int = 0) -> str:
+    """Run git in a folder and return what it printed, the final newline left out; `ends` is the exit code expected."""
     command = ["git", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment(), input=text_in, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
+    assert done.returncode == ends, done.stderr.decode()
     return os.fsdecode(done.stdout).removesuffix("\n")
 
 
@@ -129,6 +129,16 @@ def snapshot(folder: Path) -> dict[str, str]:
         content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
         found[name] = f"{path.lstat().st_mode:o} {hashlib.sha256(content).hexdigest()}"
     return found
+
+
+def merge_conflict(folder: Path, path: str, ours: str, theirs: str) -> None:
+    """Leave a repository in the middle of a merge that changes one file in two ways."""
+    start = git(folder, "rev-parse", "HEAD")
+    for branch, text in (("theirs", theirs), ("ours", ours)):
+        git(folder, "checkout", "-q", "-B", branch, start)
+        write(folder, path, text)
+        commit_all(folder)
+    git(folder, "merge", "-q", "theirs", ends=1)
 
 
 def memory(folder: Path) -> Path:

@@ -173,16 +173,12 @@ def test_draft_has_the_heads_of_what_superseded_it() -> None:
 
 
 def test_split_has_both_heads() -> None:
-    made = lineage(
-        ended("w/r/old"), entry("w/r/b", supersedes=("w/r/old",)), entry("w/r/a", supersedes=("w/r/old",))
-    )
+    made = lineage(ended("w/r/old"), entry("w/r/b", supersedes=("w/r/old",)), entry("w/r/a", supersedes=("w/r/old",)))
     assert made.heads("w/r/old") == ("w/r/a", "w/r/b")
 
 
 def test_split_has_the_living_head_when_one_branch_ended() -> None:
-    made = lineage(
-        ended("w/r/old"), ended("w/r/a", supersedes=("w/r/old",)), entry("w/r/b", supersedes=("w/r/old",))
-    )
+    made = lineage(ended("w/r/old"), ended("w/r/a", supersedes=("w/r/old",)), entry("w/r/b", supersedes=("w/r/old",)))
     assert made.heads("w/r/old") == ("w/r/b",)
 
 
@@ -197,9 +193,7 @@ def test_entry_stays_current_when_its_successor_ended() -> None:
 
 
 def test_entry_is_reached_through_one_that_ended() -> None:
-    made = lineage(
-        entry("w/r/a"), ended("w/r/b", supersedes=("w/r/a",)), entry("w/r/c", supersedes=("w/r/b",))
-    )
+    made = lineage(entry("w/r/a"), ended("w/r/b", supersedes=("w/r/a",)), entry("w/r/c", supersedes=("w/r/b",)))
     assert made.heads("w/r/a") == ("w/r/c",)
 
 

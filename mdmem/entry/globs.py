@@ -1,47 +1,160 @@
-"""The globs of `applies_to`: git's `:(glob)` rules, counted from the repository's top."""
+"""The globs of `applies_to`: git's `:(glob)` rules, byte for byte, counted from the repository's top."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+import string
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 
 def matches(glob: str, path: str) -> bool:
-    """Say whether a glob covers a path: `*` stays in a folder, `**` crosses, a plain path covers all below it."""
-    return _compiled(glob).match(path) is not None
+    """Say whether a path lies under a glob.
+
+    `*` stays in a folder, `**` crosses, and a plain path covers what is below it.
+    A glob that leads out of the repository covers nothing.
+    """
+    return _rule(glob).covers(path)
 
 
 def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
     """Return the first of the paths that any of the globs covers, or None."""
-    wanted = tuple(globs)
-    return next((path for path in paths if any(matches(glob, path) for glob in wanted)), None)
+    rules = tuple(_rule(glob) for glob in globs)
+    return next((path for path in paths if any(rule.covers(path) for rule in rules)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A glob as git reads it: first as a plain path, then as `literal` followed by what `pattern` matches."""
+
+    plain: str
+    below: str
+    literal: str
+    pattern: re.Pattern[bytes] | None
+
+    def covers(self, path: str) -> bool:
+        if path == self.plain or path.startswith(self.below):
+            return True
+        if self.pattern is None or not path.startswith(self.literal):
+            return False
+        return self.pattern.fullmatch(os.fsencode(path[len(self.literal) :])) is not None
+
+
+_NOTHING = _Rule("", "\0", "\0", None)
+_SPECIAL = re.compile(r"[*?\[\\]")
 
 
 @lru_cache(maxsize=4096)
-def _compiled(glob: str) -> re.Pattern[str]:
-    pattern = _PARTS.sub(_translated, glob.removeprefix("./").rstrip("/"))
-    # Like a pathspec, a glob that names a folder covers everything below it.
-    return re.compile(rf"{pattern}(?:/.*)?\Z", re.DOTALL)
+def _rule(glob: str) -> _Rule:
+    plain = _normal(glob)
+    if plain is None:
+        return _NOTHING
+    if not plain:
+        return _Rule("", "", "", None)
+    special = _SPECIAL.search(plain)
+    literal = plain[: special.start()] if special else plain
+    # git cuts the literal off before it looks for `**`, which may therefore follow it without a slash.
+    pattern = re.compile(_regex(os.fsencode(plain[len(literal) :])), re.DOTALL) if special else None
+    return _Rule(plain, plain if plain.endswith("/") else f"{plain}/", literal, pattern)
 
 
-_PARTS = re.compile(r"\A\*\*/|/\*\*/|/\*\*\Z|\*+|\?|\[!?\]?[^\]]*\]|\\.|.", re.DOTALL)
-_SPECIAL = {"**/": "(?:.*/)?", "/**/": "/(?:.*/)?", "/**": "/.*", "?": "[^/]"}
+def _normal(glob: str) -> str | None:
+    """Resolve `.`, `..` and doubled slashes; None where that leads out of the repository."""
+    parts: list[str] = []
+    for part in glob.split("/"):
+        if part == ".." and not parts:
+            return None
+        if part == "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    folder = "/" if parts and glob.rsplit("/", 1)[-1] in ("", ".", "..") else ""
+    return None if glob.startswith("/") else "/".join(parts) + folder
 
 
-def _translated(found: re.Match[str]) -> str:
-    part = found.group()
-    if part in _SPECIAL:
-        return _SPECIAL[part]
-    if part.startswith("*"):
-        return "[^/]*"
-    if part.startswith("[") and len(part) > 2:
-        inside = part[1:-1]
-        negated = inside[:1] in ("!", "^")
-        inside = inside[1:] if negated else inside
-        return f"(?!/)[{'^' if negated else ''}{_escaped_set(inside)}]"
-    return re.escape(part[-1])
+_NEVER = b"(?!)"
+_STAR, _DEEP, _FOLDERS = b"[^/]*?", b".*?", b"(?:.*?/)??"
+_FIXED = {"folders": _FOLDERS, "deep": _DEEP, "star": _STAR, "any": b"[^/]", "never": _NEVER}
+_TOKEN = re.compile(
+    rb"(?:(?<=/)|\A)\*\*+(?:(?P<folders>/)|(?P<deep>(?=\\/|\Z)))"
+    rb"|(?P<star>\*+)|(?P<any>\?)|(?P<set>\[)|(?P<never>\\\Z)|\\?(?P<plain>.)",
+    re.DOTALL,
+)
 
 
-def _escaped_set(inside: str) -> str:
-    return inside.replace("\\", "\\\\").replace("]", "\\]").replace("[", "\\[").replace("&&", "\\&&")
+def _regex(glob: bytes) -> bytes:
+    """Return the pattern of a glob; what stands before a later `**` is matched as early as it can be, and once.
+
+    Without that, a glob of many stars takes time that grows with their number as the exponent.
+    """
+    blocks: list[list[bytes]] = [[b""]]
+    for token in _tokens(glob):
+        if token in (_DEEP, _FOLDERS):
+            blocks.append([token])
+        elif token is _STAR:
+            blocks[-1].append(token)
+        else:
+            blocks[-1][-1] += token
+    *early, last = (_block(pieces) for pieces in blocks)
+    return b"".join([*(b"(?>" + block + b")" for block in early), last])
+
+
+def _block(pieces: list[bytes]) -> bytes:
+    first, *stars = pieces
+    return b"".join([first, *(b"(?>" + star + b")" for star in stars[:-1]), *stars[-1:]])
+
+
+def _tokens(glob: bytes) -> Iterator[bytes]:
+    at = 0
+    while at < len(glob):
+        found = _TOKEN.match(glob, at)
+        assert found is not None
+        kind, at = found.lastgroup or "plain", found.end()
+        if kind == "set":
+            members, at = _set(glob, at)
+            yield members
+        else:
+            yield _FIXED.get(kind) or re.escape(found["plain"])
+
+
+_ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
+_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, range(32))) + "\x7f",
+    "digit": string.digits,
+    "graph": string.ascii_letters + string.digits + string.punctuation,
+    "lower": string.ascii_lowercase,
+    "print": string.ascii_letters + string.digits + string.punctuation + " ",
+    "punct": string.punctuation,
+    "space": string.whitespace,
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
+
+
+def _set(glob: bytes, at: int) -> tuple[bytes, int]:
+    """Return the pattern of a set whose bracket stands before a place, and where it ends; a malformed one never matches."""
+    negated = glob[at : at + 1] in (b"!", b"^")
+    start = at = at + negated
+    members: set[int] = set()
+    while at == start or glob[at : at + 1] != b"]":
+        item = _ITEM.match(glob, at)
+        found = None if item is None else _members(item)
+        if item is None or found is None:
+            return _NEVER, len(glob)
+        members |= found
+        at = item.end()
+    meant = (set(range(256)) - members if negated else members) - {ord("/")}
+    return (b"[" + b"".join(b"\\x%02x" % one for one in sorted(meant)) + b"]" if meant else _NEVER), at + 1
+
+
+def _members(item: re.Match[bytes]) -> set[int] | None:
+    name, low, high, single = item.groups()
+    if name is not None:
+        known = _CLASSES.get(name.decode("latin-1"))
+        return None if known is None else set(known.encode())
+    return {single[-1]} if single else set(range(low[-1], high[-1] + 1))

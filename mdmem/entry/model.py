@@ -12,8 +12,8 @@ LINK_FIELDS = ("supersedes", "superseded_by", "overrides", "conflicts_with", "se
 DATE_FIELDS = ("created_at", "verified_at", "deprecated_at", "expires_at", "editorial_at")
 
 # A date-time may carry an offset; whether it must is a check, so both are read.
-_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
-_ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z")
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
+_ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|z|[+-]\d{2}:?\d{2})?\Z", re.ASCII)
 
 
 class EntryType(StrEnum):

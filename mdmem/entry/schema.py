@@ -48,8 +48,9 @@ def read_entry(
     if unreadable:
         return None, tuple(flaws)
     unread = tuple(sorted({_hidden_field(flaw) for flaw in model_flaws} - {""}))
-    title = values.pop("title", None) or heading or title_of(address)
-    return Entry(address=address, title=title, unread=unread, **values), tuple(flaws)
+    # A quoted or folded title may hold line breaks; every listing gives it one line.
+    title = " ".join((values.pop("title", None) or heading or "").split())
+    return Entry(address=address, title=title or title_of(address), unread=unread, **values), tuple(flaws)
 
 
 _MEMBERS = {closed_set: {member.value: member for member in closed_set} for closed_set in (EntryType, Status)}
@@ -138,7 +139,7 @@ def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], 
         return [], _values(ADAPTERS[kind].validate_python(stated))
     except ValidationError as error:
         details = error.errors(include_url=False)
-    flaws = [flaw for detail in details if (flaw := _flaw(kind, detail)) is not None]
+    flaws = [flaw for detail in details if (flaw := _flaw(kind, stated, detail)) is not None]
     readable = _without(stated, details)
     try:
         return flaws, _values(ADAPTERS[kind].validate_python(readable))
@@ -151,22 +152,30 @@ def _values(model: EntryFields) -> dict[str, Any]:
     return {name: value for name, value in model.__dict__.items() if name in model.model_fields_set}
 
 
+def _item_of(value: object, detail: ErrorDetails) -> int | None:
+    """Return which item of a list is meant; the reader counts without those that are empty."""
+    index = next((part for part in detail["loc"][1:] if isinstance(part, int)), None)
+    if index is None or not isinstance(value, list):
+        return index
+    return [number for number, item in enumerate(value) if item is not None][index]
+
+
 def _without(stated: Mapping[str, Any], details: list[ErrorDetails]) -> dict[str, Any]:
     """Leave out what could not be read: one item of a list where it is one item, else the field."""
     readable = dict(stated)
     for detail in details:
         key, *rest = detail["loc"]
         if rest and isinstance(readable.get(str(key)), list) and isinstance(rest[0], int):
-            bad = [item for item in stated[str(key)] if item is not None][rest[0]]
+            bad = stated[str(key)][_item_of(stated[str(key)], detail)]
             readable[str(key)] = [item for item in readable[str(key)] if item is not bad]
         else:
             readable.pop(str(key), None)
     return readable
 
 
-def _flaw(kind: EntryType, detail: ErrorDetails) -> Flaw | None:
+def _flaw(kind: EntryType, stated: Mapping[str, Any], detail: ErrorDetails) -> Flaw | None:
     key = str(detail["loc"][0])
-    item = next((part for part in detail["loc"][1:] if isinstance(part, int)), None)
+    item = _item_of(stated.get(key), detail)
     code = detail["type"]
     if code == "extra_forbidden":
         return _stranger(kind, key)

@@ -49,7 +49,8 @@ def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, to
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
     """Return one finding for each file of the scope that may bind and cannot be read, or only in part."""
-    found = {broken.path: broken.findings[0] for broken in catalog.broken.values() if _concerns(broken.path, scope)}
+    not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed)
+    found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
     for finding in catalog.findings:
         path = finding.place.path
         at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
@@ -61,9 +62,9 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
 def _concerns(path: str, scope: Scope) -> bool:
     """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
     parts = path.split("/")
-    if path == "." or not scope.wings:
+    if len(parts) < 2 or not scope.wings:
         return True
-    in_room = len(parts) < 2 or parts[1] == "README.md" or not scope.rooms or parts[1] in scope.rooms
+    in_room = parts[1] == "README.md" or not scope.rooms or parts[1] in scope.rooms
     return parts[0] in scope.wings and in_room
 
 
@@ -77,12 +78,19 @@ def _conflicts(catalog: Catalog, items: tuple[Retrieved, ...]) -> Iterator[Confl
     """Yield the contradictions that touch an item, each pair once, by address."""
     chosen = {item.entry.address: item.entry for item in items}
     found: dict[tuple[str, str], str] = {}
-    for a, b, why in (*_declared(catalog, chosen), *_splits(catalog, chosen), *_cycles(catalog, chosen)):
+    for a, b, why in (
+        *_declared(catalog, chosen),
+        *_splits(catalog, chosen),
+        *_cycles(catalog, chosen),
+        *_overlaps(catalog, chosen),
+    ):
         found.setdefault((min(a, b), max(a, b)), why)
-    for overlap in undeclared_overlaps(chosen.values(), catalog.wings):
-        pair = (overlap.project.address, overlap.shared.address)
-        found.setdefault(pair, f"one subject, and no `overrides`: {overlap.why}")
     yield from (Conflict(a, b, why) for (a, b), why in sorted(found.items()))
+
+
+def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    for overlap in undeclared_overlaps(chosen.values(), catalog.wings):
+        yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
 
 
 def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:

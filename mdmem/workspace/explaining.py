@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.entry.model import Status
-from mdmem.gitrepo import Commit, history
+from mdmem.gitrepo import Commit, history, resolve
 from mdmem.workspace.model import ChainLink, Explanation
 from mdmem.workspace.opened import Opened
 
@@ -52,7 +52,9 @@ def _commits(workspace: Opened, addresses: tuple[str, ...]) -> dict[str, tuple[C
         return {}
     paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
     found: dict[str, list[Commit]] = {}
-    for commit in history(repository, list(paths)):
+    revision = workspace.moment.revision
+    until = resolve(repository, revision) if revision is not None else None
+    for commit in history(repository, list(paths), until=until):
         for path in commit.paths:
             if path in paths:
                 found.setdefault(paths[path], []).append(commit)

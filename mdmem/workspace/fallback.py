@@ -51,8 +51,9 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
 
 
 def _searchable(words: str) -> list[str]:
-    """Return the words worth looking for literally: those the index would not stop, as typed."""
+    """Return the words worth looking for literally: those the index would not stop, as stems where these begin them."""
     from mdmem.index.analysis import ask
 
     found: Mapping[str, str] = ask(words).typed
-    return list(dict.fromkeys(found.values()))[:16]
+    stems = (term if typed.casefold().startswith(term) else typed for term, typed in found.items())
+    return list(dict.fromkeys(stems))[:16]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.gitrepo import Repository, find_repository, list_tracked_named
@@ -54,7 +55,7 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Loca
     if named:
         return located(_named_root(named, cwd), "--root" if given else "MDMEM_ROOT")
     for folder in (cwd, *cwd.parents):
-        if (folder / SETTINGS_NAME).is_file():
+        if _holds_settings(folder):
             return located(folder, f"nearest {SETTINGS_NAME} above the working folder")
     roots = tracked_roots(cwd)
     if not roots:
@@ -83,9 +84,19 @@ def _named_root(named: str, cwd: Path) -> Path:
         folder = folder.parent
     if not folder.is_dir():
         raise RootNotFoundError(f"there is no folder {named}; name the folder that holds {SETTINGS_NAME}")
-    if not (folder / SETTINGS_NAME).is_file():
+    if _holds_settings(folder) is False:
         raise RootNotFoundError(f"{named} is no memory: it holds no {SETTINGS_NAME}; `mdmem init {named}` makes one")
     return folder
+
+
+def _holds_settings(folder: Path) -> bool | None:
+    """Say whether a folder holds a settings file; None where it may not be looked into, which is no sign of absence."""
+    try:
+        return S_ISREG((folder / SETTINGS_NAME).stat().st_mode)
+    except PermissionError:
+        return None
+    except OSError:
+        return False
 
 
 def located(root: Path, why: str) -> Location:

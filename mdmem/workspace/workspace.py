@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry
-from mdmem.errors import LostRaceError, SettingsError, taken
+from mdmem.errors import LostRaceError, SettingsError, UsageError, taken
 from mdmem.finding import Finding, Place
 from mdmem.gitrepo import list_changed_in_index, staged_index
-from mdmem.index.protocol import Answer
+from mdmem.index.protocol import Answer, QuerySyntaxError
 from mdmem.scope import Filters, reading_scope, resolve_scope
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
@@ -71,13 +71,16 @@ class Workspace(Opened):
 
     def _asker(self, question: Question) -> Ask:
         def ask(addresses: Iterable[str]) -> Answer:
-            return self.index.search(
-                question.words,
-                live=self.catalog.digests,
-                read=self.texts,
-                among=frozenset(addresses),
-                syntax=question.syntax,
-            )
+            try:
+                return self.index.search(
+                    question.words,
+                    live=self.catalog.digests,
+                    read=self.texts,
+                    among=frozenset(addresses),
+                    syntax=question.syntax,
+                )
+            except QuerySyntaxError as error:
+                raise UsageError(str(error)) from error
 
         return ask
 

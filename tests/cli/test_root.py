@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, make_root, memory, run_here, write_entry
+from builders import commit_all, git, make_repository, make_root, memory, merge_conflict, run_here, write_entry
 
 Capture = pytest.CaptureFixture[str]
 
@@ -128,3 +128,11 @@ def test_ignored_root_is_none(tmp_path: Path, capsys: Capture) -> None:
     make_root(folder / "build")
     (folder / ".gitignore").write_text("build/\n")
     assert run_here(capsys, "list", cwd=folder).code == 2
+
+
+def test_settings_in_conflict_do_not_make_one_root_several(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    merge_conflict(folder, "memory/mdmem.toml", "budget = 1\n", "budget = 2\n")
+    assert run_here(capsys, "list", cwd=folder).err.startswith("mdmem: mdmem.toml cannot be read: ")
+    ran = run_here(capsys, "retrieve", "--format", "json", cwd=folder)
+    assert [problem["path"] for problem in json.loads(ran.out)["problems"]] == ["mdmem.toml"]

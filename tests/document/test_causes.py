@@ -1,9 +1,7 @@
 """Why a front matter is refused: each cause that people meet, at its own place, with what to write."""
 
 import pytest
-import yaml
 
-from mdmem.document import strict
 from mdmem.document.strict import read_fields
 
 CAUSES = [
@@ -69,12 +67,8 @@ CAUSES = [
 ]
 
 
-@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
 @pytest.mark.parametrize(("text", "message", "help_", "line", "column"), CAUSES, ids=[repr(row[0]) for row in CAUSES])
-def test_cause_is_named_at_its_place(
-    monkeypatch: pytest.MonkeyPatch, loader: str, text: str, message: str, help_: str, line: int, column: int
-) -> None:
-    monkeypatch.setattr(strict, "_Loader", getattr(yaml, loader))
+def test_cause_is_named_at_its_place(loader: str, text: str, message: str, help_: str, line: int, column: int) -> None:
     fields, troubles = read_fields(text)
     assert fields is None
     assert [(one.code, one.message, one.help, one.line, one.column) for one in troubles] == [
@@ -82,9 +76,7 @@ def test_cause_is_named_at_its_place(
     ]
 
 
-@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
-def test_cause_is_what_the_reader_says_when_it_is_a_rare_one(monkeypatch: pytest.MonkeyPatch, loader: str) -> None:
-    monkeypatch.setattr(strict, "_Loader", getattr(yaml, loader))
+def test_cause_is_what_the_reader_says_when_it_is_a_rare_one(loader: str) -> None:
     (trouble,) = read_fields("- a\ntype: note\n")[1]
     assert trouble.code == "yaml-syntax"
     assert trouble.message.startswith("the YAML reader says: ")

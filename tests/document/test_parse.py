@@ -124,8 +124,29 @@ def test_unreadable_document_is_no_absent_one() -> None:
     assert document.fields is None
 
 
-PIECES = ["---\n", "---", "\r\n", "\n", "type: note", ": ", "- ", "[", "]", "{", "}", "'", '"', "&a ", "*a", "!", "|", "#"]
-TEXT_LIKE = st.lists(st.sampled_from([*PIECES, " ", "\t", "\x00", "\x85", "\ufeff", "? ", "%", "🙂", "a", "\\"]), max_size=30)
+PIECES = [
+    "---\n",
+    "---",
+    "\r\n",
+    "\n",
+    "type: note",
+    ": ",
+    "- ",
+    "[",
+    "]",
+    "{",
+    "}",
+    "'",
+    '"',
+    "&a ",
+    "*a",
+    "!",
+    "|",
+    "#",
+]
+TEXT_LIKE = st.lists(
+    st.sampled_from([*PIECES, " ", "\t", "\x00", "\x85", "\ufeff", "? ", "%", "🙂", "a", "\\"]), max_size=30
+)
 
 
 @given(st.binary(max_size=200))
@@ -149,7 +170,9 @@ def test_places_of_findings_lie_in_the_file(front: str) -> None:
         assert 1 <= place.column <= len(lines[place.line - 1]) + 1
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True), st.from_regex(r"[a-z0-9]{1,9}", fullmatch=True)))
+@given(
+    st.dictionaries(st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True), st.from_regex(r"[a-z0-9]{1,9}", fullmatch=True))
+)
 def test_place_of_each_value_holds_that_value(fields: dict[str, str]) -> None:
     text = entry_text(**fields)
     document = parse(text)

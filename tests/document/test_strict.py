@@ -1,9 +1,7 @@
 """Reading front matter strictly: text, places, and everything that is refused."""
 
 import pytest
-import yaml
 
-from mdmem.document import strict
 from mdmem.document.strict import FRONT_MATTER_LIMIT, Trouble, read_fields
 
 
@@ -12,13 +10,6 @@ def only_trouble(text: str) -> Trouble:
     _, troubles = read_fields(text)
     assert len(troubles) == 1, troubles
     return troubles[0]
-
-
-@pytest.fixture(params=["CSafeLoader", "SafeLoader"])
-def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Read with libyaml and with the loader in Python that stands in for it."""
-    monkeypatch.setattr(strict, "_Loader", getattr(yaml, request.param))
-    return str(request.param)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +44,9 @@ def test_mapping_is_empty_when_there_is_no_key(loader: str) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_place_is_known_of_every_key_and_value(loader: str, newline: str) -> None:
-    fields, _ = read_fields(newline.join(["type: note", "", "# why", 'title: "Größe 🙂"', "tags:", "  - a", "  - bcd", ""]))
+    fields, _ = read_fields(
+        newline.join(["type: note", "", "# why", 'title: "Größe 🙂"', "tags:", "  - a", "  - bcd", ""])
+    )
     assert fields is not None
     keys = {name: fields.place(name, of_key=True) for name in fields}
     assert keys == {"type": (1, 1, 4), "title": (4, 1, 5), "tags": (5, 1, 4)}

@@ -21,7 +21,7 @@ TRICKY = st.text(st.sampled_from("aZ09 -:#'\"\\[]{},&*!|>%@`~?=_./\t\n\r\x00\x7f
         ("0012", '"0012"'),
         ("0x1F", '"0x1F"'),
         ("2026-03-05", '"2026-03-05"'),
-        ("say \"hi\"", '"say \\"hi\\""'),
+        ('say "hi"', '"say \\"hi\\""'),
         ("Größe 🙂", "Größe 🙂"),
         ("👩\u200d💻 at work", '"👩\u200d💻 at work"'),
         ("- a", '"- a"'),
@@ -47,7 +47,9 @@ def test_scalar_is_the_same_text_for_another_reader(text: str) -> None:
     assert yaml.safe_load(f"title: {scalar(text)}\n") == {"title": text}
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), TEXT | TRICKY), st.text(st.characters(codec="utf-8")))
+@given(
+    st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), TEXT | TRICKY), st.text(st.characters(codec="utf-8"))
+)
 def test_composed_entry_reads_back(fields: dict[str, str], body: str) -> None:
     document = parse_document("w/r/e.md", compose_entry(fields, body).encode())
     assert document.fields == fields

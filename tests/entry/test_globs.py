@@ -1,5 +1,6 @@
 """The globs of `applies_to`, compared with git, whose `:(glob)` rules are the definition."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -45,19 +46,22 @@ PATHS = [
     "x.d/nav",
     "src.d/**",
 ]
-PATTERNS = [
-    "*", "**", "**/*", "*/*", "*/**", "**/", "src", "src/", "src/*", "src/**", "src/**/", "src/nav", "src/nav/",
-    "src/*.py", "src/**/*.py", "**/*.py", "**/a.py", "**/nav", "**/nav/**", "**/src/**", "s*", "s*/a.py", "src*",
-    "src*/**", "*.py", "*.md", "docs/*", "docs/?", "docs/??", "docs/*.md", "docs/*.MD", "docs/[a-c]*", "docs/[!a]*",
-    "docs/[^a]*", "docs/[]]", "docs/[]-]", "docs/[!]]", "docs/[a", "docs/a\\*b", "docs/a\\?b", "docs/a*b", "docs/a?b",
-    "docs/[*]", "docs/a[*]b", "docs/a[?]b", "docs/a[\\*]b", "docs/a\\\\b", "docs/a[\\\\]b", "docs/[-]", "docs/[a-]*", "docs/gr*e.md", "docs/gr?ße.md", "docs/gr??e.md", "docs/??.md",
-    "docs/?.md", "docs/🙂.md", "docs/größe.md", "docs/[!-~]", "docs/[[:digit:]]", "docs/[[:alpha:]]*", "docs/[0-9]", "docs/[9-0]", "docs/[z-a]",
-    "docs/[&&]*", "docs/[a&&b]*", "docs/a b.md", "docs/a\nb", "docs/a*", "docs/[a/b]*", "docs[/]a b.md", "docs?a b.md", "docs/[!]a",
-    "deep/**/d.py", "deep/*/d.py", "deep/a/**", "deep/**/c/**", "deep/**/**/d.py", "deep/**d.py", "deep/a**/d.py",
-    "**d.py", "**/**", "***", "deep/***/d.py", "**nav", "src/**nav", "src/nav**", "/src", "./src", "src/./a.py",
-    "src//a.py", "../src", "a", "a*", "a.b", "a?b", "[x]", "\\[x\\]", "[[]x]", "[a-x]", "[^]", "^", "[]", "[!]", "[", "]", "x", "[x", "\\x", "x\\", "**/x", "/",
-    "", ".", "*/", "*/a.py", "*/*/a.py", "?", "??", "src.d/**", "src.d/\\*\\*", "**/**/a.py", "src/**/**", "src/*/", "src/nav/*/", "{src,lib}/**", "src/{a,b}.py", "!src", "~", "src/nav/a.py/", "src/nav/a.py/*", "(src)", "a|b", "a+", "$", "src/a.py$",
-]  # fmt: skip
+PATTERNS = r"""
+    * ** **/* */* */** **/ src src/ src/* src/** src/**/ src/nav src/nav/ src/*.py src/**/*.py **/*.py **/a.py
+    **/nav **/nav/** **/src/** s* s*/a.py src* src*/** *.py *.md docs/* docs/? docs/?? docs/*.md docs/*.MD
+    docs/[a-c]* docs/[!a]* docs/[^a]* docs/[]] docs/[]-] docs/[!]] docs/[a docs/a\*b docs/a\?b docs/a*b docs/a?b
+    docs/[*] docs/a[*]b docs/a[?]b docs/a[\*]b docs/a\\b docs/a[\\]b docs/[-] docs/[a-]* docs/gr*e.md docs/gr?ße.md
+    docs/gr??e.md docs/??.md docs/?.md docs/🙂.md docs/größe.md docs/[!-~] docs/[[:digit:]] docs/[[:alpha:]]*
+    docs/[0-9] docs/[9-0] docs/[z-a] docs/[&&]* docs/[a&&b]* docs/a* docs/[a/b]* docs/[!]a deep/**/d.py deep/*/d.py
+    deep/a/** deep/**/c/** deep/**/**/d.py deep/**d.py deep/a**/d.py **d.py **/** *** deep/***/d.py **nav src/**nav
+    src/nav** ./src src/./a.py src//a.py src/.. src/../lib src/. src/nav/.. a a* a.b a?b [x] \[x\] [[]x] [a-x] [^] ^
+    [] [!] [ ] x [x \x x\ **/x . [[:foo:]]* [[:upper:]]* [[:upper:][:digit:]-]* docs/[[:punct:]] docs/[[:]*
+    docs/[[:]]* docs/[a-c-e]* docs/[--9] docs/[\]] docs/[\!-\-] *[a-z]/*[0-9]/*.py src**/a.py deep/**\/d.py
+    **/*a*/**/*.py */ */a.py */*/a.py ? ?? src.d/** src.d/\*\* **/**/a.py src/**/** src/*/ src/nav/*/ {src,lib}/**
+    src/{a,b}.py !src ~ src/nav/a.py/ src/nav/a.py/* (src) a|b a+ $ src/a.py$
+""".split()
+# These hold a blank, or nothing.
+PATTERNS += ["", "docs/a b.md", "docs/a\nb", "docs[/]a b.md", "docs?a b.md"]
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +82,38 @@ def listed_by_git(repository: Path, pattern: str) -> list[str]:
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_glob_covers_what_git_lists(repository: Path, pattern: str) -> None:
     assert sorted(path for path in PATHS if matches(pattern, path)) == listed_by_git(repository, pattern)
+
+
+@pytest.mark.parametrize("pattern", ["/", "/src", "../src", "src/../../src"])
+def test_glob_covers_nothing_when_git_refuses_it(repository: Path, pattern: str) -> None:
+    with pytest.raises(AssertionError, match="outside repository"):
+        listed_by_git(repository, pattern)
+    assert [path for path in PATHS if matches(pattern, path)] == []
+
+
+ALPHABET = ["*", "**", "/", "?", "[", "]", "!", "-", "\\", "a", "b", ".py", "src", "nav", "deep", "d"]
+
+
+def test_glob_covers_what_git_lists_for_many_patterns_at_random(repository: Path) -> None:
+    chosen = random.Random(7)
+    patterns = {"".join(chosen.choices(ALPHABET, k=chosen.randint(1, 7))) for _ in range(120)}
+    accepted = [pattern for pattern in sorted(patterns) if not pattern.startswith("/")]
+    differing = [
+        pattern
+        for pattern in accepted
+        if sorted(path for path in PATHS if matches(pattern, path)) != listed_by_git(repository, pattern)
+    ]
+    assert differing == []
+
+
+def test_glob_of_many_stars_ends() -> None:
+    assert not matches("*a" * 40 + "b", "a" * 200)
+    assert not matches("**/a*/" * 40 + "b", "a/" * 100)
+
+
+def test_any_match_returns_the_first_path_that_a_glob_covers() -> None:
+    assert any_match(["docs/**", "src/*.py"], ["README.md", "src/a.py", "docs/a.md"]) == "src/a.py"
+
+
+def test_any_match_returns_none_when_no_glob_covers_a_path() -> None:
+    assert any_match(["docs/**"], ["src/a.py"]) is None

@@ -1,0 +1,43 @@
+"""Parsed entries by content, as JSON: what was parsed once is not parsed again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mdmem.catalog.reading import Loaded
+from mdmem.entry.model import from_json, title_of, to_json
+from mdmem.finding import Finding, Place
+
+# Raised whenever what `to_json` stores or what the schema accepts changes.
+CACHE_VERSION = "2"
+
+
+def to_cache(loaded: Loaded) -> dict[str, Any]:
+    """Return what a file holds and what was wrong with it, without its path."""
+    findings = [[f.code, f.message, f.help, f.place.line, f.place.column, f.place.width] for f in loaded.findings]
+    if loaded.entry is None:
+        return {"findings": findings}
+    stated = to_json(loaded.entry)
+    if loaded.entry.title == title_of(loaded.entry.address):
+        # The same content at another address has another title.
+        stated["title"] = ""
+    return {"entry": stated, "size": loaded.size} | ({"findings": findings} if findings else {})
+
+
+def from_cache(path: str, stored: Mapping[str, Any]) -> Loaded:
+    """Return what `to_cache` gave, for a file of the same content at a path."""
+    address = path.removesuffix(".md")
+    entry = from_json(address, stored["entry"]) if "entry" in stored else None
+    findings = tuple(
+        Finding(code, message, Place(path, line, column, width), help_, address)
+        for code, message, help_, line, column, width in stored.get("findings", ())
+    )
+    return Loaded(path, entry, findings, stored.get("size", 0))
+
+
+def bounded(known: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
+    """Forget what other branches left once it outweighs what this tree uses."""
+    if len(known) <= 4 * len(used) + 4000:
+        return dict(known)
+    return {key: stored for key, stored in known.items() if key.removeprefix("wing ") in used}

@@ -1,0 +1,120 @@
+"""From a tree to its catalog: whole, or through the cache; one bad file never stops the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mdmem.catalog.cache import CACHE_VERSION, bounded, from_cache, to_cache
+from mdmem.catalog.links import is_entry_place, is_manifest, with_full_links
+from mdmem.catalog.model import Catalog
+from mdmem.catalog.reading import Loaded, interpret, iter_documents, read_manifest, unreadable
+from mdmem.entry.model import Wing, wing_from_json, wing_to_json
+from mdmem.finding import Finding
+from mdmem.state import read_json, write_json
+from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, read_one
+
+if TYPE_CHECKING:
+    from mdmem.document.parse import Document
+
+
+def load(tree: Tree) -> Catalog:
+    """Load every file of a tree, parsing all of them: what `check` reads."""
+    return _Loading(tree).whole()
+
+
+def load_cached(tree: Tree, cache: Path) -> Catalog:
+    """Load a tree through the cache of parsed entries, reading only content that was never parsed before."""
+    return _Loading(tree).through(cache)
+
+
+class _Loading:
+    """One pass over a tree's files."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        listed = tree.files()
+        self.entry_files = tuple(file for file in listed if is_entry_place(file.path))
+        self.others = tuple(file for file in listed if not is_entry_place(file.path))
+        self.readable = [file for file in self.entry_files if file.kind is FileKind.FILE]
+        self.manifests = [file for file in self.others if is_manifest(file)]
+        self.documents: dict[str, Document] = {}
+        self.stated_wings: dict[str, Wing] = {}
+        self.wing_findings: list[Finding] = []
+
+    def whole(self) -> Catalog:
+        self._read_manifests(self.manifests)
+        documents = iter_documents(self.tree, [file.path for file in self.readable])
+        return self._catalog({document.path: self._interpret(document) for document in documents})
+
+    def through(self, cache: Path) -> Catalog:
+        path = cache / "entries.json"
+        known = read_json(path, CACHE_VERSION)
+        digests = self.tree.digests([*self.readable, *self.manifests])
+        fresh = [file.path for file in self.readable if digests.get(file.path) not in known]
+        loaded = {document.path: self._interpret(document) for document in iter_documents(self.tree, fresh)}
+        learned = {digests[path]: to_cache(one) for path, one in loaded.items() if path in digests}
+        for file in self.readable:
+            if file.path not in loaded:
+                loaded[file.path] = from_cache(file.path, known[digests[file.path]])
+        learned |= self._learn_manifests(known, digests)
+        if learned:
+            write_json(path, CACHE_VERSION, bounded(known, set(digests.values())) | learned)
+        return self._catalog(loaded)
+
+    def _learn_manifests(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
+        """Read the manifests that were never read before, and return what to remember of those without a fault."""
+        learned = {}
+        for file in self.manifests:
+            digest = digests.get(file.path, "")
+            stored = known.get(f"wing {digest}")
+            if stored is None:
+                self._read_manifests([file])
+                if digest and not any(finding.place.path == file.path for finding in self.wing_findings):
+                    wing = self.stated_wings.get(file.path.split("/")[0])
+                    learned[f"wing {digest}"] = wing_to_json(wing) if wing is not None else {}
+            elif stored:
+                name = file.path.split("/")[0]
+                self.stated_wings[name] = wing_from_json(name, stored)
+        return learned
+
+    def _interpret(self, document: Document) -> Loaded:
+        self.documents[document.path] = document
+        return interpret(document)
+
+    def _catalog(self, loaded: Mapping[str, Loaded]) -> Catalog:
+        everything = {file.path: loaded.get(file.path) or unreadable(file) for file in self.entry_files}
+        findings = [finding for one in everything.values() for finding in one.findings]
+        unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
+        addresses = frozenset(path.removesuffix(".md") for path in everything)
+        entries = (with_full_links(one.entry, addresses) for one in everything.values() if one.entry is not None)
+        return Catalog(
+            tree=self.tree,
+            entries={entry.address: entry for entry in entries},
+            wings=self._wings(),
+            broken={path: one for path, one in everything.items() if one.entry is None},
+            findings=tuple(sorted([*findings, *self.wing_findings, *unlisted], key=lambda finding: finding.sort_key)),
+            files=self.entry_files,
+            others=self.others,
+            sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},
+            _documents=self.documents,
+        )
+
+    def _read_manifests(self, manifests: Sequence[TreeFile]) -> None:
+        for document in iter_documents(self.tree, [file.path for file in manifests]):
+            name = document.path.split("/")[0]
+            wing, faults = read_manifest(name, document)
+            self.wing_findings += faults
+            if wing is not None:
+                self.stated_wings[name] = wing
+
+    def _wings(self) -> dict[str, Wing]:
+        found = {file.path.split("/")[0]: Wing(name=file.path.split("/")[0]) for file in self.entry_files}
+        return dict(sorted({**found, **self.stated_wings}.items()))
+
+
+def settings_bytes(tree: Tree) -> bytes | Unreadable:
+    """Return the settings file of a tree; empty where it has none."""
+    has_settings = any(file.path == SETTINGS_NAME for file in tree.files())
+    return read_one(tree, SETTINGS_NAME) if has_settings else b""

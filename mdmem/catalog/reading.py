@@ -1,0 +1,98 @@
+"""The moment «meant»: documents to entries and wings, each with what is wrong about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from mdmem.catalog.links import is_entry_place
+from mdmem.entry.model import Entry, Flaw, Wing
+from mdmem.finding import Finding, Place
+from mdmem.tree import FileKind, Tree, TreeFile, Unreadable
+
+if TYPE_CHECKING:
+    from mdmem.document.parse import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes."""
+
+    path: str
+    entry: Entry | None
+    findings: tuple[Finding, ...]
+    size: int = 0
+
+
+def interpret(document: Document) -> Loaded:
+    """Return the moment «meant» of one document: the entry it states and everything wrong with it."""
+    first_heading, read_entry = _readers()
+    address = document.path.removesuffix(".md")
+    findings = tuple(finding.at(document.path, address) for finding in document.findings)
+    if document.fields is None:
+        return Loaded(document.path, None, findings)
+    entry, flaws = read_entry(address, document.fields, first_heading(document.body))
+    flawed = tuple(placed(document, address, flaw) for flaw in flaws)
+    return Loaded(document.path, entry, findings + flawed, len(document.body.strip().encode()))
+
+
+@cache
+def _readers() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Import pydantic and YAML when the first file is parsed that no cache knows."""
+    from mdmem.document.parse import first_heading
+    from mdmem.entry.schema import read_entry
+
+    return first_heading, read_entry
+
+
+def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
+    """Yield the documents of files, in the order asked; one that cannot be read is a document, too."""
+    if not paths:
+        return
+    from mdmem.document.parse import parse_document, unreadable_document
+
+    for path, content in tree.read(paths):
+        if isinstance(content, Unreadable):
+            yield unreadable_document(path, content.reason)
+        else:
+            yield parse_document(path, content)
+
+
+def placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
+    """Return a flaw of the front matter as a finding at its place in the file."""
+    place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
+    return Finding(flaw.code, flaw.message, place, flaw.help, address)
+
+
+_REASONS = {
+    FileKind.SYMLINK: ("symlink", "a symbolic link stands where an entry belongs", "replace it by the file itself"),
+    FileKind.SUBMODULE: ("submodule", "a submodule stands where an entry belongs", "move it out of the memory"),
+    FileKind.UNMERGED: ("merge-marker", "the index holds the file unmerged", "resolve the conflict and `git add` it"),
+}
+
+
+def unreadable(file: TreeFile) -> Loaded:
+    """Return what stands for a file that was not opened: a link, a submodule, or one that refuses."""
+    address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
+    unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
+    code, message, help_ = _REASONS.get(file.kind, unread)
+    return Loaded(file.path, None, (Finding(code, message, Place(file.path), help_, address),))
+
+
+def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:
+    """Return the wing of a manifest; a README without front matter is prose and no manifest."""
+    if document.fields is None:
+        prose = all(finding.code in ("front-matter-missing", "empty-file") for finding in document.findings)
+        if prose:
+            return None, []
+        return None, [_manifest_fault(finding) for finding in document.findings]
+    from mdmem.entry.schema import read_wing
+
+    wing, flaws = read_wing(name, document.fields)
+    return wing, [*map(_manifest_fault, document.findings), *(placed(document, None, flaw) for flaw in flaws)]
+
+
+def _manifest_fault(finding: Finding) -> Finding:
+    return Finding("manifest-invalid", f"{finding.message} ({finding.code})", finding.place, finding.help)

@@ -1,0 +1,129 @@
+"""`mdmem list`: entries by filter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import memory, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+
+def varied(folder: Path) -> Path:
+    """Return a project wing with an entry of each status, a shared one, and another project."""
+    root = memory(folder) / "memory"
+    write_entry(root, "nav/notes/draft", type="note", status="draft", title="Draft", tags=["a", "b"])
+    write_entry(root, "nav/notes/old", type="note", status="deprecated", title="Old", owner="ada", reason="It ended.")
+    write_entry(
+        root, "nav/notes/doubt", type="note", status="under_review", title="Doubt", focus="docking", owner="ada"
+    )
+    write_entry(root, "nav/notes/log", type="note", title="Log", label="session", tags=["b"])
+    write_entry(root, "ros2/rules/qos", title="QoS")
+    write(root, "ros2/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "arm/rules/grip", title="Grip")
+    write(root, "mdmem.toml", 'default_wing = "nav"\n')
+    return folder
+
+
+def listed(capsys: Capture, *arguments: str, cwd: Path) -> list[str]:
+    ran = run_here(capsys, "list", *arguments, "--format", "json", cwd=cwd)
+    return [entry["address"] for entry in json.loads(ran.out)["entries"]]
+
+
+IN_FORCE = ["nav/architecture/threads", "nav/notes/doubt", "nav/notes/log", "nav/rules/callbacks"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "addresses"),
+    [
+        ([], [*IN_FORCE, "ros2/rules/qos"]),
+        (["--all-wings"], ["arm/rules/grip", *IN_FORCE, "ros2/rules/qos"]),
+        (["--wing", "arm"], ["arm/rules/grip"]),
+        (["--wing", "arm,ros2"], ["arm/rules/grip", "ros2/rules/qos"]),
+        (["-w", "arm", "-w", "ros2"], ["arm/rules/grip", "ros2/rules/qos"]),
+        (["--room", "notes"], ["nav/notes/doubt", "nav/notes/log"]),
+        (["--type", "invariant"], ["nav/rules/callbacks"]),
+        (["--type", "invariant,note"], ["nav/notes/doubt", "nav/notes/log", "nav/rules/callbacks"]),
+        (["--status", "under_review"], ["nav/notes/doubt"]),
+        (["--status", "under-review"], ["nav/notes/doubt"]),
+        (["--status", "draft"], ["nav/notes/draft"]),
+        (["--status", "deprecated"], ["nav/notes/old"]),
+        (["--label", "session"], ["nav/notes/log"]),
+        (["--tag", "b", "--include-drafts"], ["nav/notes/draft", "nav/notes/log"]),
+        (["--focus", "docking"], ["nav/notes/doubt"]),
+        (["--owner", "ada", "--include-deprecated"], ["nav/notes/doubt", "nav/notes/old"]),
+        (
+            ["--room", "notes", "--include-drafts", "--include-deprecated"],
+            ["nav/notes/doubt", "nav/notes/draft", "nav/notes/log", "nav/notes/old"],
+        ),
+    ],
+    ids=" ".join,
+)
+def test_list_narrows_by(arguments: list[str], addresses: list[str], tmp_path: Path, capsys: Capture) -> None:
+    assert listed(capsys, *arguments, cwd=varied(tmp_path)) == addresses
+
+
+def test_text_is_one_line_an_entry(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "list", cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "decision   active        nav/architecture/threads  Use two threads",
+        "invariant  active        nav/rules/callbacks       Callbacks do not block",
+    ]
+
+
+def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/threads", title="'a | b'")
+    ran = run_here(capsys, "list", "--format", "markdown", "--type", "decision", cwd=folder)
+    assert ran.out.splitlines() == [
+        "| type | status | address | title |",
+        "| --- | --- | --- | --- |",
+        "| decision | active | `nav/architecture/threads` | a \\| b |",
+    ]
+
+
+def test_title_over_two_lines_stays_on_one(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/threads", title='"Use\\ntwo"')
+    assert len(run_here(capsys, "list", cwd=folder).out.splitlines()) == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_nothing_found_exits_1(form: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "list", "--type", "pattern", "--format", form, cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (1, "no entry passes these filters\n")
+    assert ran.out == ('{\n  "schema": 1,\n  "entries": []\n}\n' if form == "json" else "")
+
+
+def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
+    ran = run_here(capsys, "list", cwd=folder)
+    assert (ran.code, len(ran.out.splitlines())) == (0, 2)
+    assert ran.err == "nav/rules/bad.md: the file has no front matter (front-matter-missing)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--wing", "nac"], "mdmem: there is no wing `nac`; did you mean `nav`?\n"),
+        (["--wing", "zebra"], "mdmem: there is no wing `zebra`; there is `arm`, `nav`, `ros2`\n"),
+        (["--room", "rule"], "mdmem: there is no room `rule` in nav, ros2; did you mean `rules`?\n"),
+        (["--type", "notes"], "mdmem list: there is no type `notes`; did you mean `note`?\n"),
+        (["--status", "actve"], "mdmem list: there is no status `actve`; did you mean `active`?\n"),
+    ],
+)
+def test_name_that_is_not_there_names_the_nearest(
+    arguments: list[str], said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "list", *arguments, cwd=varied(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+
+
+def test_several_projects_and_none_named_are_all_listed(tmp_path: Path, capsys: Capture) -> None:
+    folder = varied(tmp_path)
+    write(folder, "memory/mdmem.toml", "")
+    assert listed(capsys, "--room", "rules", cwd=folder) == ["arm/rules/grip", "nav/rules/callbacks", "ros2/rules/qos"]

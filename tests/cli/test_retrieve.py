@@ -1,0 +1,230 @@
+"""`mdmem retrieve`: the main job, its formats and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, make_repository, memory, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
+
+
+def retrieved(capsys: Capture, *arguments: str, cwd: Path) -> dict[str, Any]:
+    ran = run_here(capsys, "retrieve", *arguments, "--format", "json", cwd=cwd)
+    assert ran.code == 0, ran.err
+    said: dict[str, Any] = json.loads(ran.out)
+    return said
+
+
+def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
+    said = retrieved(capsys, "how", "many", "threads", "for", "navigation", cwd=memory(tmp_path))
+    assert said["items"][1].pop("score") > 0
+    assert said == {
+        "schema": 1,
+        "scope": {"wing": "nav", "shared_wings": [], "rooms": [], "focus": None, "state": "resolved"},
+        "items": [
+            {
+                "address": RULE,
+                "type": "invariant",
+                "status": "active",
+                "title": "Callbacks do not block",
+                "scope": "project",
+                "content": "A callback must not block its executor.\n\nRationale: the robot stops.",
+                "form": "full",
+                "score": 0.0,
+                "reason": "invariant of the scope",
+                "overrides": [],
+                "via": [],
+            },
+            {
+                "address": CHOICE,
+                "type": "decision",
+                "status": "active",
+                "title": "Use two threads",
+                "scope": "project",
+                "content": "Navigation uses two threads.\n\nRationale: it was measured.",
+                "form": "full",
+                "reason": "holds threads, navigation",
+                "overrides": [],
+                "via": [],
+            },
+        ],
+        "proposed": [],
+        "conflicts": [],
+        "omitted": [],
+        "omitted_counts": [],
+        "problems": [],
+        "fallback": [],
+        "tokens": said["tokens"],
+        "budget": 4000,
+        "over_budget": False,
+        "covered": True,
+        "unmatched_terms": [],
+        "searched": ["nav/architecture", "nav/rules"],
+        "degraded": False,
+        "source": "index",
+    }
+
+
+def test_text_names_each_entry_with_its_reason(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retrieve", "threads", cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    blocks = ran.out.split("\n\n")
+    assert blocks[:2] == [
+        "2 entries in nav.",
+        f"[invariant] {RULE} (project)\n  Callbacks do not block\n    A callback must not block its executor.",
+    ]
+    assert "  why: holds threads" in ran.out
+    assert ran.out.endswith(" of 4000 tokens; from the index\n")
+
+
+def test_markdown_quotes_what_entries_say(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retrieve", "threads", "--format", "markdown", cwd=memory(tmp_path))
+    assert "### decision: Use two threads\n" in ran.out
+    assert "\n> Navigation uses two threads.\n" in ran.out
+
+
+def test_without_a_question_everything_in_force_is_the_answer(tmp_path: Path, capsys: Capture) -> None:
+    said = retrieved(capsys, cwd=memory(tmp_path))
+    assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
+
+
+@pytest.mark.parametrize(
+    "question", ["C++", "id:x", '"', "*", "AND", "the of and", "x" * 5000], ids=lambda text: text[:8]
+)
+def test_question_without_an_answer_is_answered(question: str, tmp_path: Path, capsys: Capture) -> None:
+    said = retrieved(capsys, question, cwd=memory(tmp_path))
+    assert (said["covered"], [item["address"] for item in said["items"]]) == (False, [RULE])
+
+
+def test_nothing_binding_is_said(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retrieve", "zebra", cwd=memory(tmp_path))
+    assert ran.code == 0
+    assert ran.out.startswith(
+        "Nothing binding covers this. No entry holds zebra. Searched 2 rooms: nav/architecture, nav/rules.\n"
+    )
+
+
+def test_budget_of_0_keeps_the_invariants(tmp_path: Path, capsys: Capture) -> None:
+    said = retrieved(capsys, "threads", "--budget", "0", cwd=memory(tmp_path))
+    assert ([item["address"] for item in said["items"]], said["budget"], said["over_budget"]) == ([RULE], 0, True)
+    assert [omission["address"] for omission in said["omitted"]] == [CHOICE]
+
+
+@pytest.mark.parametrize("budget", ["-1", "lots", "1.5"])
+def test_budget_that_is_none_exits_2(budget: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retrieve", "--budget", budget, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd"),
+    [
+        ("src/nav/node.py", "."),
+        ("nav/node.py", "src"),
+        ("src/nav/node.py", "src/other"),
+        ("{top}/src/nav/node.py", "src/other"),
+        ("src/nav/not_yet.py", "."),
+    ],
+)
+def test_code_path_counts_from_here_or_from_the_top(path: str, cwd: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "src/nav/node.py")
+    (folder / "src/other").mkdir()
+    write_entry(folder / "memory", "nav/rules/nodes", "Nodes are thin.\n", title="Nodes", applies_to=['"src/nav/**"'])
+    said = retrieved(capsys, "--path", path.format(top=folder), cwd=folder / cwd)
+    assert [item["address"] for item in said["items"]] == [RULE, "nav/rules/nodes"]
+
+
+def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    rule = {"type": "invariant", "title": "Nodes", "applies_to": ['"src/nav/**"']}
+    write_entry(folder / "memory", "nav/rules/nodes", "Nodes must be thin.\n", **rule)
+    said = retrieved(capsys, "--path", "src/arm/node.py", cwd=folder)
+    assert [item["address"] for item in said["items"]] == [RULE]
+    assert said["omitted"] == [{"address": "nav/rules/nodes", "type": "invariant", "why": "applies elsewhere"}]
+
+
+def test_draft_stands_apart(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new", "Use eight threads.\n", title="Eight", status="draft")
+    said = retrieved(capsys, "threads", cwd=folder)
+    assert [item["address"] for item in said["items"]] == [RULE, CHOICE]
+    assert [item["address"] for item in said["proposed"]] == ["nav/rules/new"]
+
+
+def test_ambiguous_wing_exits_2_with_the_list(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "arm/rules/grip", title="Grip")
+    ran = run_here(capsys, "retrieve", "threads", cwd=folder)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "mdmem: which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: `arm`, `nav`\n"
+    )
+    assert retrieved(capsys, "threads", "--wing", "arm", cwd=folder)["scope"]["wing"] == "arm"
+
+
+def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/mdmem.toml", "budget = ")
+    said = retrieved(capsys, "threads", cwd=folder)
+    assert ([problem["code"] for problem in said["problems"]], len(said["items"])) == (["settings-invalid"], 2)
+
+
+@pytest.mark.parametrize(
+    ("files", "source", "passages"),
+    [
+        (
+            {"docs/architecture.md": "# A\n\nThreads: two.\n", "README.md": "threads\n"},
+            "docs",
+            [("docs/architecture.md", 3)],
+        ),
+        ({"docs/architecture.md": "# A\n", "README.md": "Threads: two.\n"}, "readme", [("README.md", 1)]),
+        ({"README.md": "Nothing.\n", "src/a.py": "import os\nimport threads\n"}, "workspace", [("src/a.py", 2)]),
+        ({"README.md": "Nothing.\n"}, "workspace", []),
+    ],
+)
+def test_answer_without_a_root_comes_from_the_repository(
+    files: dict[str, str], source: str, passages: list[tuple[str, int]], tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_repository(tmp_path)
+    for name, text in files.items():
+        write(folder, name, text)
+    commit_all(folder)
+    said = retrieved(capsys, "threads", cwd=folder)
+    assert (said["source"], said["degraded"], said["covered"], said["items"]) == (source, True, False, [])
+    assert [(passage["path"], passage["line"]) for passage in said["fallback"]] == passages
+
+
+def test_answer_without_root_and_repository_comes_from_the_folder(tmp_path: Path, capsys: Capture) -> None:
+    write(tmp_path, "notes.md", "Threads: two.\n")
+    said = retrieved(capsys, "threads", cwd=tmp_path)
+    assert (said["source"], said["fallback"]) == (
+        "workspace",
+        [{"path": "notes.md", "line": 1, "text": "Threads: two."}],
+    )
+
+
+def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
+    ran = run_here(capsys, "retrieve", "zebra", cwd=folder)
+    assert ran.out.splitlines()[:2] == [
+        "1 file of this scope cannot be read in full, and may bind:",
+        "  nav/rules/bad.md:1: the file has no front matter (front-matter-missing)",
+    ]
+    assert "Nothing binding" not in ran.out
+
+
+def test_memory_of_which_no_file_can_be_read_falls_back(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "README.md", "Threads: two.\n")
+    for address in (RULE, CHOICE):
+        write(folder, f"memory/{address}.md", "no front matter\n")
+    said = retrieved(capsys, "threads", cwd=folder)
+    assert (said["source"], said["degraded"], len(said["problems"])) == ("readme", True, 2)
+    assert said["fallback"] == [{"path": "README.md", "line": 1, "text": "Threads: two."}]

@@ -1,0 +1,172 @@
+"""`mdmem search`: full text with lineage, in its formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import memory, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
+QUESTIONS = (
+    "C++",
+    "id:x",
+    '"',
+    "*",
+    "AND",
+    "OR",
+    "NOT",
+    "(",
+    "[",
+    "a AND",
+    "title:",
+    "\\",
+    "~",
+    "^2",
+    "?",
+    "--",
+    "x" * 5000,
+)
+
+
+def searched(capsys: Capture, *arguments: str, cwd: Path, code: int = 0) -> dict[str, Any]:
+    ran = run_here(capsys, "search", *arguments, "--format", "json", cwd=cwd)
+    assert ran.code == code, ran.err
+    said: dict[str, Any] = json.loads(ran.out)
+    return said
+
+
+def superseded(folder: Path) -> Path:
+    memory(folder)
+    write_entry(folder / "memory", OLD, "Two.\n", title="Two threads", status="deprecated", superseded_by=NEW)
+    write_entry(folder / "memory", NEW, "Four of them.\n", title="More workers", supersedes=OLD)
+    return folder
+
+
+def test_json_has_the_hits(tmp_path: Path, capsys: Capture) -> None:
+    said = searched(capsys, "executor", cwd=memory(tmp_path))
+    assert said["hits"][0].pop("score") > 0
+    assert said == {
+        "schema": 1,
+        "query": "executor",
+        "total": 1,
+        "hits": [
+            {
+                "address": "nav/rules/callbacks",
+                "type": "invariant",
+                "status": "active",
+                "title": "Callbacks do not block",
+                "wing": "nav",
+                "room": "rules",
+                "snippet": "A callback must not block its executor. Rationale: the robot stops.",
+                "heads": ["nav/rules/callbacks"],
+                "via": [],
+            }
+        ],
+        "unmatched_terms": [],
+        "problems": [],
+        "degraded": False,
+        "source": "index",
+    }
+
+
+def test_text_is_a_block_a_hit(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "executor", cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "[invariant] nav/rules/callbacks\n  Callbacks do not block\n"
+        "  A callback must not block its executor. Rationale: the robot stops.\n"
+    )
+
+
+def test_markdown_is_a_list(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "executor", "--format", "markdown", cwd=memory(tmp_path))
+    assert ran.out.startswith("- `nav/rules/callbacks` (invariant): Callbacks do not block. A callback")
+
+
+def test_hit_on_a_superseded_entry_yields_its_head(tmp_path: Path, capsys: Capture) -> None:
+    hits = searched(capsys, "threads", cwd=superseded(tmp_path))["hits"]
+    assert [(hit["address"], hit["via"]) for hit in hits] == [(NEW, [OLD])]
+
+
+def test_superseded_entry_is_shown_beside_its_head_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    hits = searched(capsys, "threads", "--include-deprecated", cwd=superseded(tmp_path))["hits"]
+    assert {hit["address"]: hit["heads"] for hit in hits} == {NEW: [NEW], OLD: [NEW]}
+
+
+def test_words_are_joined_by_or(tmp_path: Path, capsys: Capture) -> None:
+    assert searched(capsys, "executor", "navigation", "zebra", cwd=memory(tmp_path))["total"] == 2
+
+
+def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    for number in range(12):
+        write_entry(folder / "memory", f"nav/many/e{number:02}", f"Crane {number}.\n")
+    said = searched(capsys, "crane", cwd=folder)
+    assert (len(said["hits"]), said["total"]) == (10, 12)
+    assert len(searched(capsys, "crane", "--limit", "3", cwd=folder)["hits"]) == 3
+    assert run_here(capsys, "search", "crane", cwd=folder).out.endswith("\n2 more; --limit shows them\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["zebra"], "nothing found: no entry holds zebra\n"),
+        (["the", "of", "and"], "nothing found: the question holds no word to search for, only stop words or signs\n"),
+        (["?!"], "nothing found: the question holds no word to search for, only stop words or signs\n"),
+        (["executor", "--type", "note"], "nothing found: the filters leave out everything that matches\n"),
+    ],
+)
+def test_nothing_found_exits_1_and_says_why(words: list[str], said: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", *words, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (1, "", said)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question[:8])
+def test_question_is_never_read_as_syntax(question: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "--", question, "executor", cwd=memory(tmp_path))
+    assert (ran.code, ran.err, ran.out.splitlines()[0]) == (0, "", "[invariant] nav/rules/callbacks")
+
+
+def test_language_of_signs_finds_its_entry(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/cpp", "No exceptions in C++ drivers.\n", title="Drivers")
+    assert [hit["address"] for hit in searched(capsys, "C++", cwd=folder)["hits"]] == ["nav/rules/cpp"]
+
+
+def test_query_syntax_is_read_where_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    assert searched(capsys, "--query-syntax", "callback AND executor", cwd=folder)["total"] == 1
+    assert searched(capsys, "--query-syntax", "navigation AND executor", cwd=folder, code=1)["total"] == 0
+
+
+def test_query_syntax_that_is_none_exits_2(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "--query-syntax", "(executor", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: a closing `)` was expected\n")
+
+
+def test_file_that_cannot_be_read_is_a_problem(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
+    said = searched(capsys, "executor", cwd=folder)
+    problem = {"path": "nav/rules/bad.md", "code": "front-matter-missing", "message": "the file has no front matter"}
+    assert (said["problems"], said["total"]) == ([problem], 1)
+    assert run_here(capsys, "search", "executor", cwd=folder).out.startswith(
+        "1 file of this scope cannot be read in full:"
+    )
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "many"])
+def test_limit_that_is_none_exits_2(limit: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "x", "--limit", limit, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+def test_several_projects_and_none_named_are_all_searched(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "arm/rules/grip", "The executor grips.\n")
+    assert searched(capsys, "executor", cwd=folder)["total"] == 2
+    assert searched(capsys, "executor", "--wing", "arm", cwd=folder)["total"] == 1

@@ -1,0 +1,126 @@
+"""`mdmem show`: entries in full, by every name an address has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import memory, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+ADDRESS = "nav/architecture/threads"
+
+
+def chained(folder: Path) -> Path:
+    memory(folder)
+    write_entry(folder / "memory", "nav/architecture/four", title="Use four threads", supersedes=ADDRESS)
+    write_entry(
+        folder / "memory", ADDRESS, title="Use two threads", status="deprecated", superseded_by="nav/architecture/four"
+    )
+    return folder
+
+
+def test_text_has_the_fields_and_the_body(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", ADDRESS, cwd=memory(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        f"[decision] {ADDRESS} (current)\n  Use two threads\n  status: active\n  created_at: 2026-03-05\n\n"
+        "  Navigation uses two threads.\n\n  Rationale: it was measured.\n"
+    )
+
+
+def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", ADDRESS, "--format", "json", cwd=memory(tmp_path))
+    assert json.loads(ran.out) == {
+        "schema": 1,
+        "entries": [
+            {
+                "address": ADDRESS,
+                "path": f"{ADDRESS}.md",
+                "front_matter": {
+                    "type": "decision",
+                    "status": "active",
+                    "created_at": "2026-03-05",
+                    "title": "Use two threads",
+                },
+                "body": "\nNavigation uses two threads.\n\nRationale: it was measured.\n",
+                "current": True,
+                "heads": [ADDRESS],
+            }
+        ],
+    }
+
+
+def test_markdown_is_a_section(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", ADDRESS, "--format", "markdown", cwd=memory(tmp_path))
+    assert ran.out.startswith(f"## Use two threads\n\n`{ADDRESS}`: decision, current\n\nNavigation uses")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ADDRESS,
+        "architecture/threads",
+        "threads",
+        f"memory/{ADDRESS}.md",
+        f"memory/{ADDRESS}",
+        f"./memory/{ADDRESS}.md",
+        f"{ADDRESS}.md",
+    ],
+)
+def test_entry_is_found_by_name(name: str, tmp_path: Path, capsys: Capture) -> None:
+    assert run_here(capsys, "show", name, cwd=memory(tmp_path)).out.startswith(f"[decision] {ADDRESS} ")
+
+
+def test_entry_is_found_by_its_absolute_path_and_by_the_path_from_here(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    room = folder / "memory/nav/architecture"
+    assert run_here(capsys, "show", str(room / "threads.md"), cwd=folder).code == 0
+    assert run_here(capsys, "show", "threads.md", cwd=room).code == 0
+    assert run_here(capsys, "show", "../rules/callbacks.md", cwd=room).code == 0
+
+
+@pytest.mark.parametrize(("name", "number"), [("nav/", 2), ("nav/rules/", 1), ("memory/nav/", 2)])
+def test_slash_shows_everything_below(name: str, number: int, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", name, "--format", "json", cwd=memory(tmp_path))
+    assert len(json.loads(ran.out)["entries"]) == number
+
+
+def test_several_names_are_shown_in_their_order_each_once(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", "threads", "callbacks", ADDRESS, "--format", "json", cwd=memory(tmp_path))
+    assert [entry["address"] for entry in json.loads(ran.out)["entries"]] == [ADDRESS, "nav/rules/callbacks"]
+
+
+def test_superseded_entry_says_what_replaced_it(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", ADDRESS, cwd=chained(tmp_path))
+    assert ran.out.startswith(f"[decision] {ADDRESS} (replaced by nav/architecture/four)\n")
+
+
+def test_entry_that_is_not_there_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", "nav/rules/calbacks", cwd=memory(tmp_path))
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "mdmem: there is no entry `nav/rules/calbacks`; did you mean nav/rules/callbacks?\n"
+
+
+def test_one_name_that_fails_shows_nothing(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", "threads", "zebra", cwd=memory(tmp_path))
+    assert (ran.code, ran.out) == (1, "")
+
+
+def test_short_name_of_several_entries_is_refused_with_all_of_them(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/threads")
+    ran = run_here(capsys, "show", "threads", cwd=folder)
+    assert ran.code == 2
+    assert ran.err.startswith(f"mdmem: `threads` means several entries: {ADDRESS}, nav/rules/threads; ")
+
+
+def test_entry_that_cannot_be_read_says_why(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/bad.md", "---\ntype: note\n")
+    ran = run_here(capsys, "show", "nav/rules/bad", cwd=folder)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(
+        "mdmem: nav/rules/bad is there but cannot be read: line 1: the front matter is not closed; "
+    )

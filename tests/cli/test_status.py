@@ -1,0 +1,108 @@
+"""`mdmem status`: where the memory is and how it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import memory, run_here, snapshot, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "status", cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        f"root     {folder}/memory (the repository's only mdmem.toml)",
+        "tree     working tree",
+        "wing     nav  project (active): 1 decision, 1 invariant; 2 active",
+        f"index    not built yet; the first question builds it in {folder}/.git/mdmem/cache/memory/text",
+        "findings none",
+    ]
+
+
+def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    said = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)
+    assert said.pop("index")["exists"] is False
+    assert said == {
+        "schema": 1,
+        "root": f"{folder}/memory",
+        "why": "the repository's only mdmem.toml",
+        "tree": "working tree",
+        "active_wing": "nav",
+        "wings": [
+            {
+                "name": "nav",
+                "kind": "project",
+                "entries": 2,
+                "types": {"decision": 1, "invariant": 1},
+                "statuses": {"active": 2},
+                "broken": 0,
+            }
+        ],
+        "findings": {"error": 0, "warning": 0, "info": 0},
+        "remarks": [],
+    }
+
+
+def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    run_here(capsys, "search", "threads", cwd=folder)
+    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB, up to date")
+    write_entry(folder / "memory", "nav/rules/new", title="New")
+    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB, 1 changed since")
+
+
+def test_status_writes_no_index(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    run_here(capsys, "status", cwd=folder)
+    assert not (folder / ".git/mdmem/cache/memory/text").exists()
+    assert snapshot(folder) == before
+
+
+def test_findings_and_broken_files_are_counted(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
+    ran = run_here(capsys, "status", cwd=folder)
+    assert ran.code == 0
+    assert "; 1 file unreadable\n" in ran.out
+    assert "findings 1 error; `mdmem check` shows them" in ran.out
+
+
+def test_wing_is_not_active_where_several_could_be(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "arm/rules/grip", title="Grip")
+    assert json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)["active_wing"] is None
+
+
+def test_root_outside_git_says_what_is_missing(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mdmem.toml").touch()
+    ran = run_here(capsys, "status", cwd=tmp_path)
+    assert (ran.code, "not in a git repository: history, --at and --staged are not to be had" in ran.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("nonsense = 1\n", "mdmem: mdmem.toml has an unknown key `nonsense`; known keys are "),
+        (
+            "defualt_wing = 'nav'\n",
+            "mdmem: mdmem.toml has an unknown key `defualt_wing`; did you mean `default_wing`?\n",
+        ),
+        ("budget = ", "mdmem: mdmem.toml cannot be read: "),
+        ("budget = 'much'\n", "mdmem: mdmem.toml: `budget` must be a whole number from 0, found 'much'\n"),
+    ],
+)
+def test_settings_that_cannot_be_used_exit_2(settings: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/mdmem.toml", settings)
+    ran = run_here(capsys, "status", cwd=folder)
+    assert (ran.code, ran.out, ran.err.startswith(said), ran.err.count("\n")) == (2, "", True, 1)

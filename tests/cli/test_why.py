@@ -1,0 +1,77 @@
+"""`mdmem why`: how an entry came to bind or was replaced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, memory, run_here, write_entry
+
+Capture = pytest.CaptureFixture[str]
+OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
+
+
+def chained(folder: Path) -> Path:
+    memory(folder)
+    ended = {"status": "deprecated", "superseded_by": NEW, "deprecated_at": "2026-06-01"}
+    write_entry(folder / "memory", OLD, title="Use two threads", **ended)
+    new = {"created_at": "2026-06-01", "supersedes": OLD, "reason": "Two were too few."}
+    write_entry(folder / "memory", NEW, title="Use four threads", **new)
+    commit_all(folder, "four threads")
+    return folder
+
+
+@pytest.mark.parametrize("name", [OLD, NEW])
+def test_chain_is_shown_in_both_directions(name: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "why", name, cwd=chained(tmp_path))
+    assert (ran.code, ran.err) == (0, "")
+    old, new, verdict = ran.out.split("\n\n")
+    assert f"[decision] {OLD} (deprecated)\n    Use two threads\n    since 2026-03-05, until 2026-06-01" in old
+    assert f"[decision] {NEW} (current)\n    Use four threads\n    since 2026-06-01\n    replaces {OLD}\n" in new
+    assert "    reason: Two were too few.\n" in new
+    assert verdict == (f"{NEW} is current.\n" if name == NEW else f"Binding instead: {NEW}.\n")
+
+
+def test_commits_of_each_file_are_named_newest_first(tmp_path: Path, capsys: Capture) -> None:
+    folder = chained(tmp_path)
+    said = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=folder).out)
+    subjects = [[commit["subject"] for commit in link["commits"]] for link in said["chain"]]
+    assert subjects == [["four threads", "the memory"], ["four threads"]]
+    assert said["chain"][1]["commits"][0]["author"] == "Ada"
+    assert said["chain"][1]["commits"][0]["commit"] == git(folder, "rev-parse", "--short", "HEAD")
+
+
+def test_json_has_the_chain_and_its_heads(tmp_path: Path, capsys: Capture) -> None:
+    said = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=chained(tmp_path)).out)
+    assert (said["schema"], said["address"], said["heads"], said["contradictory"]) == (1, OLD, [NEW], False)
+    assert [(link["address"], link["current"], link["supersedes"]) for link in said["chain"]] == [
+        (OLD, False, []),
+        (NEW, True, [OLD]),
+    ]
+
+
+def test_commits_before_a_revision_are_those_of_the_revision(tmp_path: Path, capsys: Capture) -> None:
+    folder = chained(tmp_path)
+    said = json.loads(run_here(capsys, "why", OLD, "--at", "HEAD~1", "--format", "json", cwd=folder).out)
+    assert [commit["subject"] for commit in said["chain"][0]["commits"]] == ["the memory"]
+
+
+def test_entry_without_a_commit_has_no_history(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", NEW)
+    ran = run_here(capsys, "why", NEW, "--format", "json", cwd=folder)
+    assert (ran.code, json.loads(ran.out)["chain"][0]["commits"]) == (0, [])
+
+
+def test_root_outside_git_has_no_history(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mdmem.toml").touch()
+    write_entry(tmp_path, OLD)
+    ran = run_here(capsys, "why", OLD, cwd=tmp_path)
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, f"{OLD} is current.")
+
+
+def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "why", "zebra", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (1, "", "mdmem: there is no entry `zebra`; `mdmem list` names them all\n")

@@ -1,0 +1,136 @@
+"""The JSON that programs read: the keys of DESIGN.md section 8, each where a program looks for it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_repository, make_root, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a memory that fills every list of every answer."""
+    made = make_root(make_repository(tmp_path), 'default_wing = "app"\n')
+    write(made, "app/README.md", "---\nkind: project\nshared_wings: [lib]\n---\n")
+    write(made, "lib/README.md", "---\nkind: shared\n---\n")
+    write_entry(made, "app/a/local", "Queue.\n", title="Local", overrides="lib/a/default", conflicts_with="app/a/other")
+    write_entry(made, "app/a/other", "Queue.\n", title="Other", focus="auth", reason="x")
+    write_entry(made, "app/a/old", "Old queue.\n", status="deprecated", superseded_by="app/a/other", deprecated_at="2026-04-01")
+    write_entry(made, "app/a/idea", "Queue.\n", status="draft")
+    write_entry(made, "lib/a/default", "Queue.\n", title="Default")
+    write(made, "app/a/broken.md", "no front matter\n")
+    return made
+
+
+def answered(capsys: Capture, root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    ran = run_here(capsys, *arguments, "--format", "json", cwd=root)
+    assert ran.code == code, ran.err
+    answer: dict[str, Any] = json.loads(ran.out)
+    assert answer.pop("schema") == 1
+    return answer
+
+
+def missing(keys: str, found: dict[str, Any]) -> set[str]:
+    """Return the keys that are promised and not there; more may be there."""
+    return set(keys.split()) - found.keys()
+
+
+def test_search_has_its_keys(root: Path, capsys: Capture) -> None:
+    answer = answered(capsys, root, "search", "queue")
+    assert missing("query total hits problems degraded source", answer) == set()
+    hit = next(hit for hit in answer["hits"] if hit["via"])
+    assert missing("address type status title wing room score snippet heads via", hit) == set()
+    assert missing("path code message", answer["problems"][0]) == set()
+
+
+def test_search_has_its_values(root: Path, capsys: Capture) -> None:
+    answer = answered(capsys, root, "search", "old", "queue", "--limit", "1")
+    (hit,) = answer["hits"]
+    assert (answer["query"], answer["total"], answer["degraded"], answer["source"]) == ("old queue", 3, False, "index")
+    assert isinstance(hit.pop("score"), float)
+    expected = {"type": "decision", "status": "active", "title": "Other", "wing": "app", "room": "a", "snippet": "Queue."}
+    assert hit == {"address": "app/a/other", **expected, "heads": ["app/a/other"], "via": ["app/a/old"]}
+
+
+def test_search_that_finds_nothing_is_a_document_too(root: Path, capsys: Capture) -> None:
+    assert answered(capsys, root, "search", "nowhere", code=1)["hits"] == []
+
+
+RETRIEVE = (
+    "scope items proposed conflicts omitted omitted_counts problems fallback tokens budget over_budget covered"
+    " unmatched_terms searched degraded source"
+)
+ITEM = "address type status title scope content form score reason overrides"
+
+
+def test_retrieve_has_its_keys(root: Path, capsys: Capture) -> None:
+    answer = answered(capsys, root, "retrieve", "queue", "--focus", "auth")
+    assert missing(RETRIEVE, answer) == set()
+    assert missing("wing shared_wings rooms focus state", answer["scope"]) == set()
+    for kind, keys in (
+        ("items", ITEM),
+        ("proposed", ITEM),
+        ("conflicts", "a b why"),
+        ("omitted", "address type why"),
+        ("problems", "path code message"),
+    ):
+        assert missing(keys, answer[kind][0]) == set(), kind
+
+
+def test_retrieve_has_its_values(root: Path, capsys: Capture) -> None:
+    answer = answered(capsys, root, "retrieve", "queue nowhere", "--focus", "auth", "--room", "a", "--budget", "999")
+    scope = {"wing": "app", "shared_wings": ["lib"], "rooms": ["a"], "focus": "auth", "state": "resolved"}
+    assert answer["scope"] == scope
+    assert [(item["address"], item["scope"], item["overrides"]) for item in answer["items"]] == [
+        ("app/a/other", "focus", []),
+        ("app/a/local", "project", ["lib/a/default"]),
+    ]
+    local = answer["items"][1]
+    assert (local["type"], local["status"], local["title"]) == ("decision", "active", "Local")
+    assert (local["content"], local["form"]) == ("Queue.", "full")
+    assert [item["address"] for item in answer["proposed"]] == ["app/a/idea"]
+    why = "overridden by app/a/local"
+    assert answer["omitted"] == [{"address": "lib/a/default", "type": "decision", "why": why}]
+    why = "declared in `conflicts_with`"
+    assert answer["conflicts"] == [{"a": "app/a/local", "b": "app/a/other", "why": why}]
+    assert (answer["budget"], answer["over_budget"], 0 < answer["tokens"] < 100) == (999, False, True)
+    assert (answer["covered"], answer["unmatched_terms"], answer["searched"]) == (True, ["nowhere"], ["app/a", "lib/a"])
+    assert (answer["degraded"], answer["source"], answer["fallback"]) == (False, "index", [])
+    assert [problem["path"] for problem in answer["problems"]] == ["app/a/broken.md"]
+
+
+def test_retrieve_counts_what_it_does_not_list(root: Path, capsys: Capture) -> None:
+    for number in range(60):
+        write_entry(root, f"app/b/n{number}", "Queue.\n", type="note")
+    answer = answered(capsys, root, "retrieve", "--budget", "0")
+    assert len(answer["omitted"]) == 50
+    assert answer["omitted_counts"] == [
+        {"type": "decision", "why": "over the budget", "count": 1},
+        {"type": "note", "why": "over the budget", "count": 12},
+    ]
+
+
+def test_retrieve_names_passages_by_path_line_and_text(root: Path, tmp_path: Path, capsys: Capture) -> None:
+    (root / "mdmem.toml").unlink()
+    write(tmp_path, "README.md", "A queue.\n")
+    assert answered(capsys, root, "retrieve", "queue")["fallback"] == [
+        {"path": "README.md", "line": 1, "text": "A queue."}
+    ]
+
+
+@pytest.mark.parametrize("arguments", [("show", "app/a/old"), ("list", "--status", "deprecated")])
+def test_show_and_list_have_their_keys_and_values(arguments: tuple[str, ...], root: Path, capsys: Capture) -> None:
+    answer = answered(capsys, root, *arguments)
+    stated = {"type": "decision", "status": "deprecated", "created_at": "2026-03-05", "superseded_by": "app/a/other"}
+    front_matter = stated | {"deprecated_at": "2026-04-01"}
+    standing = {"body": "\nOld queue.\n", "current": False, "heads": ["app/a/other"]}
+    expected = {"address": "app/a/old", "path": "app/a/old.md", "front_matter": front_matter, **standing}
+    assert [{key: entry[key] for key in expected} for entry in answer["entries"]] == [expected]
+
+
+def test_json_keeps_letters_as_they_are(root: Path, capsys: Capture) -> None:
+    write_entry(root, "app/a/emoji", "Text.\n", title="Größe 🎉")
+    assert '"title": "Größe 🎉"' in run_here(capsys, "show", "app/a/emoji", "--format", "json", cwd=root).out

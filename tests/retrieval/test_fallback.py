@@ -1,0 +1,191 @@
+"""Where the answer comes from when the memory cannot be read: docs, README, then a search of the workspace."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from builders import commit_all, environment, make_repository, run_here, write
+
+from mdmem.retrieval.fallback import LIMIT, Passage, fall_back, search_files
+
+from .builders import make_wings, put
+
+Capture = pytest.CaptureFixture[str]
+DOCS = "# Architecture\n\nThe queue retries.\n\n---\n\nLocks are held briefly.\n"
+README = "# Project\n\nA queue for everybody.\n"
+
+
+def answered(capsys: Capture, folder: Path, *arguments: str) -> dict[str, object]:
+    """Return the JSON answer of a retrieval, which exits 0."""
+    ran = run_here(capsys, "retrieve", *arguments, "--format", "json", cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    answer: dict[str, object] = json.loads(ran.out)
+    return answer
+
+
+def sources(answer: Mapping[str, object]) -> tuple[object, object, list[tuple[str, int, str]]]:
+    """Return source, whether the answer is degraded, and what was found outside the memory."""
+    passages = [(one["path"], one["line"], one["text"]) for one in answer["fallback"]]
+    return answer["source"], answer["degraded"], passages
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Return a repository without a memory, which has docs, a README and code."""
+    made = make_repository(tmp_path / "repository")
+    write(made, "docs/architecture.md", DOCS)
+    write(made, "README.md", README)
+    write(made, "src/queue.py", "# timeout of a queue\nTIMEOUT = 5\n")
+    commit_all(made)
+    return made
+
+
+def test_answer_without_a_memory_is_the_docs(repository: Path, capsys: Capture) -> None:
+    found = answered(capsys, repository, "the queues", "queue")
+    assert sources(found) == ("docs", True, [("docs/architecture.md", 3, "The queue retries.")])
+    assert (found["items"], found["covered"], found["scope"]["state"]) == ([], False, "unresolved")
+
+
+def test_answer_without_words_is_the_text_of_the_docs(repository: Path, capsys: Capture) -> None:
+    assert sources(answered(capsys, repository)) == (
+        "docs",
+        True,
+        [
+            ("docs/architecture.md", 1, "# Architecture"),
+            ("docs/architecture.md", 3, "The queue retries."),
+            ("docs/architecture.md", 7, "Locks are held briefly."),
+        ],
+    )
+
+
+def test_answer_is_the_readme_where_the_docs_say_nothing(repository: Path, capsys: Capture) -> None:
+    found = answered(capsys, repository, "everybody")
+    assert sources(found) == ("readme", True, [("README.md", 3, "A queue for everybody.")])
+    (repository / "docs" / "architecture.md").unlink()
+    assert sources(answered(capsys, repository, "queue"))[0] == "readme"
+
+
+def test_answer_is_a_search_of_the_workspace_at_last(repository: Path, capsys: Capture) -> None:
+    expected = [("src/queue.py", 1, "# timeout of a queue"), ("src/queue.py", 2, "TIMEOUT = 5")]
+    assert sources(answered(capsys, repository / "src", "timeout")) == ("workspace", True, expected)
+
+
+def test_answer_outside_git_searches_the_files(tmp_path: Path, capsys: Capture) -> None:
+    write(tmp_path, "notes/a.md", "A timeout.\n")
+    assert sources(answered(capsys, tmp_path, "timeout")) == ("workspace", True, [("notes/a.md", 1, "A timeout.")])
+
+
+def test_answer_where_nothing_says_anything_is_still_one(repository: Path, capsys: Capture) -> None:
+    assert sources(answered(capsys, repository, "nowhere")) == ("workspace", True, [])
+
+
+def test_answer_as_text_says_where_it_comes_from(repository: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "retrieve", "queue", cwd=repository)
+    assert ran.out.startswith("Degraded: no memory here: no mdmem.toml in ")
+    assert "this answer comes from docs/architecture.md.\n" in ran.out
+    assert "docs/architecture.md:3: The queue retries." in ran.out
+    assert "othing binding" not in ran.out
+
+
+def test_root_that_is_named_and_is_none_is_a_usage_error(repository: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "--root", "nowhere", "retrieve", "queue", cwd=repository)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("mdmem: there is no folder nowhere")
+
+
+def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(
+    repository: Path, capsys: Capture
+) -> None:
+    root = make_wings(repository)
+    write(root, "app/a/rule.md", "no front matter\n")
+    found = answered(capsys, root, "queue")
+    assert sources(found)[:2] == ("docs", True)
+    assert [one["path"] for one in found["problems"]] == ["app/a/rule.md"]
+
+
+def test_memory_without_entries_is_no_fault(repository: Path, capsys: Capture) -> None:
+    found = answered(capsys, make_wings(repository), "queue")
+    assert (found["degraded"], found["source"], found["fallback"], found["covered"]) == (False, "scan", [], False)
+
+
+# --- without the right to read ---
+
+
+def unprivileged(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program that cannot read what its mode forbids, root or not."""
+    if os.name != "posix":
+        pytest.skip("modes forbid nothing here")
+    command = list(arguments)
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("root reads everything, and setpriv is not here to drop that")
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, encoding="utf-8", check=False)
+
+
+@pytest.mark.parametrize("locked", ["memory", "memory/app", "memory/app/a", "memory/app/a/rule.md", "memory/mdmem.toml"])
+def test_what_may_not_be_read_is_a_problem_and_never_nothing_binding(locked: str, repository: Path) -> None:
+    root = make_wings(repository)
+    put(root, "app/a/rule", "Queue", type="invariant")
+    # git tracks the settings, so that the root is found from the top without reading it.
+    commit_all(repository)
+    path = repository / locked
+    mode = path.stat().st_mode
+    path.chmod(0)
+    try:
+        if "ermission denied" not in unprivileged("ls", str(path / "x"), cwd=repository).stderr and path.is_dir():
+            pytest.skip("this system lets us read everything")
+        mdmem = (sys.executable, "-m", "mdmem", "retrieve", "queue", "--wing", "app")
+        ran = unprivileged(*mdmem, "--format", "json", cwd=repository)
+        text = unprivileged(*mdmem, cwd=repository)
+    finally:
+        path.chmod(mode)
+    assert (ran.returncode, text.returncode) == (0, 0), ran.stderr
+    answer = json.loads(ran.stdout)
+    assert [one["path"] for one in answer["problems"]] == [locked.removeprefix("memory/") if "/" in locked else "."]
+    assert "othing binding" not in text.stdout
+    if locked == "memory/mdmem.toml":
+        assert [one["address"] for one in answer["items"]] == ["app/a/rule"]
+    else:
+        assert sources(answer) == ("docs", True, [("docs/architecture.md", 3, "The queue retries.")])
+
+
+# --- the order, by itself ---
+
+
+def search(found: list[tuple[str, int, str]]):  # noqa: ANN201
+    return lambda words, limit: found
+
+
+def test_fall_back_asks_for_the_workspace_only_with_words(tmp_path: Path) -> None:
+    found = search([("a.py", 1, "x = 1")])
+    assert fall_back(tmp_path, [], search_lines=found) == ("workspace", ())
+    assert fall_back(tmp_path, ["x"], search_lines=found) == ("workspace", (Passage("a.py", 1, "x = 1"),))
+
+
+def test_fall_back_gives_a_bounded_number_of_short_lines(tmp_path: Path) -> None:
+    write(tmp_path, "README.md", "queue " * 99 + "\n" + "queue\n" * 99)
+    _, passages = fall_back(tmp_path, ["Queue"], search_lines=search([]))
+    assert (LIMIT, len(passages)) == (20, 20)
+    assert (len(passages[0].text), passages[0].text[-8:]) == (240, "e queue…")
+
+
+def test_fall_back_reads_a_document_that_is_not_utf8(tmp_path: Path) -> None:
+    write(tmp_path, "README.md", b"caf\xe9 queue\n")
+    assert fall_back(tmp_path, ["queue"], search_lines=search([])) == (
+        "readme",
+        (Passage("README.md", 1, "caf\ufffd queue"),),
+    )
+
+
+def test_search_files_finds_lines_of_text_files(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "queue\nlock\n")
+    write(tmp_path, "b/c.md", "A Queue\n")
+    write(tmp_path, "d.py", "queue\n")
+    assert search_files(tmp_path, ["queue"], 9) == [("a.md", 1, "queue"), ("b/c.md", 1, "A Queue")]
+    assert search_files(tmp_path, ["queue"], 1) == [("a.md", 1, "queue")]
