@@ -35,7 +35,7 @@ class Finding:
 
     `message` is lower case without a full stop; `help` starts with a verb.
     `severity` is None until the engine gives the check's own or the settings' one.
-    `other` is the other end of a link.
+    `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
     """
 
     code: str
@@ -46,6 +46,7 @@ class Finding:
     other: Place | None = None
     severity: Severity | None = None
     new: bool = False
+    quotable: bool = True
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

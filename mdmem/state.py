@@ -40,7 +40,7 @@ def _user_cache(environment: Mapping[str, str]) -> Path:
     stated = Path(environment.get("XDG_CACHE_HOME", ""))
     if stated.is_absolute():
         return stated
-    home = Path(environment.get("HOME") or Path("~").expanduser())
+    home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111  # a Path raises without a home
     return home / ".cache" if home.is_absolute() else Path(os.devnull)
 
 
@@ -57,7 +57,7 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
 
 
 def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
-    """Replace a file of the cache as a whole and say whether that worked; a cache that cannot be written is no fault."""
+    """Replace a file of the cache as a whole and say whether that worked: a cache may fail to be written."""
     text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from stat import S_ISREG
 from typing import Protocol
 
 from mdmem.gitrepo import Blob, Repository, list_revision, list_staged, read_blobs
@@ -160,10 +161,16 @@ class WorkingTree:
 
     @staticmethod
     def _is_wing(folder: str) -> bool:
+        manifest = Path(folder) / "README.md"
         try:
-            return is_wing_manifest((Path(folder) / "README.md").read_bytes())
-        except OSError:
+            # As in git, what a symbolic link leads to is not looked at.
+            is_file = S_ISREG(manifest.lstat().st_mode)
+            return is_file and is_wing_manifest(_read_with_stat(str(manifest))[0])
+        except (FileNotFoundError, NotADirectoryError):
             return False
+        except OSError:
+            # What cannot be read may be a wing, and then a wing is missing.
+            return True
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked."""

@@ -7,7 +7,8 @@ Fails:
 
     MyApp/Business Rules/Use UTC.md
 
-Fix: rename it with `mdmem mv`, which rewrites the links: `my_app/business-rules/use-utc.md`.
+Fix: rename it with `git mv`, here to `my_app/business-rules/use-utc.md`, and write the new address in the entries that
+link to it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.layout import at_path
+from mdmem.checks.layout import MOVING, at_path
 from mdmem.checks.names import is_well_formed, well_formed, why_not_on_windows
 from mdmem.checks.prefixes import files_and_folders
 from mdmem.finding import Finding, Severity
@@ -36,5 +37,5 @@ def find(case: Case) -> Iterator[Finding]:
         if is_well_formed(kind, name) or not name.isprintable() or why_not_on_windows(name):
             continue
         better = well_formed(kind, name)
-        help_ = f"rename it to `{better}` with `mdmem mv`" if better else "rename it with `mdmem mv`"
+        help_ = f"rename it to `{better}` {MOVING}" if better else f"rename it {MOVING}"
         yield at_path(CODE, path, f"the {kind} `{name}` is not {written}", help_)

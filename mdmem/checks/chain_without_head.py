@@ -8,7 +8,8 @@ Fails:
     app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
     app/rules/new.md    status: deprecated    deprecated_reason: the service was shut down
 
-Fix: `mdmem supersede` the last entry, or keep the gap and say so: `ignore: {chain-without-head: the subject is gone}`.
+Fix: write the entry that holds now with `supersedes: [app/rules/new]`, and name it under `superseded_by` in the last
+one. Or keep the gap and say so in the last one: `ignore: {chain-without-head: the subject is gone}`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,6 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         seen.add(last)
         message = f"ended, and nothing in force replaces it or `{edge.old}`, which it superseded"
-        help_ = f"run `mdmem supersede {last}`, or add `ignore: {{{CODE}: <why the gap is meant>}}`"
+        help_ = f"add `superseded_by` with the entry that holds now, or `ignore: {{{CODE}: <why the gap is meant>}}`"
         other = case.link_place(edge.old, "superseded_by", last)
         yield Finding(CODE, message, case.catalog.place(last, "status"), help_, last, other=other)

@@ -8,7 +8,8 @@ Fails:
 
     see: [react/anti-patterns/indx-as-key]
 
-Fix: write the address that was meant; the nearest ones are named. `mdmem mv` rewrites the links to an entry that moves.
+Fix: write the address that was meant; the nearest ones are named. Where an entry was renamed, `git grep OLD-ADDRESS`
+lists the entries that still name it.
 """
 
 from __future__ import annotations

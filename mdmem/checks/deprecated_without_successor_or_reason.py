@@ -7,7 +7,7 @@ Fails:
     status: deprecated
     deprecated_at: 2026-05-04
 
-Fix: add `superseded_by` with the successor (`mdmem supersede` writes both ends), or `deprecated_reason`.
+Fix: add `superseded_by` with the successor, and this entry to the successor's `supersedes`; or add `deprecated_reason`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Fails:
 
     see: [app/rules/retry, retry]
 
-Fix: remove the second; `mdmem check --fix` does.
+Fix: remove the second.
 """
 
 from __future__ import annotations

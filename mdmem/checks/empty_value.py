@@ -8,7 +8,7 @@ Fails:
     owner:
     tags: ~
 
-Fix: write a value, or remove the line; `mdmem check --fix` removes it.
+Fix: write a value, or remove the line.
 """
 
 from __future__ import annotations

@@ -50,8 +50,10 @@ def get_check(code: str) -> Check:
 
 def _unknown_code(code: str) -> str:
     close = difflib.get_close_matches(code, CODES, n=3, cutoff=0.4)
-    return f"there is no check `{code}`; did you mean {' or '.join(f'`{one}`' for one in close)}?" if close else (
-        f"there is no check `{code}`; `mdmem check --explain all` lists them"
+    return (
+        f"there is no check `{code}`; did you mean {' or '.join(f'`{one}`' for one in close)}?"
+        if close
+        else (f"there is no check `{code}`; `mdmem check --explain all` lists them")
     )
 
 
@@ -66,14 +68,21 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
 
 
 def run(case: Case, codes: Iterable[str]) -> list[Finding]:
-    """Return what the checks find, sorted by file, place and code, each with its severity."""
+    """Return what the checks find and no entry keeps out by `ignore`, by file, place and code, each with its severity."""
     found: list[Finding] = []
     for code in codes:
         check = get_check(code)
         severity = case.settings.severity.get(code)
         for finding in check.find(case):
-            found.append(replace(finding, severity=severity or finding.severity or check.SEVERITY))
+            if not _is_kept_out(case, finding):
+                found.append(replace(finding, severity=severity or finding.severity or check.SEVERITY))
     return sorted(set(found), key=lambda finding: finding.sort_key)
+
+
+def _is_kept_out(case: Case, finding: Finding) -> bool:
+    """Say whether the entry that a finding is about names its code, with a reason, under `ignore`."""
+    entry = case.catalog.entries.get(finding.address) if finding.address else None
+    return entry is not None and any(code == finding.code for code, _ in entry.ignore)
 
 
 def first_sentences() -> dict[str, str]:

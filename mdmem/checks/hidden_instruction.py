@@ -1,8 +1,8 @@
 """A comment that no reader sees rendered speaks to an agent.
 
 A reviewer reads the rendered page, an agent reads the file. A comment that tells the agent to ignore its rules, or
-that it must do something, passes the review and takes effect. Ordinary comments and `<!-- mdmem: ignore CODE reason
--->` are fine, and so is a comment in code, which is shown.
+that it must do something, passes the review and takes effect. Ordinary comments and those that begin with `mdmem:` are
+fine, and so is a comment in code, which is shown.
 
 Fails:
 

@@ -8,6 +8,8 @@ from mdmem.catalog import is_entry_place
 from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME
 
+# How to rename an entry, as the end of a sentence.
+MOVING = "with `git mv`, and write the new address in the entries that link to it"
 _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")

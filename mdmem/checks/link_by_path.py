@@ -7,7 +7,7 @@ Fails:
 
     see: [../rules/retry.md]
 
-Fix: write the address, `wing/room/entry-id`; `mdmem check --fix` does.
+Fix: write the address, as in `see: [app/rules/retry]`; the finding names it.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Fails:
     type: decision\\r\\n
     status: active\\n
 
-Fix: save the file with one kind of line ending; `mdmem check --fix` takes the one that most lines have.
+Fix: save the file with one kind of line ending; the finding names the one that most lines have.
 """
 
 from __future__ import annotations

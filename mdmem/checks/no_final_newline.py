@@ -7,7 +7,7 @@ Fails:
 
     We store times in UTC.⏏    (no newline)
 
-Fix: end the last line with a newline; `mdmem check --fix` does.
+Fix: end the last line with a newline.
 """
 
 from __future__ import annotations

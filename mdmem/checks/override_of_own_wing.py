@@ -7,7 +7,8 @@ Fails:
 
     app/rules/retry-five-times.md    overrides: app/rules/retry-twice
 
-Fix: write it under `supersedes`, or narrow one of the two with `applies_to` or `focus`.
+Fix: write it under `supersedes`, and `superseded_by`, `status: deprecated` and `deprecated_at` in the old entry. Where
+both hold, remove `overrides` and narrow one of the two with `applies_to` or `focus`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def find(case: Case) -> Iterator[Finding]:
     for link in distinct_links(case):
         if link.field == "overrides" and link.target is not None and link.target.startswith(f"{link.entry.wing}/"):
             message = f"overrides `{link.target}` of its own wing"
-            help_ = f"run `mdmem supersede {link.target}`, or narrow one of the two with `applies_to` or `focus`"
+            help_ = (
+                f"write `supersedes: [{link.target}]` instead, or remove it and narrow one with `applies_to` or `focus`"
+            )
             place = case.catalog.place(link.entry.address, link.field, link.item)
             yield Finding(CODE, message, place, help_, link.entry.address, other=Place(f"{link.target}.md"))

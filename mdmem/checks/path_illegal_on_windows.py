@@ -8,7 +8,7 @@ Fails:
     app/rules/aux.md
     app/rules/when: now.md
 
-Fix: rename it, with `mdmem mv OLD NEW` where it is an entry, so that links follow.
+Fix: rename it with `git mv`, and where it is an entry, write the new address in the entries that link to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.layout import at_path
+from mdmem.checks.layout import MOVING, at_path
 from mdmem.checks.names import why_not_on_windows
 from mdmem.checks.prefixes import files_and_folders
 from mdmem.entry.model import visible
@@ -33,4 +33,4 @@ def find(case: Case) -> Iterator[Finding]:
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"
-            yield at_path(CODE, path, message, "rename it with `mdmem mv`")
+            yield at_path(CODE, path, message, f"rename it {MOVING}")

@@ -34,4 +34,4 @@ def find(case: Case) -> Iterator[Finding]:
         for secret in find_secrets(document.text):
             place = document.text_place(secret.offset, secret.width)
             help_ = "revoke it, then write where it is kept instead"
-            yield Finding(CODE, f"what looks like {secret.kind}", place, help_, address)
+            yield Finding(CODE, f"what looks like {secret.kind}", place, help_, address, quotable=False)

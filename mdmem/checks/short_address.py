@@ -7,7 +7,7 @@ Fails:
 
     see: [index-as-key]
 
-Fix: write `wing/room/entry-id`; `mdmem check --fix` does.
+Fix: write `wing/room/entry-id`; the finding names it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Fails:
     status: active
     superseded_by: [app/rules/new]
 
-Fix: write `status: deprecated` and `deprecated_at`; `mdmem check --fix` does.
+Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry.
 """
 
 from __future__ import annotations

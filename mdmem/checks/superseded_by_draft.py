@@ -8,7 +8,8 @@ Fails:
     app/rules/new.md    status: draft         supersedes: [app/rules/old]
     app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
-Fix: `mdmem approve` the draft, or take the old entry back into force and remove `superseded_by` until then.
+Fix: write `status: active` in the draft once it is approved. Until then write `status: active` in the old entry, and
+remove `superseded_by` and `deprecated_at` from it.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         if case.catalog.entries[edge.old].status is Status.DEPRECATED:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
-            help_ = f"run `mdmem approve {edge.new}`, or write `status: active` and remove `superseded_by`"
+            help_ = f"write `status: active` in `{edge.new}.md` if approved; else write it here without `superseded_by`"
         else:
             message = f"names `{edge.new}` as successor, which is still a draft"
-            help_ = f"remove `superseded_by`; `mdmem approve {edge.new}` writes it"
+            help_ = f"remove `superseded_by` until `{edge.new}.md` says `status: active`"
         place = case.link_place(edge.old, "superseded_by", edge.new)
         yield Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "status"))

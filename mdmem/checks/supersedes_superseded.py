@@ -1,7 +1,7 @@
 """An entry supersedes one that another entry had superseded before, so that the history forks.
 
 In a chain each entry supersedes the one before it, and that is all right. A fork means that the new entry was written
-without the newest rule in view. It is shown for drafts, whose approval would be refused, and for declared splits.
+without the newest rule in view. It is shown for drafts, which fork it once approved, and for declared splits.
 
 Fails:
 

@@ -1,7 +1,7 @@
 """Entries supersede one another in a circle.
 
-Each entry of the circle is superseded by what it supersedes, so nothing tells which one binds. Retrieval shows them all,
-marked as contradictory, until somebody breaks the circle. Only supersession links count: `see` may go round.
+Each entry of the circle is superseded by what it supersedes, so nothing tells which one binds. Retrieval shows them
+all, marked as contradictory, until somebody breaks the circle. Only supersession links count: `see` may go round.
 
 Fails:
 
@@ -29,4 +29,5 @@ def find(case: Case) -> Iterator[Finding]:
         field = "supersedes" if entry.supersedes else "superseded_by"
         loop = " → ".join(f"`{address}`" for address in (*cycle, cycle[0]))
         message = f"{len(cycle)} entries supersede one another: {loop}"
-        yield case.on_entry(CODE, entry, message, "remove the link from the newer entry back to the older one", field=field)
+        help_ = "remove the link from the newer entry back to the older one"
+        yield case.on_entry(CODE, entry, message, help_, field=field)

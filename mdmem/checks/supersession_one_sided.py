@@ -9,8 +9,8 @@ Fails:
     app/rules/new.md    status: active    supersedes: [app/rules/old]
     app/rules/old.md    status: active
 
-Fix: write the missing end. For a missing `superseded_by`, `mdmem check --fix` does; a missing `supersedes` may also
-mean that the old entry names the wrong one.
+Fix: write the missing end. A missing `superseded_by` goes into the old entry with `status: deprecated` and
+`deprecated_at`; a missing `supersedes` may also mean that the old entry names the wrong one.
 """
 
 from __future__ import annotations

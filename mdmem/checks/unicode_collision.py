@@ -8,7 +8,8 @@ Fails:
     app/rules/cafe\\u0301.md
     app/rules/caf\\u00e9.md
 
-Fix: rename one of them with `mdmem mv`, or merge the two into one entry.
+Fix: rename one of them with `git mv` and write the new address in the entries that link to it, or merge the two into
+one entry.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.layout import at_path
+from mdmem.checks.layout import MOVING, at_path
 from mdmem.checks.twins import composed, twins
 from mdmem.finding import Finding, Place, Severity
 
@@ -28,5 +29,5 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each pair, at the second."""
     for pair in twins(case, composed):
         message = f"`{ascii(pair.second)[1:-1]}` and `{ascii(pair.first)[1:-1]}` look the same"
-        help_ = "rename one of them with `mdmem mv`"
+        help_ = f"rename one of them {MOVING}"
         yield at_path(CODE, pair.second_path, message, help_, other=Place(pair.first_path))

@@ -8,7 +8,7 @@ Fails:
     \\ufeff---
     type: decision
 
-Fix: save the file as UTF-8 without a byte order mark; `mdmem check --fix` removes it.
+Fix: save the file as UTF-8 without a byte order mark.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A wing names nobody who answers for it.
 
-Owners approve what becomes binding in their wing. Without one, `approved-by-nobody` has nothing to go by and an agent's
-draft has no one to ask.
+Owners approve what becomes binding in their wing. Without one, nobody answers for a rule, and an agent's draft has no
+one to ask.
 
 Fails:
 

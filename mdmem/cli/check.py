@@ -21,7 +21,7 @@ from mdmem.cli.common import (
 from mdmem.cli.completion import complete_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mdmem.checks.engine import Report
     from mdmem.workspace.location import Location
@@ -51,15 +51,23 @@ def command(given: Globals, paths: tuple[str, ...], form: str, explain: str | No
     staged, revision = options["staged"], options["revision"]
     if staged and revision is not None:
         raise click.UsageError("--staged and --at name two trees; choose one")
+    pushed = _pushed_commit(os.environ) if staged else None
     worst = 0
     for location in _locations(given):
-        workspace = workspace_at(location, given, revision=revision, staged=staged)
-        if staged and not workspace.concerns_staged():
+        workspace = workspace_at(location, given, revision=revision or pushed, staged=staged and pushed is None)
+        if staged and pushed is None and not workspace.concerns_staged():
             continue
         report = _checked(workspace, paths, options)
         _print(report, workspace, form, given, silent=staged and not report.findings)
         worst = max(worst, _exit_code(report, workspace, strict=options["strict"]))
     return worst
+
+
+def _pushed_commit(environment: Mapping[str, str]) -> str | None:
+    """Return the commit that pre-commit's pre-push hook is about; None where a commit is being made."""
+    # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
+    remote = environment.get("PRE_COMMIT_REMOTE_NAME")
+    return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
 
 
 def _locations(given: Globals) -> tuple[Location, ...]:

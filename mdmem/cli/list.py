@@ -26,10 +26,11 @@ from mdmem.cli.common import (
 def command(given: Globals, form: str, **options: Any) -> int:
     """List entries by address: those in force, unless a filter asks for others."""
     from mdmem.render.json_form import entries_json
-    from mdmem.render.listings import entry_list, entry_table
+    from mdmem.render.listings import entry_list, entry_table, nothing_listed
 
     workspace = open_workspace(given, revision=options.pop("revision"))
-    found = workspace.entries(filters_from(options))
+    filters = filters_from(options)
+    found = workspace.entries(filters)
     if form == "json":
         print_text(entries_json(workspace.shown([entry.address for entry in found])))
     elif found:
@@ -37,5 +38,5 @@ def command(given: Globals, form: str, **options: Any) -> int:
     for broken in workspace.catalog.broken.values():
         given.remark(f"{broken.path}: {broken.findings[0].message} ({broken.findings[0].code})")
     if not found:
-        given.remark("no entry passes these filters")
+        given.remark(nothing_listed(workspace.count_hidden(filters)))
     return 0 if found else 1

@@ -137,7 +137,7 @@ _CLASSES = {
 
 
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
-    """Return the pattern of a set whose bracket stands before a place, and where it ends; a malformed one never matches."""
+    """Return the pattern of a set that starts behind its bracket, and where it ends; a malformed one never matches."""
     negated = glob[at : at + 1] in (b"!", b"^")
     start = at = at + negated
     members: set[int] = set()

@@ -31,7 +31,9 @@ def _block(finding: Finding, line_of: LineOf, show_path: ShowPath, ink: Ink) -> 
     severity = finding.severity or Severity.ERROR
     place = finding.place
     head = ink.severity(severity, f"{severity}[{finding.code}]")
-    lines = [f"{head} {ink.bold(_where(place, show_path))}", f"  {finding.message}", *_source(place, line_of, ink)]
+    lines = [f"{head} {ink.bold(_where(place, show_path))}", f"  {finding.message}"]
+    if finding.quotable:
+        lines += _source(place, line_of, ink)
     if finding.other is not None:
         lines.append(f"  other end: {_where(finding.other, show_path)}")
         lines += _source(finding.other, line_of, ink)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.render.ink import Ink
@@ -52,6 +52,14 @@ def entry_list(listed: Iterable[Entry], ink: Ink) -> str:
         f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}  {entry.title}"
         for entry in rows
     )
+
+
+def nothing_listed(hidden: Mapping[str, int]) -> str:
+    """Say that no entry is listed, and which option would show some."""
+    drafts, ended = count(hidden["draft"], "draft"), count(hidden["ended"], "ended entry", "ended entries")
+    hints = [f"{drafts}, shown by --include-drafts"] if hidden["draft"] else []
+    hints += [f"{ended}, shown by --include-deprecated"] if hidden["ended"] else []
+    return "; ".join(["no entry passes these filters", *hints])
 
 
 def entry_table(listed: Iterable[Entry]) -> str:
@@ -131,6 +139,8 @@ def _conclusion(explained: Explanation) -> str:
         return f"{explained.address} stands on a circle of supersessions: nothing tells which entry binds."
     if explained.address in explained.heads:
         return f"{explained.address} is current."
+    if explained.draft:
+        return f"{explained.address} is a draft: it changes nothing until it is active."
     if explained.heads:
         return f"Binding instead: {', '.join(explained.heads)}."
     return f"Nothing in this chain is in force; {explained.address} does not bind."
@@ -155,9 +165,8 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
         active = " (active)" if wing.name == report.active_wing else ""
         broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
-        lines.append(
-            f"wing     {wing.name:<{width}}  {wing.kind}{active}: {types or 'no entries'}; {statuses or 'empty'}{broken}"
-        )
+        held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
+        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
     lines += [
         f"index    {_index(report)}",
         f"findings {_findings(report)}",

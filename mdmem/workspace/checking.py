@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,13 +36,16 @@ def _facts(workspace: Opened) -> GitFacts | None:
 
 
 def _from_root(workspace: Opened, name: str) -> str:
+    """Return a path from here or from the root as counted from the root; raises UsageError where nothing is there."""
     root = workspace.location.root
-    path = (workspace.cwd / name).resolve()
-    if path.is_relative_to(root) and (path.exists() or not (root / name).exists()):
-        return path.relative_to(root).as_posix()
-    if (root / name).exists() or (root / f"{name}.md").exists():
-        return Path(name).as_posix().strip("/")
-    raise UsageError(f"{name} lies outside the memory {root}; name a file, a wing/ or a wing/room/ of it")
+    tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))
+    # The last part stays as it is typed: a symbolic link is checked, not what it leads to.
+    real = [path.parent.resolve() / path.name for path in tried]
+    inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]
+    for path in inside:
+        if (root / path).exists() or any(_is_below(file.path, path) for file in workspace.tree.files()):
+            return path
+    raise UsageError(f"{name} is nothing in the memory {root}; name a file, a wing/ or a wing/room/ of it")
 
 
 def _is_below(path: str, wanted: str) -> bool:

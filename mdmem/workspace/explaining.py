@@ -27,6 +27,7 @@ def explain(workspace: Opened, address: str) -> Explanation:
             for member in members
         ),
         heads=lineage.heads(address),
+        draft=entries[address].status is Status.DRAFT,
         contradictory=address in lineage.contradictory,
         drafts=tuple(
             one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes

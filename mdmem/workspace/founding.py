@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from mdmem.state import write_new
 from mdmem.tree import SETTINGS_NAME
 
 _HOOKS = ("pre-commit", "pre-merge-commit")
+# A commit may be made from a shell that has another environment, or none.
 _HOOK = """\
 #!/bin/sh
-# Refuses a commit that breaks the memory: https://pypi.org/project/mdmem
-exec mdmem check --staged
+# Refuses a commit that breaks the memory; written by `mdmem init`.
+command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged
+exec {python} -m mdmem check --staged
 """
 _FRAMEWORK = ".pre-commit-config.yaml"
 _SNIPPET = """\
@@ -91,7 +94,8 @@ def _install_hooks(repository: Repository) -> Iterator[str]:
     folder = hooks_folder(repository)
     for name in _HOOKS:
         path = folder / name
-        said = _write(path, _HOOK, repository.top, else_say="call `mdmem check --staged` from it")
+        hook = _HOOK.format(python=shlex.quote(sys.executable))
+        said = _write(path, hook, repository.top, else_say="call `mdmem check --staged` from it")
         if said.startswith("wrote"):
             path.chmod(0o755)
         yield said

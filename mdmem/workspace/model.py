@@ -41,6 +41,7 @@ class Explanation:
     chain: tuple[ChainLink, ...]
     heads: tuple[str, ...]
     contradictory: bool
+    draft: bool = False
     drafts: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()

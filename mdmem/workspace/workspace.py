@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, Status
 from mdmem.errors import LostRaceError, SettingsError, UsageError, taken
 from mdmem.finding import Finding, Place
 from mdmem.gitrepo import list_changed_in_index, staged_index
@@ -130,6 +130,13 @@ class Workspace(Opened):
             and passes(entry, filters, self.today)
             and is_shown(self.catalog, entry, filters)
         )
+
+    def count_hidden(self, filters: Filters) -> Mapping[str, int]:
+        """Return how many drafts and ended entries pass the filters and are not shown under them."""
+        shown = set(self.entries(filters))
+        everything = self.entries(replace(filters, include_drafts=True, include_deprecated=True))
+        drafts = sum(entry.status is Status.DRAFT for entry in everything if entry not in shown)
+        return {"draft": drafts, "ended": len(everything) - len(shown) - drafts}
 
     def show(self, names: Sequence[str]) -> tuple[Shown, ...]:
         """Return the entries that names mean; raises NotFoundError and UsageError."""

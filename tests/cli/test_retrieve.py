@@ -21,7 +21,7 @@ def retrieved(capsys: Capture, *arguments: str, cwd: Path) -> dict[str, Any]:
 
 
 def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
-    said = retrieved(capsys, "how", "many", "threads", "for", "navigation", cwd=memory(tmp_path))
+    said = retrieved(capsys, "which", "threads", "for", "navigation", cwd=memory(tmp_path))
     assert said["items"][1].pop("score") > 0
     assert said == {
         "schema": 1,

@@ -109,7 +109,7 @@ def test_retrieve_counts_what_it_does_not_list(root: Path, capsys: Capture) -> N
     assert len(answer["omitted"]) == 50
     assert answer["omitted_counts"] == [
         {"type": "decision", "why": "over the budget", "count": 1},
-        {"type": "note", "why": "over the budget", "count": 12},
+        {"type": "note", "why": "over the budget", "count": 13},
     ]
 
 

@@ -1,0 +1,326 @@
+"""`mdmem check`: trees, paths, choices, formats and exit codes; what each check finds is tested in its cases."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import (
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    memory,
+    run_here,
+    snapshot,
+    write,
+    write_entry,
+)
+
+Capture = pytest.CaptureFixture[str]
+
+
+def dangling(folder: Path) -> Path:
+    memory(folder)
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
+    commit_all(folder)
+    return folder
+
+
+def test_clean_memory_exits_0(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (0, "2 entries checked in the working tree: no findings\n", "")
+
+
+def test_finding_exits_1_with_place_line_caret_and_help(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", cwd=dangling(tmp_path))
+    assert ran.code == 1
+    assert ran.out.splitlines()[0] == "error[dangling-link] memory/nav/rules/bad.md:6:6"
+    assert "  6 | see: nav/rules/nowhere\n    |      ^^^^^^^^^^^^^^^^^\n  help: " in ran.out
+    assert ran.out.endswith("\n3 entries checked in the working tree: 1 error\n")
+
+
+def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
+    said = json.loads(run_here(capsys, "check", "--format", "json", cwd=dangling(tmp_path)).out)
+    finding = said["findings"][0]
+    assert finding.pop("message").startswith("`see` names `nav/rules/nowhere`")
+    assert finding.pop("help")
+    assert said == {
+        "schema": 1,
+        "tree": "working tree",
+        "checked": 3,
+        "findings": [
+            {
+                "code": "dangling-link",
+                "severity": "error",
+                "path": "nav/rules/bad.md",
+                "line": 6,
+                "column": 6,
+                "address": "nav/rules/bad",
+                "other": None,
+                "new": False,
+            }
+        ],
+        "incomplete": [],
+        "fixed": [],
+    }
+
+
+def test_concise_is_one_line_a_finding_and_the_sums_are_a_remark(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--format", "concise", cwd=dangling(tmp_path))
+    assert ran.out.startswith("memory/nav/rules/bad.md:6:6: error dangling-link ")
+    assert (ran.out.count("\n"), ran.err) == (1, "3 entries checked in the working tree: 1 error\n")
+
+
+def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--format", "github", cwd=dangling(tmp_path) / "memory/nav")
+    head = "::error file=memory/nav/rules/bad.md,line=6,col=6,endColumn=23,title=mdmem dangling-link::"
+    assert ran.out.startswith(head)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "shown"),
+    [(".", "memory/nav/rules/bad.md"), ("memory/nav/rules", "bad.md"), ("src", "{top}/memory/nav/rules/bad.md")],
+)
+def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = dangling(tmp_path)
+    (folder / "src").mkdir()
+    ran = run_here(capsys, "check", "--format", "concise", cwd=folder / cwd)
+    assert ran.out.split(":6:6:")[0] == shown.format(top=folder)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("memory/nav/rules/bad.md", 1),
+        ("nav/rules/bad", 1),
+        ("nav/rules/", 1),
+        ("memory/nav/rules", 1),
+        ("memory", 1),
+        ("nav/architecture/", 0),
+        ("memory/nav/rules/callbacks.md", 0),
+    ],
+)
+def test_paths_narrow_what_is_reported(path: str, code: int, tmp_path: Path, capsys: Capture) -> None:
+    assert run_here(capsys, "check", path, cwd=dangling(tmp_path)).code == code
+
+
+@pytest.mark.parametrize("path", ["nowhere.md", "/etc", ".."])
+def test_path_outside_the_memory_exits_2(path: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", path, cwd=dangling(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--select", "dangling-link"], 1),
+        (["--select", "symlink,dangling-link"], 1),
+        (["--select", "symlink"], 0),
+        (["--ignore", "dangling-link"], 0),
+    ],
+)
+def test_select_and_ignore_choose_checks(arguments: list[str], code: int, tmp_path: Path, capsys: Capture) -> None:
+    assert run_here(capsys, "check", *arguments, cwd=dangling(tmp_path)).code == code
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore", "--explain"])
+def test_check_that_does_not_exist_names_the_nearest(option: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", option, "dangling-lnk", cwd=dangling(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("mdmem: there is no check `dangling-lnk`; did you mean `dangling-link`")
+
+
+@pytest.mark.parametrize(("settings", "code"), [("", 0), ('[check]\nfail_on = "warning"\n', 1)])
+def test_fail_on_says_from_which_severity_on_it_fails(
+    settings: str, code: int, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/mdmem.toml", settings)
+    write_entry(folder / "memory", "nav/rules/plain")
+    ran = run_here(capsys, "check", "--select", "title-missing", cwd=folder)
+    assert (ran.code, "1 warning" in ran.out) == (code, True)
+
+
+def test_strict_fails_for_a_warning(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/plain")
+    assert run_here(capsys, "check", "--select", "title-missing", "--strict", cwd=folder).code == 1
+
+
+def test_verbose_shows_what_is_only_information(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/timed", title="Timed", verified_at="2026-04-10T10:00:00")
+    arguments = ("check", "--select", "date-without-offset")
+    assert "no findings" in run_here(capsys, *arguments, cwd=folder).out
+    ran = run_here(capsys, *arguments, "--verbose", cwd=folder)
+    assert (ran.code, "info[date-without-offset]" in ran.out) == (0, True)
+
+
+def test_explain_says_what_why_and_how_to_mend(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--explain", "symlink", cwd=tmp_path)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "symlink (error)")
+    assert "Fix: " in ran.out
+
+
+def test_explain_all_lists_every_check(tmp_path: Path, capsys: Capture) -> None:
+    from mdmem.checks.registry import CODES
+
+    ran = run_here(capsys, "check", "--explain", "all", cwd=tmp_path)
+    assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")] == list(CODES)
+
+
+def test_memory_without_an_entry_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "memory")
+    ran = run_here(capsys, "check", cwd=folder)
+    assert (ran.code, "[nothing-checked]" in ran.out) == (0, True)
+
+
+@pytest.mark.parametrize("given", [["--staged", "--at", "HEAD"], ["--nonsense"], ["--format", "sarif"]])
+def test_arguments_that_do_not_fit_exit_2(given: list[str], tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", *given, cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("form", ["text", "concise", "json", "github"])
+def test_check_changes_no_byte(form: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = dangling(tmp_path)
+    before = snapshot(folder)
+    run_here(capsys, "check", "--format", form, "-v", cwd=folder)
+    assert snapshot(folder) == before
+
+
+def test_staged_is_silent_where_all_is_well(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/good", title="Good")
+    git(folder, "add", "-A")
+    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("staged_is_bad", [True, False])
+def test_staged_reads_the_index_and_not_the_working_tree(staged_is_bad: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    good, bad = {"title": "Good"}, {"title": "Bad", "see": "nav/rules/nowhere"}
+    write_entry(folder / "memory", "nav/rules/new", **(bad if staged_is_bad else good))
+    git(folder, "add", "-A")
+    write_entry(folder / "memory", "nav/rules/new", **(good if staged_is_bad else bad))
+    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    assert (ran.code, "see: nav/rules/nowhere" in ran.out) == (int(staged_is_bad), staged_is_bad)
+
+
+def test_staged_reads_the_settings_of_the_index(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/mdmem.toml", "nonsense = 1\n")
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    git(folder, "add", "-A")
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 2
+
+
+def test_staged_refuses_a_deletion_that_leaves_a_link_behind(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/cites", title="Cites", see="nav/architecture/threads")
+    commit_all(folder)
+    git(folder, "rm", "-q", "memory/nav/architecture/threads.md")
+    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    assert (ran.code, "error[dangling-link] memory/nav/rules/cites.md:6:6" in ran.out) == (1, True)
+
+
+def test_staged_ignores_what_is_untracked_or_only_intended(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/good", title="Good")
+    git(folder, "add", "-A")
+    for name in ("untracked", "intended"):
+        write(folder, f"memory/nav/rules/{name}.md", "no front matter\n")
+    git(folder, "add", "-N", "memory/nav/rules/intended.md")
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+
+
+def test_staged_passes_over_a_commit_that_does_not_touch_the_memory(tmp_path: Path, capsys: Capture) -> None:
+    folder = dangling(tmp_path)
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 1, "nothing staged is a question about everything"
+    write(folder, "code.py", "pass\n")
+    git(folder, "add", "code.py")
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+
+
+def test_staged_imports_nothing_heavy_where_it_passes_over(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    write(folder, "code.py", "pass\n")
+    git(folder, "add", "code.py")
+    code = "import sys; from mdmem.cli.main import run; c = run(['check', '--staged']); print(c, *sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split()[0] == "0"
+    assert {"git", "pydantic", "yaml", "whoosh"}.isdisjoint(ran.stdout.split())
+
+
+def test_check_does_not_import_the_index(tmp_path: Path) -> None:
+    code = "import sys; from mdmem.cli.main import run; run(['check']); print(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=dangling(tmp_path),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {"whoosh", "mcp"}.isdisjoint(ran.stderr.split())
+
+
+def test_staged_takes_the_index_that_a_hook_was_given(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = memory(tmp_path)
+    other = folder / ".git/next-index-1.lock"
+    other.write_bytes((folder / ".git/index").read_bytes())
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
+    adding = {**environment(), "GIT_INDEX_FILE": str(other)}
+    subprocess.run(["git", "add", "-A"], cwd=folder, env=adding, check=True)
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+    monkeypatch.setenv("GIT_INDEX_FILE", os.path.relpath(other, folder))
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 1
+
+
+def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(tmp_path: Path, capsys: Capture) -> None:
+    from builders import merge_conflict
+
+    folder = memory(tmp_path)
+    merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
+    ran = run_here(capsys, "check", "--staged", "--select", "merge-marker", cwd=folder)
+    assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1")
+
+
+@pytest.mark.parametrize(
+    ("variables", "code"),
+    [
+        ({}, 0),
+        ({"PRE_COMMIT_TO_REF": "bad"}, 1),
+        ({"PRE_COMMIT_TO_REF": "good"}, 0),
+        ({"PRE_COMMIT_REMOTE_NAME": "origin"}, 1),
+    ],
+)
+def test_staged_at_a_push_judges_the_pushed_commit(
+    variables: dict[str, str], code: int, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = dangling(tmp_path)
+    git(folder, "tag", "bad")
+    git(folder, "tag", "good", "HEAD~1")
+    git(folder, "rm", "-q", "memory/nav/rules/bad.md")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == code
+
+
+def test_staged_outside_git_exits_3(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mdmem.toml").touch()
+    ran = run_here(capsys, "check", "--staged", cwd=tmp_path)
+    assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")

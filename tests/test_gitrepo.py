@@ -1,0 +1,363 @@
+"""What git is asked, with real repositories of every kind."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, git, make_repository, write
+
+from mdmem import gitrepo
+from mdmem.errors import GitError
+from mdmem.gitrepo import (
+    Blob,
+    Repository,
+    find_repository,
+    history,
+    list_changed_in_index,
+    list_deletions,
+    list_ignored,
+    list_revision,
+    list_staged,
+    list_tracked,
+    list_tracked_named,
+    read_blobs,
+    resolve,
+    search_lines,
+    staged_index,
+)
+
+ODD_NAMES = [
+    "a b.md",
+    "größe.md",
+    "🙂.md",
+    "a\nb.md",
+    'a"b.md',
+    "a\\b.md",
+    "a\tb.md",
+    "-x.md",
+    ":x.md",
+    "*.md",
+    "[a].md",
+]
+ODD_NAMES += [os.fsdecode(b"caf\xe9.md"), "e\u0301.md"]
+
+
+def repository_of(folder: Path) -> Repository:
+    """Return the repository of a folder, which must have one."""
+    found = find_repository(folder)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with one commit of one file."""
+    folder = make_repository(tmp_path / "top")
+    write(folder, "memory/w/r/e.md", "one\n")
+    commit_all(folder, "first")
+    return folder
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Record the command of each process that is started."""
+    started: list[list[str]] = []
+    original = subprocess.Popen.__init__
+
+    def record(self: Any, args: list[str], *rest: Any, **options: Any) -> None:
+        started.append(args)
+        original(self, args, *rest, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", record)
+    return started
+
+
+def test_repository_of_a_plain_clone(top: Path) -> None:
+    assert find_repository(top / "memory") == Repository(top, top / ".git", top / ".git")
+
+
+def test_repository_is_found_from_a_folder_that_does_not_exist_yet(top: Path) -> None:
+    assert repository_of(top / "new" / "folder").top == top
+
+
+def test_repository_is_none_when_there_is_none(tmp_path: Path) -> None:
+    assert find_repository(tmp_path) is None
+
+
+def test_repository_is_none_inside_a_bare_one(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "bare.git")
+    assert find_repository(tmp_path / "bare.git") is None
+
+
+def test_repository_is_none_when_git_is_not_installed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(top))
+    assert find_repository(top) is None
+
+
+def test_repository_of_a_linked_worktree_shares_the_common_folder(top: Path, tmp_path: Path) -> None:
+    git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
+    assert find_repository(tmp_path / "linked" / "memory") == Repository(
+        tmp_path / "linked", top / ".git" / "worktrees" / "linked", top / ".git"
+    )
+
+
+def test_repository_of_a_worktree_of_a_bare_one(top: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(tmp_path, "clone", "-q", "--bare", str(top), str(bare))
+    git(bare, "worktree", "add", "-q", str(tmp_path / "linked"))
+    assert find_repository(tmp_path / "linked") == Repository(tmp_path / "linked", bare / "worktrees" / "linked", bare)
+
+
+def test_repository_of_a_submodule_is_its_own(top: Path, tmp_path: Path) -> None:
+    outer = make_repository(tmp_path / "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(top), "sub")
+    modules = outer / ".git" / "modules" / "sub"
+    assert find_repository(outer / "sub" / "memory") == Repository(outer / "sub", modules, modules)
+
+
+def test_repository_of_the_folder_counts_when_a_hook_names_another(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_repository(tmp_path / "other")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    assert repository_of(top).top == top
+    assert [blob.path for blob in list_staged(repository_of(top), "")] == ["memory/w/r/e.md"]
+
+
+def test_repository_in_a_folder_with_an_odd_name(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "größe 🙂\x85\u2028 x")
+    assert repository_of(folder) == Repository(folder, folder / ".git", folder / ".git")
+
+
+def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = gitrepo._environment
+    assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    monkeypatch.setattr(gitrepo, "_environment", lambda *said: environment(*said) | assumed)
+    with pytest.raises(GitError, match=f"detected dubious ownership in repository at '{top}'"):
+        find_repository(top)
+
+
+def test_repository_is_told_by_english_words_whatever_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = gitrepo._environment({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
+    assert (said["LC_ALL"], said["LANGUAGE"]) == ("C.UTF-8", "")
+
+
+def test_staged_files_are_listed_with_mode_and_digest(top: Path) -> None:
+    digest = git(top, "rev-parse", ":memory/w/r/e.md")
+    assert list_staged(repository_of(top), "memory") == [Blob("memory/w/r/e.md", "100644", digest)]
+
+
+@pytest.mark.parametrize("listing", ["staged", "revision"])
+def test_files_with_odd_names_are_listed_as_they_are(tmp_path: Path, listing: str) -> None:
+    folder = make_repository(tmp_path / "top")
+    for name in ODD_NAMES:
+        write(folder, f"memory/w/r/{name}", "x")
+    commit = commit_all(folder)
+    found = repository_of(folder)
+    blobs = list_staged(found, "memory") if listing == "staged" else list_revision(found, commit, "memory")
+    assert sorted(blob.path for blob in blobs) == sorted(f"memory/w/r/{name}" for name in ODD_NAMES)
+
+
+@pytest.mark.parametrize("under", ["a b", "größe", ":x", ":(glob)x", "*", "[a]", "-x", "a\nb", "!x"])
+def test_files_below_a_folder_with_an_odd_name_are_listed(tmp_path: Path, under: str) -> None:
+    folder = make_repository(tmp_path / "top")
+    for name in (under, "a", "x", "other"):
+        write(folder, f"{name}/e.md", "x")
+    commit = commit_all(folder)
+    found = repository_of(folder)
+    assert [blob.path for blob in list_staged(found, under)] == [f"{under}/e.md"]
+    assert [blob.path for blob in list_revision(found, commit, under)] == [f"{under}/e.md"]
+
+
+def test_files_of_a_folder_whose_name_begins_alike_are_not_listed(top: Path) -> None:
+    write(top, "memory2/w/r/e.md", "x")
+    commit = commit_all(top)
+    found = repository_of(top)
+    assert [blob.path for blob in list_staged(found, "memory")] == ["memory/w/r/e.md"]
+    assert [blob.path for blob in list_revision(found, commit, "memory")] == ["memory/w/r/e.md"]
+
+
+def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
+    for name in ("intended", "gone", "empty"):
+        write(top, f"memory/w/r/{name}.md", "" if name == "empty" else "x")
+    git(top, "add", "-N", "memory/w/r/intended.md", "memory/w/r/gone.md")
+    git(top, "add", "memory/w/r/empty.md")
+    (top / "memory/w/r/gone.md").unlink()
+    assert [blob.path for blob in list_staged(repository_of(top), "memory")] == [
+        "memory/w/r/e.md",
+        "memory/w/r/empty.md",
+    ]
+
+
+def test_files_in_conflict_are_listed_with_their_stages(top: Path) -> None:
+    git(top, "checkout", "-q", "-b", "theirs")
+    write(top, "memory/w/r/e.md", "theirs\n")
+    commit_all(top)
+    git(top, "checkout", "-q", "main")
+    write(top, "memory/w/r/e.md", "ours\n")
+    commit_all(top)
+    git(top, "merge", "-q", "theirs", ends=1)
+    assert [blob.stage for blob in list_staged(repository_of(top), "")] == [1, 2, 3]
+
+
+def test_index_without_a_commit_is_listed(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "top")
+    write(folder, "e.md", "x")
+    git(folder, "add", "e.md")
+    found = repository_of(folder)
+    assert [blob.path for blob in list_staged(found, "")] == ["e.md"]
+    assert list_changed_in_index(found) == ["e.md"]
+    assert list_deletions(found, "") == {}
+    assert history(found, ["e.md"]) == []
+
+
+def test_revision_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "top")
+    with pytest.raises(GitError, match="`HEAD` names no commit here; write a branch, a tag or a commit"):
+        resolve(repository_of(folder), "HEAD")
+
+
+@pytest.mark.parametrize("revision", ["main", "HEAD", "v1", "HEAD^0", "main@{0}", ":/first"])
+def test_revision_is_resolved(top: Path, revision: str) -> None:
+    git(top, "tag", "-a", "v1", "-m", "x")
+    assert resolve(repository_of(top), revision) == git(top, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "", "--all", "HEAD:memory", "main..main", "--exec=x", "HEAD\n"])
+def test_revision_that_names_no_commit_is_refused(top: Path, revision: str) -> None:
+    with pytest.raises(GitError, match="names no commit here"):
+        resolve(repository_of(top), revision)
+
+
+def test_blobs_are_read_in_the_order_asked_and_one_may_be_missing(top: Path) -> None:
+    digest, missing = git(top, "rev-parse", ":memory/w/r/e.md"), "0" * 40
+    asked = [digest, missing, digest]
+    assert list(read_blobs(repository_of(top), asked)) == [(digest, b"one\n"), (missing, None), (digest, b"one\n")]
+
+
+def test_blobs_are_read_by_one_process_however_many(top: Path, processes: list[list[str]]) -> None:
+    content = [f"{number}\n".encode() * number for number in range(700)]
+    for number, one in enumerate(content):
+        write(top, f"many/{number:03}", one)
+    commit_all(top)
+    found = repository_of(top)
+    processes.clear()
+    digests = [blob.digest for blob in list_staged(found, "many")]
+    assert [read for _, read in read_blobs(found, digests)] == content
+    # The empty file might be one that is only intended to be added, so that git is asked about it.
+    assert len(processes) == 3
+
+
+def test_no_process_is_started_when_no_blob_is_asked_for(top: Path, processes: list[list[str]]) -> None:
+    found = repository_of(top)
+    processes.clear()
+    assert list(read_blobs(found, [])) == []
+    assert list_ignored(found, []) == frozenset()
+    assert processes == []
+
+
+def test_reading_of_blobs_can_be_left_early(top: Path) -> None:
+    found = repository_of(top)
+    digest = git(top, "rev-parse", ":memory/w/r/e.md")
+    reading = read_blobs(found, [digest] * 1000)
+    assert next(reading) == (digest, b"one\n")
+    reading.close()  # type: ignore[attr-defined]
+
+
+def test_changes_of_the_index_name_both_ends_of_a_move(top: Path) -> None:
+    git(top, "mv", "memory/w/r/e.md", "memory/w/r/größe.md")
+    write(top, "unstaged.md", "x")
+    assert list_changed_in_index(repository_of(top)) == ["memory/w/r/e.md", "memory/w/r/größe.md"]
+
+
+def test_index_of_a_hook_is_read(top: Path) -> None:
+    other = top / ".git" / "next-index-1.lock"
+    write(top, "memory/w/r/new.md", "x")
+    subprocess.run(["git", "read-tree", "HEAD"], cwd=top, env=os.environ | {"GIT_INDEX_FILE": str(other)}, check=True)
+    git(top, "add", "memory/w/r/new.md")
+    found = repository_of(top)
+    index = staged_index(found, {"GIT_INDEX_FILE": ".git/next-index-1.lock"}, top)
+    assert index == other
+    assert [blob.path for blob in list_staged(found, "", index=index)] == ["memory/w/r/e.md"]
+    assert list_changed_in_index(found, index=index) == []
+    assert list_changed_in_index(found) == ["memory/w/r/new.md"]
+
+
+@pytest.mark.parametrize("given", ["", ".git/none", "../other/.git/index", "/etc/passwd"])
+def test_index_of_a_hook_is_not_ours_when_it_lies_elsewhere_or_is_gone(top: Path, tmp_path: Path, given: str) -> None:
+    write(make_repository(tmp_path / "other"), "e.md", "x")
+    git(tmp_path / "other", "add", "-A")
+    assert staged_index(repository_of(top), {"GIT_INDEX_FILE": given}, top) is None
+
+
+def test_index_of_a_hook_is_found_in_a_linked_worktree(top: Path, tmp_path: Path) -> None:
+    git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
+    index = top / ".git" / "worktrees" / "linked" / "index"
+    assert staged_index(repository_of(tmp_path / "linked"), {"GIT_INDEX_FILE": str(index)}, tmp_path) == index
+
+
+def test_tracked_and_ignored_files_are_told_apart(top: Path) -> None:
+    write(top, ".gitignore", "*.log\nscratch/\n")
+    write(top, "größe.md", "x")
+    commit_all(top)
+    found = repository_of(top)
+    assert list_tracked(found) == {".gitignore", "größe.md", "memory/w/r/e.md"}
+    asked = ["a\nb.log", "größe.md", "scratch/e.md", "new.md"]
+    assert list_ignored(found, asked) == {"a\nb.log", "scratch/e.md"}
+
+
+def test_deletions_name_the_newest_commit_and_where_a_file_went(top: Path) -> None:
+    write(top, "memory/w/r/größe.md", "another text\n" * 5)
+    commit_all(top)
+    git(top, "rm", "-q", "memory/w/r/e.md")
+    deleted = commit_all(top, "delete")
+    git(top, "mv", "memory/w/r/größe.md", "memory/w/r/a\nb.md")
+    moved = commit_all(top, "move")
+    gone = list_deletions(repository_of(top), "memory")
+    assert {path: (commit, new) for path, (commit, new) in gone.items()} == {
+        "memory/w/r/e.md": (deleted[:7], None),
+        "memory/w/r/größe.md": (moved[:7], "memory/w/r/a\nb.md"),
+    }
+
+
+def test_tracked_files_of_one_name_are_found_in_every_folder(top: Path) -> None:
+    for path in ("mdmem.toml", "a/mdmem.toml", "b/c/mdmem.toml", "a/xmdmem.toml", "mdmem.toml.md"):
+        write(top, path)
+    commit_all(top)
+    assert list_tracked_named(repository_of(top), "mdmem.toml") == ["a/mdmem.toml", "b/c/mdmem.toml", "mdmem.toml"]
+
+
+def test_lines_are_found_whatever_their_case_and_up_to_a_limit(top: Path) -> None:
+    write(top, "docs/größe.md", "Größe -e one\nGRÖSSE\nnone here\n")
+    commit_all(top)
+    found = repository_of(top)
+    assert search_lines(found, ["GRÖßE", "-e"], 10) == [("docs/größe.md", 1, "Größe -e one")]
+    assert search_lines(found, ["one"], 1) == [("docs/größe.md", 1, "Größe -e one")]
+    assert search_lines(found, ["absent"], 10) == []
+
+
+def test_history_names_the_commits_newest_first_with_their_paths(top: Path) -> None:
+    write(top, "memory/w/r/e.md", "two\n")
+    write(top, "memory/w/r/größe.md", "x\n")
+    commit_all(top, "second: größer 🙂")
+    paths = ["memory/w/r/e.md", "memory/w/r/größe.md"]
+    commits = history(repository_of(top), paths)
+    assert [(commit.author, commit.subject, commit.paths) for commit in commits] == [
+        ("Ada", "second: größer 🙂", tuple(paths)),
+        ("Ada", "first", ("memory/w/r/e.md",)),
+    ]
+    assert commits[0].digest == git(top, "rev-parse", "--short", "HEAD")
+
+
+def test_error_carries_the_words_of_git(top: Path) -> None:
+    with pytest.raises(GitError, match="^git log: ambiguous argument 'nowhere'"):
+        gitrepo.run(top, "log", "nowhere")
+
+
+def test_error_says_that_a_folder_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(GitError, match="there is no folder"):
+        gitrepo.run(tmp_path / "none", "status")
