@@ -174,6 +174,7 @@ class _Plan:
     costs: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     total: int = 0
+    _measured: dict[tuple[str, Form], int] = field(default_factory=dict)
 
     def reduce_to(self, budget: int) -> None:
         """Start with everything whole, then take away in the order of the policy until it fits."""
@@ -214,8 +215,10 @@ class _Plan:
         misses = 0
         for item in items:
             left = budget - self.total
-            form = self._form(item, left)
-            if left < _SMALLEST or misses > _GIVE_UP_AFTER or self._cost(item, form) > left:
+            # To see how short an item can be made it has to be read: past a few that do not fit, none is.
+            hopeless = left < _SMALLEST or misses > _GIVE_UP_AFTER
+            form = Form.FULL if hopeless else self._form(item, left)
+            if hopeless or self._cost(item, form) > left:
                 self.reasons[item.entry.address] = why
                 misses += 1
             else:
@@ -257,6 +260,12 @@ class _Plan:
         self.reasons[address] = why
 
     def _cost(self, item: Retrieved, form: Form) -> int:
+        known = self._measured.get((item.entry.address, form))
+        if known is None:
+            known = self._measured[item.entry.address, form] = self._measure(item, form)
+        return known
+
+    def _measure(self, item: Retrieved, form: Form) -> int:
         entry = item.entry
         head = len(f"{entry.address}\n{entry.title}\n".encode())
         if form is Form.SUMMARY:

@@ -67,7 +67,8 @@ def _environment(environment: Mapping[str, str], index: Path | None) -> dict[str
             kept[name] = environment[name]
     if index is not None:
         kept["GIT_INDEX_FILE"] = str(index)
-    return kept | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "GIT_TERMINAL_PROMPT": "0"}
+    # LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
+    return kept | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
 
 
 def run(
@@ -108,7 +109,7 @@ def find_repository(folder: Path) -> Repository | None:
         ):
             return None
         raise
-    top, git_dir, common = printed.decode("utf-8", "surrogateescape").splitlines()[:3]
+    top, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
     return Repository(Path(top), Path(git_dir), (place / common).resolve())
 
 
@@ -157,7 +158,7 @@ _EMPTY_BLOBS = frozenset(
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
     """Return every file of a commit below a folder, in git's order."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
-    printed = run(repository.top, *arguments, *(["--", under] if under else []))
+    printed = run(repository.top, *arguments, *(["--", _pathspec(under)] if under else []))
     blobs = []
     for record in _records(printed):
         meta, path = record.split("\t", 1)
@@ -171,7 +172,8 @@ def resolve(repository: Repository, revision: str) -> str:
     printed = run(
         repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
     )
-    if not printed.strip():
+    # A range gives several.
+    if len(printed.split()) != 1:
         raise UsageError(f"`{revision}` names no commit here; write a branch, a tag or a commit")
     return printed.decode().strip()
 

@@ -37,7 +37,10 @@ def parse_settings(content: bytes) -> Settings:
         stated = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise SettingsError(f"mdmem.toml is not UTF-8 at byte {error.start}; save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise SettingsError("mdmem.toml cannot be read: it nests too deep") from error
+    except ValueError as error:
+        # Not only TOMLDecodeError: a number may have more digits than Python reads.
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
     flat = _flatten(stated)
     values: dict[str, Any] = {}

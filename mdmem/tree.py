@@ -130,34 +130,37 @@ class WorkingTree:
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
         if self._listed is None:
-            self._listed = tuple(sorted(self._scan(self.root, ""), key=lambda file: file.path))
+            found: list[TreeFile] = []
+            self._scan(self.root, "", found)
+            self._listed = tuple(sorted(found, key=lambda file: file.path))
         return self._listed
 
-    def _scan(self, folder: Path | str, prefix: str) -> Iterator[TreeFile]:
+    def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         try:
             with os.scandir(folder) as listing:
-                found = list(listing)
+                items = list(listing)
         except OSError as error:
-            yield TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=error.strerror or str(error))
+            reason = error.strerror or str(error)
+            found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
             return
-        for item in found:
+        for item in items:
             if not item.name.startswith("."):
-                yield from self._scan_item(item, prefix + item.name)
+                self._scan_item(item, prefix + item.name, found)
 
-    def _scan_item(self, item: os.DirEntry[str], path: str) -> Iterator[TreeFile]:
+    def _scan_item(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
         if self.is_top and "/" not in path and item.name != SETTINGS_NAME and not self._is_wing(item.path):
             return
         if item.is_symlink():
-            yield TreeFile(path, FileKind.SYMLINK, target=_target(item.path))
+            found.append(TreeFile(path, FileKind.SYMLINK, target=_target(item.path)))
         elif item.is_file(follow_symlinks=False):
-            yield TreeFile(path)
+            found.append(TreeFile(path))
         elif not item.is_dir(follow_symlinks=False):
             # To open a pipe would wait for ever.
-            yield TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file")
+            found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file"))
         elif os.path.lexists(f"{item.path}/.git"):
-            yield TreeFile(path, FileKind.SUBMODULE)
+            found.append(TreeFile(path, FileKind.SUBMODULE))
         else:
-            yield from self._scan(item.path, path + "/")
+            self._scan(item.path, path + "/", found)
 
     @staticmethod
     def _is_wing(folder: str) -> bool:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -91,10 +91,10 @@ def entry(address: str, **values: object) -> Entry:
 
 
 def run_mdmem(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, text_in: str = ""
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, text_in: str = "", before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
-    command = [sys.executable, "-m", "mdmem", *arguments]
+    """Run the command line in a process of its own; `before` is a command to run it under."""
+    command = [*before, sys.executable, "-m", "mdmem", *arguments]
     said = environment(**(env or {}))
     return subprocess.run(command, cwd=cwd, env=said, input=text_in, capture_output=True, encoding="utf-8", check=False)
 

@@ -189,7 +189,9 @@ def test_policy_example_keeps_invariants_and_decisions_whole_and_two_patterns_sh
 )
 def test_policy_order_of_what_goes_first(budget: int, whole: int, short: int, gone: list[str]) -> None:
     answer = packed(*review(), budget)
-    assert Counter(forms(answer).values()) == {form: count for form, count in (("full", whole), ("summary", short)) if count}
+    assert Counter(forms(answer).values()) == {
+        form: count for form, count in (("full", whole), ("summary", short)) if count
+    }
     assert sorted(reasons(answer)) == sorted(gone)
 
 
@@ -254,7 +256,9 @@ def test_item_of_one_paragraph_is_not_called_shortened() -> None:
 
 
 def test_content_of_a_pattern_is_its_body_its_trigger_its_steps_and_its_limits() -> None:
-    made = entry("app/a/p", type=PATTERN, trigger="a call blocks", repeatable_steps=("one", "two"), exclusions=("tests",))
+    made = entry(
+        "app/a/p", type=PATTERN, trigger="a call blocks", repeatable_steps=("one", "two"), exclusions=("tests",)
+    )
     assert content_of(made, "\nBody.\n") == "Body.\n\nWhen: a call blocks\n\n1. one\n2. two\n\nNot when:\n- tests"
 
 

@@ -9,7 +9,7 @@ import pytest
 from builders import commit_all, git, make_repository, write
 
 from mdmem import gitrepo
-from mdmem.errors import GitError
+from mdmem.errors import GitError, UsageError
 from mdmem.gitrepo import (
     Blob,
     Repository,
@@ -182,11 +182,10 @@ def test_files_of_a_folder_whose_name_begins_alike_are_not_listed(top: Path) -> 
 
 
 def test_files_only_intended_to_be_added_are_not_staged(top: Path) -> None:
-    for name in ("intended", "gone", "empty"):
+    for name in ("intended", "empty"):
         write(top, f"memory/w/r/{name}.md", "" if name == "empty" else "x")
-    git(top, "add", "-N", "memory/w/r/intended.md", "memory/w/r/gone.md")
+    git(top, "add", "-N", "memory/w/r/intended.md")
     git(top, "add", "memory/w/r/empty.md")
-    (top / "memory/w/r/gone.md").unlink()
     assert [blob.path for blob in list_staged(repository_of(top), "memory")] == [
         "memory/w/r/e.md",
         "memory/w/r/empty.md",
@@ -217,11 +216,11 @@ def test_index_without_a_commit_is_listed(tmp_path: Path) -> None:
 
 def test_revision_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
     folder = make_repository(tmp_path / "top")
-    with pytest.raises(GitError, match="`HEAD` names no commit here; write a branch, a tag or a commit"):
+    with pytest.raises(UsageError, match="`HEAD` names no commit here; write a branch, a tag or a commit"):
         resolve(repository_of(folder), "HEAD")
 
 
-@pytest.mark.parametrize("revision", ["main", "HEAD", "v1", "HEAD^0", "main@{0}", ":/first"])
+@pytest.mark.parametrize("revision", ["main", "HEAD", "v1", "HEAD^0", "main@{0}"])
 def test_revision_is_resolved(top: Path, revision: str) -> None:
     git(top, "tag", "-a", "v1", "-m", "x")
     assert resolve(repository_of(top), revision) == git(top, "rev-parse", "HEAD")
@@ -229,7 +228,7 @@ def test_revision_is_resolved(top: Path, revision: str) -> None:
 
 @pytest.mark.parametrize("revision", ["nowhere", "", "--all", "HEAD:memory", "main..main", "--exec=x", "HEAD\n"])
 def test_revision_that_names_no_commit_is_refused(top: Path, revision: str) -> None:
-    with pytest.raises(GitError, match="names no commit here"):
+    with pytest.raises(UsageError, match="names no commit here"):
         resolve(repository_of(top), revision)
 
 
@@ -354,7 +353,7 @@ def test_history_names_the_commits_newest_first_with_their_paths(top: Path) -> N
 
 
 def test_error_carries_the_words_of_git(top: Path) -> None:
-    with pytest.raises(GitError, match="^git log: ambiguous argument 'nowhere'"):
+    with pytest.raises(GitError, match=r"^git log: ambiguous argument 'nowhere'"):
         gitrepo.run(top, "log", "nowhere")
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdmem.catalog.reading import Loaded
-from mdmem.entry.model import from_json, title_of, to_json
+from mdmem.entry.model import Wing, from_json, to_json, wing_from_json
 from mdmem.finding import Finding, Place
 
 # Raised whenever what `to_json` stores or what the schema accepts changes.
-CACHE_VERSION = "2"
+CACHE_VERSION = "3"
+_FOREIGN = (AttributeError, KeyError, TypeError, ValueError)
 
 
 def to_cache(loaded: Loaded) -> dict[str, Any]:
@@ -19,14 +20,30 @@ def to_cache(loaded: Loaded) -> dict[str, Any]:
     if loaded.entry is None:
         return {"findings": findings}
     stated = to_json(loaded.entry)
-    if loaded.entry.title == title_of(loaded.entry.address):
+    if not loaded.is_titled:
         # The same content at another address has another title.
         stated["title"] = ""
     return {"entry": stated, "size": loaded.size} | ({"findings": findings} if findings else {})
 
 
-def from_cache(path: str, stored: Mapping[str, Any]) -> Loaded:
-    """Return what `to_cache` gave, for a file of the same content at a path."""
+def from_cache(path: str, stored: Any) -> Loaded | None:
+    """Return what `to_cache` gave, for a file of the same content at a path; None for what it did not give."""
+    try:
+        loaded = _from_cache(path, stored)
+    except _FOREIGN:
+        return None
+    return loaded if loaded.entry is not None or loaded.findings else None
+
+
+def wing_from_cache(name: str, stored: Any) -> Wing | None:
+    """Return the wing that `wing_to_json` gave, under a name; None for what it did not give."""
+    try:
+        return wing_from_json(name, stored)
+    except _FOREIGN:
+        return None
+
+
+def _from_cache(path: str, stored: Mapping[str, Any]) -> Loaded:
     address = path.removesuffix(".md")
     entry = from_json(address, stored["entry"]) if "entry" in stored else None
     findings = tuple(

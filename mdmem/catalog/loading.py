@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.catalog.cache import CACHE_VERSION, bounded, from_cache, to_cache
+from mdmem.catalog.cache import CACHE_VERSION, bounded, from_cache, to_cache, wing_from_cache
 from mdmem.catalog.links import is_entry_place, is_manifest, with_full_links
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.reading import Loaded, interpret, iter_documents, read_manifest, unreadable
-from mdmem.entry.model import Wing, wing_from_json, wing_to_json
+from mdmem.entry.model import Wing, wing_to_json
 from mdmem.finding import Finding
 from mdmem.state import read_json, write_json
 from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, read_one
@@ -27,6 +27,10 @@ def load(tree: Tree) -> Catalog:
 def load_cached(tree: Tree, cache: Path) -> Catalog:
     """Load a tree through the cache of parsed entries, reading only content that was never parsed before."""
     return _Loading(tree).through(cache)
+
+
+# Stands in the cache for a README that states no wing.
+_PROSE: dict[str, Any] = {}
 
 
 class _Loading:
@@ -52,38 +56,50 @@ class _Loading:
         path = cache / "entries.json"
         known = read_json(path, CACHE_VERSION)
         digests = self.tree.digests([*self.readable, *self.manifests])
-        fresh = [file.path for file in self.readable if digests.get(file.path) not in known]
-        loaded = {document.path: self._interpret(document) for document in iter_documents(self.tree, fresh)}
-        learned = {digests[path]: to_cache(one) for path, one in loaded.items() if path in digests}
-        for file in self.readable:
-            if file.path not in loaded:
-                loaded[file.path] = from_cache(file.path, known[digests[file.path]])
+        loaded = self._remembered(known, digests)
+        fresh = [file.path for file in self.readable if file.path not in loaded]
+        read = {document.path: self._interpret(document) for document in iter_documents(self.tree, fresh)}
+        digests |= {path: self._identity(path) for path, one in read.items() if not one.is_closed}
+        learned = {digests[path]: to_cache(one) for path, one in read.items() if not one.is_closed}
         learned |= self._learn_manifests(known, digests)
         if learned:
             write_json(path, CACHE_VERSION, bounded(known, set(digests.values())) | learned)
-        return self._catalog(loaded)
+        return self._catalog(loaded | read, digests)
+
+    def _remembered(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Loaded]:
+        found = {}
+        for file in self.readable:
+            stored = known.get(digests.get(file.path, ""))
+            one = from_cache(file.path, stored) if stored is not None else None
+            if one is not None:
+                found[file.path] = one
+        return found
+
+    def _identity(self, path: str) -> str:
+        """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
+        return self.tree.identity(path, self.documents[path].data)
 
     def _learn_manifests(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
         """Read the manifests that were never read before, and return what to remember of those without a fault."""
         learned = {}
         for file in self.manifests:
-            digest = digests.get(file.path, "")
-            stored = known.get(f"wing {digest}")
-            if stored is None:
+            name = file.path.split("/")[0]
+            stored = known.get(f"wing {digests.get(file.path)}")
+            wing = wing_from_cache(name, stored)
+            if wing is not None:
+                self.stated_wings[name] = wing
+            elif stored != _PROSE:
                 self._read_manifests([file])
-                if digest and not any(finding.place.path == file.path for finding in self.wing_findings):
-                    wing = self.stated_wings.get(file.path.split("/")[0])
-                    learned[f"wing {digest}"] = wing_to_json(wing) if wing is not None else {}
-            elif stored:
-                name = file.path.split("/")[0]
-                self.stated_wings[name] = wing_from_json(name, stored)
+                if not any(finding.place.path == file.path for finding in self.wing_findings):
+                    wing = self.stated_wings.get(name)
+                    learned[f"wing {self._identity(file.path)}"] = wing_to_json(wing) if wing is not None else _PROSE
         return learned
 
     def _interpret(self, document: Document) -> Loaded:
         self.documents[document.path] = document
         return interpret(document)
 
-    def _catalog(self, loaded: Mapping[str, Loaded]) -> Catalog:
+    def _catalog(self, loaded: Mapping[str, Loaded], digests: Mapping[str, str] | None = None) -> Catalog:
         everything = {file.path: loaded.get(file.path) or unreadable(file) for file in self.entry_files}
         findings = [finding for one in everything.values() for finding in one.findings]
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
@@ -99,10 +115,12 @@ class _Loading:
             others=self.others,
             sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},
             _documents=self.documents,
+            _digests=digests,
         )
 
     def _read_manifests(self, manifests: Sequence[TreeFile]) -> None:
         for document in iter_documents(self.tree, [file.path for file in manifests]):
+            self.documents[document.path] = document
             name = document.path.split("/")[0]
             wing, faults = read_manifest(name, document)
             self.wing_findings += faults

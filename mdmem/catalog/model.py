@@ -36,6 +36,7 @@ class Catalog:
     others: tuple[TreeFile, ...]
     sizes: Mapping[str, int]
     _documents: dict[str, Document] = field(default_factory=dict)
+    _digests: Mapping[str, str] | None = None
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -55,8 +56,8 @@ class Catalog:
     @cached_property
     def digests(self) -> dict[str, str]:
         """Return the identity of each entry's content, by address."""
-        found = self.tree.digests([file for file in self.files if file.path.removesuffix(".md") in self.entries])
-        return {path.removesuffix(".md"): digest for path, digest in found.items()}
+        found = self.tree.digests(self.files) if self._digests is None else self._digests
+        return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 
     def document(self, path: str) -> Document:
         """Return the document of one file, read again if this catalog was loaded from the cache."""

@@ -18,12 +18,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes."""
+    """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes.
+
+    `is_titled` says that the title stands in the file; else it follows from the address.
+    """
 
     path: str
     entry: Entry | None
     findings: tuple[Finding, ...]
     size: int = 0
+    is_titled: bool = True
+
+    @property
+    def is_closed(self) -> bool:
+        """Say whether the file's bytes could not be read."""
+        return any(finding.code == "unreadable" for finding in self.findings)
 
 
 def interpret(document: Document) -> Loaded:
@@ -33,9 +42,11 @@ def interpret(document: Document) -> Loaded:
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
         return Loaded(document.path, None, findings)
-    entry, flaws = read_entry(address, document.fields, first_heading(document.body))
+    heading = first_heading(document.body)
+    entry, flaws = read_entry(address, document.fields, heading)
     flawed = tuple(placed(document, address, flaw) for flaw in flaws)
-    return Loaded(document.path, entry, findings + flawed, len(document.body.strip().encode()))
+    is_titled = entry is not None and entry.title in (heading, document.fields.get("title"))
+    return Loaded(document.path, entry, findings + flawed, len(document.body.strip().encode()), is_titled)
 
 
 @cache
@@ -95,4 +106,6 @@ def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Find
 
 
 def _manifest_fault(finding: Finding) -> Finding:
+    if finding.code == "unreadable":
+        return finding
     return Finding("manifest-invalid", f"{finding.message} ({finding.code})", finding.place, finding.help)

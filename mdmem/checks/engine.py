@@ -68,14 +68,16 @@ def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequenc
 
 
 def run(case: Case, codes: Iterable[str]) -> list[Finding]:
-    """Return what the checks find and no entry keeps out by `ignore`, by file, place and code, each with its severity."""
+    """Return what the checks find and no entry ignores, sorted by file, place and code, each with its severity."""
     found: list[Finding] = []
     for code in codes:
         check = get_check(code)
         severity = case.settings.severity.get(code)
-        for finding in check.find(case):
-            if not _is_kept_out(case, finding):
-                found.append(replace(finding, severity=severity or finding.severity or check.SEVERITY))
+        found.extend(
+            replace(finding, severity=severity or finding.severity or check.SEVERITY)
+            for finding in check.find(case)
+            if not _is_kept_out(case, finding)
+        )
     return sorted(set(found), key=lambda finding: finding.sort_key)
 
 

@@ -16,7 +16,7 @@ from mdmem.gitrepo import resolve, staged_index
 from mdmem.index.protocol import FullText, IndexDocument, Progress
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places
-from mdmem.tree import SETTINGS_NAME, GitTree, Tree, Unreadable, WorkingTree, read_one
+from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, read_one
 from mdmem.workspace.location import Location
 
 
@@ -98,7 +98,8 @@ class Opened:
 
     def line_of(self, place: Place) -> str | None:
         """Return the line of a file that a place is in, or None where the file cannot be read as text."""
-        if place.path not in {file.path for file in self.tree.files()}:
+        # To open a pipe would wait for ever.
+        if place.path not in {file.path for file in self.tree.files() if file.kind is FileKind.FILE}:
             return None
         content = read_one(self.tree, place.path)
         if isinstance(content, Unreadable):

@@ -54,7 +54,7 @@ def main() -> None:
     """Print the table."""
     lines = (SHARED / "corpora" / "cranfield" / "queries.jsonl").read_text().splitlines()
     foreign = [json.loads(line)["text"] for line in lines]
-    print("share of the words     ", *(f"{share:>6}" for share in SHARES))
+    print("share of the words".ljust(34), *(f"{share:>6}" for share in SHARES))
     for name, cut in (("whole PEPs", None), (f"PEPs cut to {ENTRY_BYTES}", ENTRY_BYTES)):
         with TemporaryDirectory() as folder:
             peps = make_peps(Path(folder), cut=cut)

@@ -18,7 +18,9 @@ def root(tmp_path: Path) -> Path:
     write(made, "lib/README.md", "---\nkind: shared\n---\n")
     write_entry(made, "app/a/local", "Queue.\n", title="Local", overrides="lib/a/default", conflicts_with="app/a/other")
     write_entry(made, "app/a/other", "Queue.\n", title="Other", focus="auth", reason="x")
-    write_entry(made, "app/a/old", "Old queue.\n", status="deprecated", superseded_by="app/a/other", deprecated_at="2026-04-01")
+    write_entry(
+        made, "app/a/old", "Old queue.\n", status="deprecated", superseded_by="app/a/other", deprecated_at="2026-04-01"
+    )
     write_entry(made, "app/a/idea", "Queue.\n", status="draft")
     write_entry(made, "lib/a/default", "Queue.\n", title="Default")
     write(made, "app/a/broken.md", "no front matter\n")
@@ -51,7 +53,14 @@ def test_search_has_its_values(root: Path, capsys: Capture) -> None:
     (hit,) = answer["hits"]
     assert (answer["query"], answer["total"], answer["degraded"], answer["source"]) == ("old queue", 3, False, "index")
     assert isinstance(hit.pop("score"), float)
-    expected = {"type": "decision", "status": "active", "title": "Other", "wing": "app", "room": "a", "snippet": "Queue."}
+    expected = {
+        "type": "decision",
+        "status": "active",
+        "title": "Other",
+        "wing": "app",
+        "room": "a",
+        "snippet": "Queue.",
+    }
     assert hit == {"address": "app/a/other", **expected, "heads": ["app/a/other"], "via": ["app/a/old"]}
 
 

@@ -98,9 +98,7 @@ def test_root_that_is_named_and_is_none_is_a_usage_error(repository: Path, capsy
     assert ran.err.startswith("mdmem: there is no folder nowhere")
 
 
-def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(
-    repository: Path, capsys: Capture
-) -> None:
+def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(repository: Path, capsys: Capture) -> None:
     root = make_wings(repository)
     write(root, "app/a/rule.md", "no front matter\n")
     found = answered(capsys, root, "queue")
@@ -128,7 +126,9 @@ def unprivileged(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, encoding="utf-8", check=False)
 
 
-@pytest.mark.parametrize("locked", ["memory", "memory/app", "memory/app/a", "memory/app/a/rule.md", "memory/mdmem.toml"])
+@pytest.mark.parametrize(
+    "locked", ["memory", "memory/app", "memory/app/a", "memory/app/a/rule.md", "memory/mdmem.toml"]
+)
 def test_what_may_not_be_read_is_a_problem_and_never_nothing_binding(locked: str, repository: Path) -> None:
     root = make_wings(repository)
     put(root, "app/a/rule", "Queue", type="invariant")

@@ -554,7 +554,9 @@ def test_covered_is_not_said_where_two_decisions_hold_half_together(tmp_path: Pa
     assert not found(root, "queue lock timeout backoff").covered
 
 
-@pytest.mark.parametrize(("kind", "covered"), [("invariant", True), ("decision", True), ("pattern", False), ("note", False)])
+@pytest.mark.parametrize(
+    ("kind", "covered"), [("invariant", True), ("decision", True), ("pattern", False), ("note", False)]
+)
 def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/x", "Queue", type=kind, applies_to=["src/**"])

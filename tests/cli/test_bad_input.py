@@ -1,0 +1,328 @@
+"""Bad input, each kind through every reading command: a finding or one sentence, nothing lost, no byte changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import (
+    Ran,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    memory,
+    merge_conflict,
+    run_here,
+    snapshot,
+    write,
+)
+
+Capture = pytest.CaptureFixture[str]
+Spoil = Callable[[Path], object]
+RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
+BAD = "memory/nav/rules/bad.md"
+HEAD = "type: invariant\nstatus: active\ncreated_at: 2026-03-05\ntitle: Bad\n"
+GOOD = f"---\n{HEAD}---\n\nWheels must not slip.\n\nRationale: they wear.\n"
+READING = (
+    ["status"],
+    ["list"],
+    ["show", RULE],
+    ["search", "callback"],
+    ["retrieve", "callback"],
+    ["why", RULE],
+    ["check"],
+    ["list", "--at", "HEAD"],
+    ["check", "--staged"],
+)
+
+
+def file(content: str | bytes) -> Spoil:
+    return lambda folder: write(folder, BAD, content)
+
+
+def symlink(folder: Path) -> None:
+    (folder / BAD).symlink_to("callbacks.md")
+
+
+def outside(folder: Path) -> None:
+    write(folder, "secret.md", GOOD)
+    (folder / BAD).symlink_to(folder / "secret.md")
+
+
+def folder_link(folder: Path) -> None:
+    (folder / "memory/nav/more").symlink_to("rules")
+
+
+def loop(folder: Path) -> None:
+    (folder / "memory/nav/rules/again").symlink_to("..")
+
+
+def pipe(folder: Path) -> None:
+    os.mkfifo(folder / BAD)
+
+
+def twin_case(folder: Path) -> None:
+    write(folder, "memory/nav/rules/Callbacks.md", GOOD)
+
+
+def twin_form(folder: Path) -> None:
+    for form in ("NFC", "NFD"):
+        write(folder, f"memory/nav/rules/{unicodedata.normalize(form, 'café')}.md", GOOD)
+
+
+def room_like_file(folder: Path) -> None:
+    write(folder, "memory/nav/rules.md", GOOD)
+
+
+def room_is_file(folder: Path) -> None:
+    write(folder, "memory/nav/room", "text\n")
+
+
+def entry_is_folder(folder: Path) -> None:
+    (folder / BAD).mkdir()
+    write(folder, f"{BAD}/deep.md", GOOD)
+
+
+def empty_wing(folder: Path) -> None:
+    (folder / "memory/empty").mkdir()
+
+
+def submodule(folder: Path) -> None:
+    make_repository(folder / "memory/nav/sub")
+
+
+ALIASES = "".join(
+    f"x-{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+# What is spoilt, the code of its finding, and whether an invariant may be hidden behind it.
+KINDS: dict[str, tuple[Spoil, str, bool]] = {
+    "empty file": (file(""), "empty-file", True),
+    "no front matter": (file("Wheels must not slip.\n"), "front-matter-missing", True),
+    "unclosed fence": (file(f"---\n{HEAD}\nWheels must not slip.\n"), "fence-unterminated", True),
+    "long fence": (file(f"----\n{HEAD}----\n"), "fence-variant", True),
+    "byte order mark": (file(b"\xef\xbb\xbf" + GOOD.encode()), "utf8-bom", False),
+    "mixed line ends": (file(GOOD.replace("\n", "\r\n", 3)), "mixed-line-endings", False),
+    "Latin-1": (file(GOOD.replace("slip", "schlüpfen").encode("latin-1")), "not-utf8", True),
+    "UTF-16": (file(GOOD.encode("utf-16")), "not-utf8", True),
+    "null bytes": (file(b"\0" * 100), "front-matter-missing", True),
+    "duplicate key": (file(GOOD.replace("title: Bad", "status: draft")), "duplicate-key", True),
+    "alias bomb": (file(f"---\n{HEAD}x-a: &a [l, o, l]\n{ALIASES}---\n"), "anchor-or-alias", True),
+    "deep brackets": (file(f"---\n{HEAD}x-deep: {'[' * 5000}{']' * 5000}\n---\n"), "nested-value", True),
+    "impossible day": (file(GOOD.replace("2026-03-05", "2023-14-05")), "invalid-date", False),
+    "unknown type": (file(GOOD.replace("invariant", "law")), "unknown-type", True),
+    "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", True),
+    "5 MB of front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "front-matter-too-large", True),
+    "symlink": (symlink, "symlink", True),
+    "symlink to the outside": (outside, "path-escapes-root", True),
+    "symlink to a folder": (folder_link, "symlink", False),
+    "symlink in a circle": (loop, "symlink", False),
+    "pipe": (pipe, "unreadable", True),
+    "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", True),
+    "names that differ in case": (twin_case, "case-collision", False),
+    "names that differ in form": (twin_form, "unicode-collision", False),
+    "room named like a file": (room_like_file, "wrong-depth", False),
+    "file where a room belongs": (room_is_file, "stray-file", False),
+    "folder named like an entry": (entry_is_folder, "wrong-depth", False),
+    "emoji title": (file(GOOD.replace("title: Bad", "title: 🚀 off")), "", False),
+    "CRLF": (file(GOOD.replace("\n", "\r\n")), "", False),
+    "no final newline": (file(GOOD.rstrip()), "no-final-newline", False),
+    "empty wing": (empty_wing, "", False),
+    "submodule": (submodule, "submodule", False),
+}  # fmt: skip
+
+
+def is_clear(ran: Ran) -> bool:
+    return "Traceback" not in ran.err and "fault of mdmem" not in ran.err
+
+
+def spoilt(kind: str, folder: Path) -> Path:
+    memory(folder)
+    KINDS[kind][0](folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_reading_command_breaks_or_writes(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = spoilt(kind, tmp_path)
+    if kind == "pipe":
+        (folder / ".gitignore").write_text(f"{BAD}\n")
+        before = {}
+    else:
+        before = snapshot(folder)
+    for command in READING:
+        ran = run_here(capsys, *command, cwd=folder)
+        assert is_clear(ran), (command, ran.err)
+        assert ran.code in ((0, 1, 3) if command[0] == "check" else (0,)), (command, ran.err)
+    assert kind == "pipe" or snapshot(folder) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_good_entries_are_answered_all_the_same(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = spoilt(kind, tmp_path)
+    said = json.loads(run_here(capsys, "retrieve", "threads", "--format", "json", cwd=folder).out)
+    addresses = {item["address"] for item in said["items"]}
+    assert addresses >= {RULE, CHOICE}
+    hits = json.loads(run_here(capsys, "search", "threads", "--format", "json", cwd=folder).out)["hits"]
+    assert [hit["address"] for hit in hits] == [CHOICE]
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, code, _) in KINDS.items() if code])
+def test_check_finds(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    _, code, _ = KINDS[kind]
+    ran = run_here(capsys, "check", "--format", "json", cwd=spoilt(kind, tmp_path))
+    found = json.loads(ran.out)["findings"]
+    assert code in {finding["code"] for finding in found}
+    assert all(finding["help"] for finding in found)
+    assert ran.code == (3 if code == "unreadable" else int(any(finding["severity"] == "error" for finding in found)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, code, _) in KINDS.items() if not code])
+def test_check_finds_nothing_wrong_with(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    assert run_here(capsys, "check", cwd=spoilt(kind, tmp_path)).out.endswith("no findings\n")
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, _, hides) in KINDS.items() if hides])
+def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(
+    kind: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = spoilt(kind, tmp_path)
+    for command in ("search", "retrieve"):
+        problems = json.loads(run_here(capsys, command, "callback", "--format", "json", cwd=folder).out)["problems"]
+        assert [problem["path"] for problem in problems] == ["nav/rules/bad.md"]
+    ran = run_here(capsys, "show", "nav/rules/bad", cwd=folder)
+    assert (ran.code, ran.err.startswith("mdmem: nav/rules/bad is there but cannot be read: ")) == (1, True)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, _, hides) in KINDS.items() if not hides])
+def test_file_that_can_be_read_is_no_problem(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    said = json.loads(run_here(capsys, "retrieve", "callback", "--format", "json", cwd=spoilt(kind, tmp_path)).out)
+    assert said["problems"] == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["byte order mark", "mixed line ends", "impossible day", "emoji title", "CRLF", "no final newline"]
+)
+def test_entry_with_a_blemish_is_read(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = spoilt(kind, tmp_path)
+    said = json.loads(run_here(capsys, "retrieve", "wheels", "--format", "json", cwd=folder).out)
+    assert "nav/rules/bad" in {item["address"] for item in said["items"]}
+
+
+@pytest.mark.parametrize("kind", ["symlink to the outside", "pipe"])
+def test_what_lies_outside_is_never_read(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "wheels", cwd=spoilt(kind, tmp_path))
+    assert (ran.code, "slip" in ran.out) == (1, False)
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_file_in_conflict_is_a_problem(staged: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    merge_conflict(folder, f"memory/{RULE}.md", GOOD, GOOD.replace("slip", "slide"))
+    if staged:
+        git(folder, "add", "-A")
+    said = json.loads(run_here(capsys, "retrieve", "--format", "json", cwd=folder).out)
+    assert [(problem["path"], problem["code"]) for problem in said["problems"]] == [(f"{RULE}.md", "merge-marker")]
+    ran = run_here(capsys, "check", "--staged", cwd=folder)
+    assert (ran.code, "error[merge-marker]" in ran.out) == (1, True)
+
+
+COMMANDS = [
+    ["status"],
+    ["list"],
+    ["show", "a"],
+    ["search", "a"],
+    ["why", "a"],
+    ["check"],
+    ["index"],
+    ["new", "note", "a/b/c", "--body", "x"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+@pytest.mark.parametrize("in_git", [True, False])
+def test_without_a_root_each_command_says_so(command: list[str], in_git: bool, tmp_path: Path, capsys: Capture) -> None:
+    if in_git:
+        make_repository(tmp_path)
+    ran = run_here(capsys, *command, cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert ran.err.startswith(f"mdmem: no memory here: no mdmem.toml in {tmp_path} or above; ")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS[:6], ["retrieve", "a"]], ids=lambda command: command[0])
+def test_memory_without_a_wing_is_answered(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "memory")
+    ran = run_here(capsys, *command, cwd=folder)
+    assert is_clear(ran)
+    assert ran.code == (1 if command[0] in ("list", "show", "search", "why") else 0)
+
+
+@pytest.mark.parametrize("command", [["list"], ["search", "a"], ["retrieve", "a"]], ids=lambda command: command[0])
+def test_wing_that_does_not_exist_names_the_nearest(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, *command, "--wing", "nvv", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: there is no wing `nvv`; did you mean `nav`?\n")
+
+
+def unprivileged() -> list[str]:
+    """Return what to put before a command so that the rights of files hold for it; skips where there is no way."""
+    if os.geteuid():
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        pytest.skip("root reads everything, and setpriv is not installed")
+    dropped = "-dac_override,-dac_read_search"
+    return [setpriv, f"--bounding-set={dropped}", f"--inh-caps={dropped}"]
+
+
+def run_unprivileged(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [*unprivileged(), sys.executable, "-m", "mdmem", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("locked", ["memory/nav/rules", "memory/nav/rules/callbacks.md"])
+def test_what_may_not_be_read_is_never_an_absent_one(locked: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    mode = (folder / locked).stat().st_mode
+    (folder / locked).chmod(0)
+    try:
+        checked = run_unprivileged("check", cwd=folder)
+        answered = run_unprivileged("retrieve", "threads", "--format", "json", cwd=folder)
+    finally:
+        (folder / locked).chmod(mode)
+    assert (checked.returncode, "error[unreadable]" in checked.stdout) == (3, True)
+    said = json.loads(answered.stdout)
+    assert [problem["code"] for problem in said["problems"]] == ["unreadable"]
+    assert [item["address"] for item in said["items"]] == [CHOICE]
+
+
+def test_memory_whose_folder_may_not_be_read_is_said(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    (folder / "memory").chmod(0)
+    try:
+        ran = [run_unprivileged(*command, cwd=folder) for command in (["list"], ["retrieve", "threads"], ["check"])]
+    finally:
+        (folder / "memory").chmod(0o755)
+    assert all("Traceback" not in one.stderr and "fault of mdmem" not in one.stderr for one in ran)
+    assert [one.returncode for one in ran] == [3, 0, 3]
+
+
+def test_entry_that_may_not_be_written_is_one_sentence(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    room = folder / "memory/nav/rules"
+    room.chmod(0o555)
+    try:
+        ran = run_unprivileged("new", "note", "nav/rules/x", "--body", "x", cwd=folder)
+    finally:
+        room.chmod(0o755)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (3, "", 1)
+    assert ran.stderr.startswith("mdmem: the system refuses ")

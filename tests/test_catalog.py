@@ -1,0 +1,481 @@
+"""Loading a tree: one bad file is a finding and the rest is there, and the cache gives what a fresh load gives."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, entry_text, git, make_repository, make_root, run_mdmem, write, write_entry
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
+from mdmem.entry.model import Wing, WingKind
+from mdmem.gitrepo import find_repository
+from mdmem.state import read_json, write_json
+from mdmem.tree import GitTree, TreeFile, Unreadable, WorkingTree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a root without a file but its settings."""
+    return make_root(tmp_path / "root")
+
+
+def loaded(root: Path) -> Catalog:
+    """Return the catalog of the files on disk."""
+    return load(WorkingTree(root))
+
+
+def cached(root: Path, cache: Path) -> Catalog:
+    """Return the catalog of the files on disk as one run of mdmem loads it."""
+    return load_cached(WorkingTree(root), cache)
+
+
+def meant(catalog: Catalog) -> tuple[Any, ...]:
+    """Return all that a catalog says."""
+    rest = (catalog.files, catalog.others, catalog.sizes, catalog.closed)
+    broken = {path: (one.entry, one.findings) for path, one in catalog.broken.items()}
+    return (catalog.entries, catalog.wings, broken, catalog.findings, rest)
+
+
+def codes(catalog: Catalog) -> list[tuple[str, str]]:
+    """Return path and code of each finding."""
+    return [(finding.place.path, finding.code) for finding in catalog.findings]
+
+
+def test_entries_and_wings_are_sorted_by_address(root: Path) -> None:
+    for address in ("w/r/b", "w/a/c", "v/r/a"):
+        write_entry(root, address)
+    catalog = loaded(root)
+    assert list(catalog.entries) == ["v/r/a", "w/a/c", "w/r/b"]
+    assert list(catalog.wings) == ["v", "w"]
+
+
+BAD_FILES = {
+    "empty": (b"", "empty-file"),
+    "no-front-matter": (b"# Title\n", "front-matter-missing"),
+    "unclosed": (b"---\ntype: note\n", "fence-unterminated"),
+    "latin-1": (b"---\ntype: note\n---\ncaf\xe9\n", "not-utf8"),
+    "twice": (b"---\ntype: note\ntype: note\n---\n", "duplicate-key"),
+    "syntax": (b"---\ntitle: a: b\n---\n", "yaml-syntax"),
+    "bomb": (b"---\na: &a [x]\nb: [*a, *a]\n---\n", "anchor-or-alias"),
+    "deep": (b"---\nx-a: " + b"[" * 5000 + b"\n---\n", "nested-value"),
+    "conflict": (b"---\n<<<<<<< a\ntype: note\n=======\n>>>>>>> b\n---\n", "merge-marker"),
+    "large": (b"---\ntype: note\n---\n" + b"x" * 5_000_000, "file-too-large"),
+    "type": (entry_text(type="law").encode(), "unknown-type"),
+    "status": (entry_text(status=None).encode(), "missing-field"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_file_is_broken_with_its_finding_and_the_rest_is_loaded(root: Path, name: str) -> None:
+    content, code = BAD_FILES[name]
+    write_entry(root, "w/r/good")
+    write(root, f"w/r/{name}.md", content)
+    catalog = loaded(root)
+    assert list(catalog.entries) == ["w/r/good"]
+    assert (list(catalog.broken), codes(catalog)[0]) == ([f"w/r/{name}.md"], (f"w/r/{name}.md", code))
+    assert catalog.addresses == {"w/r/good", f"w/r/{name}"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ({"verified_at": "2023-14-05"}, "invalid-date"),
+        ({"created_at": "soon"}, "not-iso"),
+        ({"severity": "high"}, "unknown-key"),
+        ({"see": "n/a"}, "link-placeholder"),
+    ],
+)
+def test_bad_field_is_a_finding_and_the_entry_is_loaded(root: Path, lines: dict[str, str], code: str) -> None:
+    write_entry(root, "w/r/e", **lines)
+    catalog = loaded(root)
+    assert codes(catalog) == [("w/r/e.md", code)]
+    assert catalog.findings[0].address == "w/r/e"
+    assert list(catalog.entries) == ["w/r/e"]
+
+
+def test_links_and_folders_in_an_entrys_place_are_broken_and_never_followed(root: Path, tmp_path: Path) -> None:
+    write_entry(root, "w/r/good")
+    (root / "w/r/link.md").symlink_to(write(tmp_path, "outside.md", entry_text()))
+    write(root, "w/r/folder.md/e.md", entry_text())
+    os.mkfifo(root / "w/r/pipe.md")
+    catalog = loaded(root)
+    assert list(catalog.entries) == ["w/r/good"]
+    assert codes(catalog) == [("w/r/link.md", "symlink"), ("w/r/pipe.md", "unreadable")]
+    assert "w/r/folder.md/e.md" in [file.path for file in catalog.others]
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, name: str, end: str) -> None:
+    """Let one call of the system refuse the paths with an end, as it does for those without permission."""
+    call: Callable[..., Any] = getattr(os, name)
+
+    def refusing(path: Any, *rest: Any, **options: Any) -> Any:
+        if os.fspath(path).endswith(end):
+            raise PermissionError(13, "Permission denied")
+        return call(path, *rest, **options)
+
+    monkeypatch.setattr(os, name, refusing)
+
+
+@pytest.mark.parametrize("through_cache", [False, True])
+def test_file_that_cannot_be_read_is_not_an_absent_one(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through_cache: bool
+) -> None:
+    write_entry(root, "w/r/closed")
+    write_entry(root, "w/r/open", supersedes="w/r/closed")
+    refuse(monkeypatch, "open", "closed.md")
+    catalog = cached(root, tmp_path / "cache") if through_cache else loaded(root)
+    assert codes(catalog) == [("w/r/closed.md", "unreadable")]
+    assert catalog.findings[0].message == "cannot be read: permission denied"
+    assert catalog.addresses == {"w/r/closed", "w/r/open"}
+
+
+def test_file_that_could_not_be_read_once_is_read_the_next_time(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry(root, "w/r/e")
+    with monkeypatch.context() as patched:
+        refuse(patched, "open", "e.md")
+        assert list(cached(root, tmp_path / "cache").entries) == []
+    assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
+
+
+def test_folder_that_cannot_be_listed_is_a_finding(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_entry(root, "w/open/e")
+    write_entry(root, "w/closed/e")
+    refuse(monkeypatch, "scandir", "/closed")
+    catalog = loaded(root)
+    assert codes(catalog) == [("w/closed", "unreadable")]
+    assert [finding.place.path for finding in catalog.closed] == ["w/closed"]
+    assert list(catalog.entries) == ["w/open/e"]
+
+
+def test_manifest_that_cannot_be_read_is_unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "w/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "w/r/e")
+    refuse(monkeypatch, "open", "README.md")
+    assert codes(loaded(root)) == [("w/README.md", "unreadable")]
+
+
+def without_rights() -> list[str]:
+    """Return what to put before a command so that permissions hold for it; skips where nothing does."""
+    if os.geteuid() != 0:
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("root reads everything, and there is no setpriv")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+
+
+@pytest.mark.parametrize("closed", ["w/closed", "w/r/closed.md"])
+def test_check_is_incomplete_when_the_system_really_refuses(root: Path, closed: str) -> None:
+    write_entry(root, "w/r/open")
+    write_entry(root, "w/closed/e")
+    write_entry(root, "w/r/closed")
+    before = without_rights()
+    (root / closed).chmod(0)
+    try:
+        done = run_mdmem("check", "--format", "concise", cwd=root, before=before)
+    finally:
+        (root / closed).chmod(0o755)
+    assert done.returncode == 3, done.stderr
+    assert f"{closed}:1:1: error unreadable cannot be read: permission denied" in done.stdout
+
+
+def test_wing_exists_when_its_folder_holds_a_manifest_or_an_entry(root: Path) -> None:
+    write(root, "only_manifest/README.md", "---\nkind: shared\nowners: Ada\n---\n")
+    write_entry(root, "only_entry/r/e")
+    write(root, "prose/README.md", "# Nothing stated\n")
+    write_entry(root, "prose/r/e")
+    write(root, "neither/r/README.md", "# A room\n")
+    write(root, "nothing/README.md", "# Prose alone\n")
+    assert loaded(root).wings == {
+        "only_entry": Wing(name="only_entry"),
+        "only_manifest": Wing(name="only_manifest", kind=WingKind.SHARED, owners=("Ada",), has_manifest=True),
+        "prose": Wing(name="prose"),
+    }
+
+
+def test_manifest_that_cannot_be_parsed_is_a_finding_at_its_place(root: Path) -> None:
+    write(root, "w/README.md", "---\nkind: shared\nkind: project\n---\n")
+    write_entry(root, "w/r/e")
+    catalog = loaded(root)
+    assert [(finding.code, finding.message, finding.place.line) for finding in catalog.findings] == [
+        ("manifest-invalid", "`kind` stands twice, first in line 2 (duplicate-key)", 3)
+    ]
+    assert catalog.wings == {"w": Wing(name="w")}
+
+
+@pytest.mark.parametrize(
+    ("link", "address"),
+    [
+        ("v/r/a", "v/r/a"),
+        ("r/b", "w/r/b"),
+        ("b", "w/r/b"),
+        ("./b.md", "w/r/b"),
+        ("../q/c.md", "w/q/c"),
+        ("../../v/r/a.md", "v/r/a"),
+        ("v/r/a.md", "v/r/a"),
+        ("/v/r/a/", "v/r/a"),
+        ("a", None),
+        ("v/r", None),
+        ("../../../v/r/a", None),
+        ("", None),
+        (".", None),
+    ],
+)
+def test_link_means_the_address_that_it_names_in_full_or_short(link: str, address: str | None) -> None:
+    assert full_address(link, "w/r/e", {"v/r/a", "w/r/b", "w/q/c", "w/r/e"}) == address
+
+
+def test_short_links_count_in_the_lineage(root: Path) -> None:
+    write_entry(root, "w/r/old", status="deprecated", superseded_by="new")
+    write_entry(root, "w/r/new", supersedes="r/old", see="gone")
+    catalog = loaded(root)
+    assert catalog.entries["w/r/old"].superseded_by == ("w/r/new",)
+    assert (catalog.entries["w/r/new"].supersedes, catalog.entries["w/r/new"].see) == (("w/r/old",), ("gone",))
+    assert catalog.lineage.heads("w/r/old") == ("w/r/new",)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("w/r/e.md", True),
+        ("w/r/e.x.md", True),
+        ("w/r/README.md", False),
+        ("w/README.md", False),
+        ("w/e.md", False),
+        ("w/r/s/e.md", False),
+        ("w/r/e.txt", False),
+        ("e.md", False),
+    ],
+)
+def test_entry_stands_in_a_room_of_a_wing(path: str, is_one: bool) -> None:
+    assert is_entry_place(path) is is_one
+
+
+@pytest.mark.parametrize("through_cache", [False, True])
+def test_body_and_place_are_read_when_they_are_asked_for(root: Path, tmp_path: Path, through_cache: bool) -> None:
+    write_entry(root, "w/r/e", "The text.\n", owner="Ada")
+    cached(root, tmp_path / "cache")
+    catalog = cached(root, tmp_path / "cache") if through_cache else loaded(root)
+    assert catalog.body("w/r/e") == "The text.\n"
+    assert (catalog.place("w/r/e", "owner").line, catalog.place("w/r/e", "owner").column) == (5, 8)
+    assert catalog.sizes == {"w/r/e": 9}
+
+
+def test_body_is_empty_when_the_file_went_away(root: Path, tmp_path: Path) -> None:
+    file = write_entry(root, "w/r/e")
+    cached(root, tmp_path / "cache")
+    catalog = cached(root, tmp_path / "cache")
+    file.unlink()
+    assert catalog.body("w/r/e") == ""
+
+
+def test_settings_are_read_from_the_tree(root: Path) -> None:
+    write(root, "mdmem.toml", "budget = 7\n")
+    assert settings_bytes(WorkingTree(root)) == b"budget = 7\n"
+    (root / "mdmem.toml").unlink()
+    assert settings_bytes(WorkingTree(root)) == b""
+
+
+def test_settings_that_cannot_be_read_are_not_absent_ones(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(monkeypatch, "open", "mdmem.toml")
+    assert settings_bytes(WorkingTree(root)) == Unreadable("Permission denied")
+
+
+# The cache of parsed entries.
+
+
+@pytest.mark.parametrize(
+    ("stated", "body", "title"),
+    [
+        ({}, "text\n", "New name"),
+        ({"title": "Old name"}, "text\n", "Old name"),
+        ({}, "# Old name\n", "Old name"),
+        ({"title": "[Old name]"}, "text\n", "New name"),
+    ],
+    ids=["none", "field", "heading", "unreadable"],
+)
+def test_moved_file_has_the_title_of_its_new_place(
+    root: Path, tmp_path: Path, stated: dict[str, str], body: str, title: str
+) -> None:
+    old = write_entry(root, "w/r/old-name", body, **stated)
+    cached(root, tmp_path / "cache")
+    old.rename(root / "w/r/new-name.md")
+    catalog = cached(root, tmp_path / "cache")
+    assert catalog.entries["w/r/new-name"].title == title
+    assert meant(catalog) == meant(loaded(root))
+
+
+def test_copy_in_another_wing_resolves_its_short_links_there(root: Path, tmp_path: Path) -> None:
+    for wing in ("v", "w"):
+        write_entry(root, f"{wing}/r/new", supersedes="old")
+        write_entry(root, f"{wing}/r/old")
+    cached(root, tmp_path / "cache")
+    entries = cached(root, tmp_path / "cache").entries
+    assert [entries[f"{wing}/r/new"].supersedes for wing in ("v", "w")] == [("v/r/old",), ("w/r/old",)]
+
+
+def test_findings_from_the_cache_name_the_place_of_the_file(root: Path, tmp_path: Path) -> None:
+    write(root, "w/r/a.md", "---\ntype: note\ntype: note\n---\n")
+    cached(root, tmp_path / "cache")
+    (root / "w/r/a.md").rename(root / "w/r/b.md")
+    (found,) = cached(root, tmp_path / "cache").findings
+    assert (found.place.path, found.place.line, found.address) == ("w/r/b.md", 3, "w/r/b")
+
+
+NAMES = ["w/r/a.md", "w/r/b-c.md", "w/README.md", "v/q/a.md", "v/README.md", "w/r/README.md", "w/x.md"]
+CONTENTS = [
+    entry_text(),
+    entry_text(supersedes="a", tags=["x", "y"], verified_at="2026-03-05T10:00+02:00", version=3, confidence=0.5),
+    entry_text("# A\n", status="deprecated", superseded_by=["w/r/a"], ignore="{expired: why}"),
+    entry_text("Größe 🙂\r\n\n", type="note", label="entity", relations="[{type: uses, to: w/r/a}]"),
+    entry_text(title="B c", owner="[a]", see="[n/a, b-c]", verified_at="soon"),
+    entry_text(type="pattern", trigger="t", repeatable_steps="[a, b]", expires_at="2020-01-01"),
+    "---\nkind: shared\nshared_wings: [v]\nowners: Ada\nlast_hygiene_at: 2026-03-05\n---\n",
+    "---\nkind: team\n---\n",
+    "# Prose\n",
+    "",
+    "---\ntype: note\n",
+    "---\ntype: note\ntype: note\n---\n",
+    "\ufeff---\r\ntype: note\r\nstatus: active\r\ncreated_at: 2026-03-05\r\n---\r\nx\r\n",
+]
+EDITS = st.lists(
+    st.dictionaries(st.sampled_from(NAMES), st.none() | st.sampled_from(CONTENTS), min_size=1, max_size=5),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(EDITS)
+def test_cache_gives_what_a_fresh_load_gives_after_any_edits(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[dict[str, str | None]]
+) -> None:
+    folder = tmp_path_factory.mktemp("edits")
+    root = make_root(folder / "root")
+    for edit in edits:
+        for name, content in edit.items():
+            if content is None:
+                (root / name).unlink(missing_ok=True)
+            else:
+                write(root, name, content)
+        assert meant(cached(root, folder / "cache")) == meant(loaded(root))
+        assert meant(cached(root, folder / "cache")) == meant(loaded(root))
+
+
+def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "top")
+    root = make_root(top / "memory")
+    write(root, "w/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "w/r/e")
+    commit_all(top)
+    repository = find_repository(top)
+    assert repository is not None
+    cached(root, tmp_path / "cache")
+    before = (tmp_path / "cache" / "entries.json").stat().st_mtime_ns
+    revision = GitTree(repository, "memory", git(top, "rev-parse", "HEAD"), "HEAD")
+    assert load_cached(revision, tmp_path / "cache").entries == loaded(root).entries
+    assert (tmp_path / "cache" / "entries.json").stat().st_mtime_ns == before
+
+
+class Overtaken:
+    """A working tree in which somebody writes a file after it was hashed and before it is parsed."""
+
+    def __init__(self, root: Path, path: str, content: str) -> None:
+        self._tree = WorkingTree(root)
+        self._write = (root, path, content)
+
+    @property
+    def name(self) -> str:
+        return self._tree.name
+
+    def files(self) -> tuple[TreeFile, ...]:
+        return self._tree.files()
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        return self._tree.read(paths)
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        found = self._tree.digests(files)
+        write(*self._write)
+        return found
+
+    def identity(self, path: str, content: bytes) -> str:
+        return self._tree.identity(path, content)
+
+
+def test_cache_never_keeps_new_content_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
+    old, new = entry_text("Old.\n", title="Old"), entry_text("New.\n", title="New")
+    write(root, "w/r/e.md", old)
+    load_cached(Overtaken(root, "w/r/e.md", new), tmp_path / "cache")
+    write(root, "w/r/e.md", old)
+    assert cached(root, tmp_path / "cache").entries["w/r/e"].title == "Old"
+
+
+def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, tmp_path: Path) -> None:
+    old, new = "---\nkind: project\n---\n", "---\nkind: shared\n---\n"
+    write(root, "w/README.md", old)
+    load_cached(Overtaken(root, "w/README.md", new), tmp_path / "cache")
+    write(root, "w/README.md", old)
+    assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
+
+
+@pytest.mark.parametrize(
+    "record",
+    [5, None, [], "x", {"entry": 1}, {"entry": {}}, {"entry": {"type": "law"}}, {"findings": [1]}, {"kind": "team"}]
+    + [{"entry": {"type": "note", "status": "active", "title": "x", "no_such_field": 1}}],
+)
+def test_foreign_record_of_the_cache_is_ignored(root: Path, tmp_path: Path, record: object) -> None:
+    write(root, "w/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "w/r/e")
+    cached(root, tmp_path / "cache")
+    path = tmp_path / "cache" / "entries.json"
+    version = path.read_text().split('"')[3]
+    write_json(path, version, dict.fromkeys(read_json(path, version), record))
+    assert meant(cached(root, tmp_path / "cache")) == meant(loaded(root))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b'{"version":"3","content":{', b"\x80\x04", b"[]", b'{"version":"0","content":{}}']
+)
+def test_torn_cache_is_ignored_and_written_anew(root: Path, tmp_path: Path, content: bytes) -> None:
+    write_entry(root, "w/r/e")
+    path = write(tmp_path, "cache/entries.json", content)
+    assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
+    assert path.read_bytes().startswith(b'{"version":')
+
+
+def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) -> None:
+    write_entry(root, "w/r/e")
+    cache = write(tmp_path, "cache", "a file")
+    assert meant(cached(root, cache)) == meant(loaded(root))
+
+
+def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "w/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "w/r/e")
+    write(root, "v/README.md", "# Prose\n")
+    expected = meant(cached(root, tmp_path / "cache"))
+    monkeypatch.setattr("mdmem.document.parse.parse_document", None)
+    assert meant(cached(root, tmp_path / "cache")) == expected
+
+
+def test_cache_forgets_what_other_branches_left_once_it_is_much(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry(root, "w/r/e")
+    cached(root, tmp_path / "cache")
+    path = tmp_path / "cache" / "entries.json"
+    version = path.read_text().split('"')[3]
+    (digest,) = read_json(path, version)
+    write_json(path, version, read_json(path, version) | {f"{number}": {} for number in range(5000)})
+    write_entry(root, "w/r/f", "Another.\n")
+    cached(root, tmp_path / "cache")
+    left = read_json(path, version)
+    assert len(left) == 2
+    assert digest in left

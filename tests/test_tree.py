@@ -1,0 +1,344 @@
+"""Where files come from: the three trees give the same for the same commit, and nothing is absent that is there."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, write, write_entry
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mdmem.catalog import Catalog, load
+from mdmem.gitrepo import find_repository, resolve
+from mdmem.tree import (
+    SETTINGS_NAME,
+    FileKind,
+    GitTree,
+    Tree,
+    TreeFile,
+    Unreadable,
+    WorkingTree,
+    digest_of,
+    is_wing_manifest,
+    read_one,
+)
+
+ODD_NAMES = [
+    "a b.md",
+    "größe.md",
+    "🙂.md",
+    "a\nb.md",
+    'a"b.md',
+    "a\\b.md",
+    "a.b.md",
+    "-x.md",
+    os.fsdecode(b"caf\xe9.md"),
+]
+
+
+def git_tree(top: Path, under: str = "memory", revision: str | None = "HEAD") -> GitTree:
+    """Return the tree of a commit, or of the git index."""
+    repository = find_repository(top)
+    assert repository is not None
+    return GitTree(repository, under, resolve(repository, revision) if revision else None, "a git tree")
+
+
+def working_tree(top: Path, under: str = "memory") -> WorkingTree:
+    """Return the tree of the files on disk."""
+    return WorkingTree(top / under, is_top=not under)
+
+
+def trees(top: Path, under: str = "memory") -> list[Tree]:
+    """Return the three trees of a repository."""
+    return [working_tree(top, under), git_tree(top, under, None), git_tree(top, under)]
+
+
+def listed(tree: Tree) -> dict[str, FileKind]:
+    """Return what a tree lists."""
+    return {file.path: file.kind for file in tree.files()}
+
+
+def content(tree: Tree) -> dict[str, bytes | Unreadable]:
+    """Return what a tree reads of every file it lists."""
+    return dict(tree.read([file.path for file in tree.files()]))
+
+
+def meant(catalog: Catalog) -> tuple[Any, ...]:
+    """Return what a catalog says, without the tree it came from."""
+    return (catalog.entries, catalog.wings, catalog.broken, catalog.findings, catalog.sizes, catalog.digests)
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with a memory of two wings in `memory/`, committed."""
+    folder = make_repository(tmp_path / "top")
+    root = make_root(folder / "memory")
+    write(root, "w/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "w/r/a")
+    write_entry(root, "w/r/b", supersedes="a")
+    write_entry(root, "v/r/a", type="invariant")
+    write(folder, "src/a.py", "x")
+    commit_all(folder)
+    return folder
+
+
+def test_trees_list_the_files_below_the_root(top: Path) -> None:
+    paths = ["mdmem.toml", "v/r/a.md", "w/README.md", "w/r/a.md", "w/r/b.md"]
+    assert [[file.path for file in tree.files()] for tree in trees(top)] == [paths] * 3
+
+
+def test_trees_give_the_same_catalog_for_the_same_commit(top: Path) -> None:
+    first, second, third = (meant(load(tree)) for tree in trees(top))
+    assert first == second == third
+
+
+NAMES = st.sampled_from(["a", "b.md", "README.md", "größe.md", ".hidden", "x.y.md", "e f.md", "mdmem.toml", "C.MD"])
+CONTENTS = st.sampled_from(
+    [
+        b"",
+        b"\xff",
+        b"text",
+        b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\n---\nx\n",
+        b"---\nkind: shared\n---\n",
+    ]
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.lists(NAMES, min_size=1, max_size=4).map("/".join), CONTENTS, max_size=8), st.booleans())
+def test_trees_give_the_same_catalog_for_any_files(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], at_top: bool
+) -> None:
+    folder = make_repository(tmp_path_factory.mktemp("any"))
+    under = "" if at_top else "memory"
+    make_root(folder / under)
+    for path, data in files.items():
+        # A name may already be a folder's, or a folder's a file's.
+        if (
+            not any((folder / under / parent).is_file() for parent in Path(path).parents)
+            and not (folder / under / path).is_dir()
+        ):
+            write(folder / under, path, data)
+    commit_all(folder)
+    first, second, third = (meant(load(tree)) for tree in trees(folder, under))
+    assert first == second == third
+
+
+def test_trees_agree_on_names_that_git_quotes(top: Path) -> None:
+    for name in ODD_NAMES:
+        write(top, f"memory/w/r/{name}", os.fsencode(name))
+    commit_all(top)
+    for tree in trees(top):
+        read = content(tree)
+        assert {name: read[f"w/r/{name}"] for name in ODD_NAMES} == {name: os.fsencode(name) for name in ODD_NAMES}
+
+
+def test_trees_skip_names_that_start_with_a_dot_and_no_others(top: Path) -> None:
+    for path in (".obsidian/a.md", "w/.r/a.md", "w/r/.a.md", "w/r/x..md", "w/r.1/a.md"):
+        write(top, f"memory/{path}", "x")
+    commit_all(top)
+    added = [sorted(listed(tree).keys() - {"v/r/a.md", "w/r/a.md", "w/r/b.md"}) for tree in trees(top)]
+    assert added == [["mdmem.toml", "w/README.md", "w/r.1/a.md", "w/r/x..md"]] * 3
+
+
+def test_trees_differ_where_the_files_do(top: Path) -> None:
+    write(top, "memory/w/r/a.md", "staged")
+    git(top, "add", "-A")
+    write(top, "memory/w/r/a.md", "on disk")
+    write(top, "memory/w/r/untracked.md", "x")
+    (top / "memory/w/r/b.md").unlink()
+    on_disk, staged, committed = trees(top)
+    assert [read_one(tree, "w/r/a.md") for tree in (on_disk, staged)] == [b"on disk", b"staged"]
+    assert listed(on_disk).keys() ^ listed(staged).keys() == {"w/r/untracked.md", "w/r/b.md"}
+    assert listed(staged) == listed(committed)
+
+
+def test_symbolic_links_are_said_and_not_followed(top: Path, tmp_path: Path) -> None:
+    outside = write(tmp_path, "outside/secret.md", "secret").parent
+    (top / "memory/w/r/link.md").symlink_to(outside / "secret.md")
+    (top / "memory/w/folder").symlink_to("../v")
+    (top / "memory/w/r/dangling.md").symlink_to("gone.md")
+    commit_all(top)
+    for tree in trees(top):
+        links = {file.path: file.target for file in tree.files() if file.kind is FileKind.SYMLINK}
+        assert links == {"w/r/link.md": f"{outside}/secret.md", "w/folder": "../v", "w/r/dangling.md": "gone.md"}
+        assert "w/r/link" not in load(tree).entries
+
+
+def test_working_tree_does_not_read_through_a_link_put_there_later(top: Path, tmp_path: Path) -> None:
+    tree = working_tree(top)
+    tree.files()
+    (top / "memory/w/r/a.md").unlink()
+    (top / "memory/w/r/a.md").symlink_to(write(tmp_path, "secret", "secret"))
+    assert isinstance(read_one(tree, "w/r/a.md"), Unreadable)
+
+
+def test_submodules_are_said_and_not_entered(top: Path, tmp_path: Path) -> None:
+    inner = make_repository(tmp_path / "inner")
+    write_entry(inner, "r/e")
+    commit_all(inner)
+    git(top, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "memory/sub")
+    commit_all(top)
+    for tree in trees(top):
+        assert {path: kind for path, kind in listed(tree).items() if "sub" in path} == {"sub": FileKind.SUBMODULE}
+
+
+def test_file_in_conflict_is_unmerged_in_the_index(top: Path) -> None:
+    git(top, "checkout", "-q", "-b", "theirs")
+    write(top, "memory/w/r/a.md", "theirs")
+    commit_all(top)
+    git(top, "checkout", "-q", "main")
+    write(top, "memory/w/r/a.md", "ours")
+    commit_all(top)
+    git(top, "merge", "-q", "theirs", ends=1)
+    assert listed(git_tree(top, revision=None))["w/r/a.md"] is FileKind.UNMERGED
+
+
+def test_pipe_is_unreadable_and_never_opened(top: Path) -> None:
+    os.mkfifo(top / "memory/w/r/pipe.md")
+    (found,) = (file for file in working_tree(top).files() if file.path == "w/r/pipe.md")
+    assert (found.kind, found.reason) == (FileKind.UNREADABLE, "it is no regular file")
+
+
+def test_folder_that_cannot_be_listed_is_one_unreadable_file(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = os.scandir
+
+    def refuse(folder: str | os.PathLike[str]) -> Any:
+        if os.fspath(folder).endswith("/w/r"):
+            raise PermissionError(13, "Permission denied")
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = {file.path: file for file in working_tree(top).files()}
+    assert found["w/r"] == TreeFile("w/r", FileKind.UNREADABLE, reason="Permission denied")
+    assert found.keys() == {"mdmem.toml", "v/r/a.md", "w/README.md", "w/r"}
+
+
+def test_file_that_cannot_be_read_is_unreadable_and_has_no_digest(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = working_tree(top)
+    files = tree.files()
+    refuse_opening(monkeypatch, "/w/r/a.md")
+    assert read_one(tree, "w/r/a.md") == Unreadable("Permission denied")
+    assert tree.digests(files).keys() == {file.path for file in files} - {"w/r/a.md"}
+
+
+def refuse_opening(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    """Let the system refuse to open the files whose path ends so, as it does for those without permission."""
+    opening: Callable[..., int] = os.open
+
+    def refuse(path: str | os.PathLike[str], *rest: Any, **options: Any) -> int:
+        if os.fspath(path).endswith(end):
+            raise PermissionError(13, "Permission denied")
+        return opening(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+
+
+def test_file_that_went_away_is_unreadable(top: Path) -> None:
+    tree = working_tree(top)
+    tree.files()
+    (top / "memory/w/r/a.md").unlink()
+    assert read_one(tree, "w/r/a.md") == Unreadable("No such file or directory")
+
+
+def test_blob_that_is_missing_is_unreadable(top: Path) -> None:
+    tree = git_tree(top)
+    digest = next(file.digest for file in tree.files() if file.path == "w/r/a.md") or ""
+    (top / ".git/objects" / digest[:2] / digest[2:]).unlink()
+    assert read_one(tree, "w/r/a.md") == Unreadable("the blob is missing from the repository")
+    assert isinstance(read_one(tree, "v/r/a.md"), bytes)
+
+
+def test_digests_are_those_of_git(top: Path) -> None:
+    write(top, "memory/w/r/größe.md", "größe\r\n")
+    commit_all(top)
+    first, second, third = (tree.digests(tree.files()) for tree in trees(top))
+    assert first == second == third
+    assert first["w/r/größe.md"] == digest_of("größe\r\n".encode())
+
+
+def test_git_tree_of_many_files_takes_two_processes(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(300):
+        write_entry(top / "memory", f"w/r/e{number}", f"Body {number}.\n")
+    commit_all(top)
+    tree = git_tree(top)
+    started: list[list[str]] = []
+    original = subprocess.Popen.__init__
+
+    def record(self: Any, args: list[str], *rest: Any, **options: Any) -> None:
+        started.append(args)
+        original(self, args, *rest, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", record)
+    assert len(content(tree)) == 305
+    assert ["ls-tree" in command or "cat-file" in command for command in started] == [True, True]
+
+
+@pytest.fixture
+def at_top(tmp_path: Path) -> Path:
+    """Return a repository whose own top is the root: one wing, and folders that are none."""
+    folder = make_root(make_repository(tmp_path / "top"))
+    write(folder, "wing/README.md", "---\nowners: [Ada]\nkind: project\n---\n")
+    write_entry(folder, "wing/r/e")
+    write(folder, "src/README.md", "# Sources\n\nkind: none\n")
+    write_entry(folder, "src/r/e")
+    write_entry(folder, "docs/r/e")
+    write(folder, "README.md", "# Project\n")
+    write(folder, "setup.py", "x")
+    commit_all(folder)
+    return folder
+
+
+def test_top_of_the_repository_takes_only_wings_with_a_kind(at_top: Path) -> None:
+    paths = ["mdmem.toml", "wing/README.md", "wing/r/e.md"]
+    assert [list(listed(tree)) for tree in trees(at_top, "")] == [paths] * 3
+
+
+def test_top_of_the_repository_does_not_follow_a_manifest_that_is_a_link(at_top: Path) -> None:
+    (at_top / "docs/README.md").symlink_to("../wing/README.md")
+    commit_all(at_top)
+    assert [sorted({path.split("/")[0] for path in listed(tree)}) for tree in trees(at_top, "")] == [
+        ["mdmem.toml", "wing"]
+    ] * 3
+
+
+def test_top_of_the_repository_does_not_open_a_manifest_that_is_a_pipe(at_top: Path) -> None:
+    os.mkfifo(at_top / "docs/README.md")
+    assert "docs/r/e.md" not in listed(working_tree(at_top, ""))
+
+
+def test_top_of_the_repository_keeps_a_wing_whose_manifest_cannot_be_read(
+    at_top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_opening(monkeypatch, "/wing/README.md")
+    catalog = load(working_tree(at_top, ""))
+    assert list(catalog.entries) == ["wing/r/e"]
+    assert [(finding.code, finding.place.path) for finding in catalog.findings] == [
+        ("manifest-invalid", "wing/README.md")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "is_one"),
+    [
+        (b"---\nkind: shared\n---\n", True),
+        (b"\xef\xbb\xbf---\r\nowners: [a]\r\nkind: project\r\n---\r\n", True),
+        (b"---\nkind: [broken\n---\n", True),
+        (b"---\nkind: project\n", True),
+        (b"---\nowners: [a]\n---\nkind: shared\n", False),
+        (b"---\nx-kind: shared\n---\n", False),
+        (b"---\nx-a:\n  kind: shared\n---\n", False),
+        (b"kind: shared\n", False),
+        (b"# Title\n\n---\nkind: shared\n---\n", False),
+        (b"", False),
+    ],
+)
+def test_manifest_of_a_wing_states_its_kind_in_front_matter(manifest: bytes, is_one: bool) -> None:
+    assert is_wing_manifest(manifest) is is_one
+
+
+def test_settings_are_listed_at_the_top_of_the_repository(at_top: Path) -> None:
+    assert [SETTINGS_NAME in listed(tree) for tree in trees(at_top, "")] == [True] * 3
