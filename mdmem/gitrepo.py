@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from weakref import finalize
 
 from mdmem.errors import GitError, UsageError
 
@@ -178,31 +179,66 @@ def resolve(repository: Repository, revision: str) -> str:
     return printed.decode().strip()
 
 
-def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each blob's digest and bytes, in the order asked, from one git process; None for one that is missing."""
-    if not digests:
-        return
-    with subprocess.Popen(
-        ["git", *_SAFE, "cat-file", "--batch"],
-        cwd=repository.top,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_environment(os.environ, None),
-    ) as git:
-        assert git.stdin is not None
-        assert git.stdout is not None
+class BlobReader:
+    """One `git cat-file --batch` that answers until it is closed or forgotten; it starts with the first question."""
+
+    def __init__(self, repository: Repository) -> None:
+        """Take the repository; no process runs yet."""
+        self._repository = repository
+        self._git: subprocess.Popen[bytes] | None = None
+        self._closing: finalize[..., BlobReader] | None = None
+
+    def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Yield each blob's digest and bytes, in the order asked; None for one that is missing."""
         # Asking in portions keeps both pipes short of their limits, so that neither side waits for ever.
         for start in range(0, len(digests), _PORTION):
             portion = digests[start : start + _PORTION]
-            git.stdin.write("".join(f"{digest}\n" for digest in portion).encode())
-            git.stdin.flush()
-            for digest in portion:
-                yield digest, _read_blob(git.stdout)
-        git.stdin.close()
+            # A portion is read to its end before any of it is handed out: the caller may stop half-way.
+            yield from list(zip(portion, self._ask(portion), strict=True))
+
+    def _ask(self, digests: Sequence[str]) -> list[bytes | None]:
+        git = self._started()
+        assert git.stdin is not None
+        assert git.stdout is not None
+        git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
+        git.stdin.flush()
+        return [_read_blob(git.stdout) for _ in digests]
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._git is None:
+            self._git = subprocess.Popen(
+                ["git", *_SAFE, "cat-file", "--batch"],
+                cwd=self._repository.top,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_environment(os.environ, None),
+            )
+            self._closing = finalize(self, _end, self._git)
+        return self._git
+
+    def close(self) -> None:
+        """End the process, if one runs."""
+        if self._closing is not None:
+            self._closing()
 
 
 _PORTION = 256
+
+
+def _end(git: subprocess.Popen[bytes]) -> None:
+    # Leaving the context closes both pipes and waits, which is what ends the process.
+    with git:
+        pass
+
+
+def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield each blob's digest and bytes, in the order asked, from one git process; None for one that is missing."""
+    reader = BlobReader(repository)
+    try:
+        yield from reader.read(digests)
+    finally:
+        reader.close()
 
 
 def _read_blob(stream: IO[bytes]) -> bytes | None:

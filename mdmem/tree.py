@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Protocol
 
-from mdmem.gitrepo import Blob, Repository, list_revision, list_staged, read_blobs
+from mdmem.gitrepo import Blob, BlobReader, Repository, list_revision, list_staged
 
 SETTINGS_NAME = "mdmem.toml"
 _KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
@@ -244,6 +244,11 @@ class GitTree:
     index: Path | None = None
     _listed: tuple[TreeFile, ...] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
+    _reader: BlobReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the one reader of this tree's blobs."""
+        self._reader = BlobReader(self.repository)
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return the listed files, sorted by path."""
@@ -275,7 +280,7 @@ class GitTree:
             for path, file in found.items()
             if path.endswith("/README.md") and path.count("/") == 1
         }
-        content = dict(read_blobs(self.repository, list(manifests.values())))
+        content = dict(self._reader.read(list(manifests.values())))
         wings = {
             path.split("/")[0] for path, digest in manifests.items() if is_wing_manifest(content.get(digest) or b"")
         }
@@ -283,7 +288,7 @@ class GitTree:
 
     def _targets(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
         links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
-        blobs = read_blobs(self.repository, [file.digest or "" for file in links])
+        blobs = self._reader.read([file.digest or "" for file in links])
         said = (os.fsdecode(content or b"") for _, content in blobs)
         return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
 
@@ -291,7 +296,7 @@ class GitTree:
         """Yield each path with its bytes, in the order asked, from one git process."""
         self.files()
         listed = [path for path in paths if path in self._digests]
-        blobs = read_blobs(self.repository, [self._digests[path] for path in listed])
+        blobs = self._reader.read([self._digests[path] for path in listed])
         content = {path: blob for path, (_, blob) in zip(listed, blobs, strict=False)}
         for path in paths:
             found = content.get(path)

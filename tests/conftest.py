@@ -3,9 +3,14 @@
 import os
 
 from builders import environment
+from hypothesis import HealthCheck, settings
 
 # Once for the process and before the first test: hypothesis forbids a fixture for each function.
 _CLEAN = environment()
 for _name in os.environ.keys() - _CLEAN.keys():
     del os.environ[_name]
 os.environ.update(_CLEAN)
+
+# How long an example takes says something about the machine, and nothing about the program.
+settings.register_profile("mdmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("mdmem")

@@ -35,8 +35,8 @@ def command(given: Globals, form: str, **options: Any) -> int:
         print_text(entries_json(workspace.shown([entry.address for entry in found])))
     elif found:
         print_text(entry_table(found) if form == "markdown" else entry_list(found, given.ink()))
-    for broken in workspace.catalog.broken.values():
-        given.remark(f"{broken.path}: {broken.findings[0].message} ({broken.findings[0].code})")
+    for problem in workspace.problems(filters):
+        given.remark(f"{problem.place.path}: {problem.message} ({problem.code})")
     if not found:
         given.remark(nothing_listed(workspace.count_hidden(filters)))
     return 0 if found else 1

@@ -51,7 +51,7 @@ def command(given: Globals, entry_type: str, place: str, title: str, status: str
     text = compose(draft, today=today())
     path = _edited(workspace, address, text) if piped is None else workspace.create(address, text)
     print_text(str(path))
-    given.remark(f"{address} is written as a {entry_type} ({status}); `mdmem check` checks it")
+    given.remark(f"{address} is written ({entry_type}, {status}); `mdmem check` checks it")
     return 0
 
 

@@ -131,6 +131,12 @@ class Workspace(Opened):
             and is_shown(self.catalog, entry, filters)
         )
 
+    def problems(self, filters: Filters) -> tuple[Finding, ...]:
+        """Return one finding for each file in the wings and rooms of the filters that cannot be read in full."""
+        from mdmem.retrieval.retrieve import problems_in
+
+        return problems_in(self.catalog, reading_scope(self.catalog, self.settings, filters))
+
     def count_hidden(self, filters: Filters) -> Mapping[str, int]:
         """Return how many drafts and ended entries pass the filters and are not shown under them."""
         shown = set(self.entries(filters))

@@ -104,40 +104,40 @@ ALIASES = "".join(
     for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
-# What is spoilt, the code of its finding, and whether an invariant may be hidden behind it.
-KINDS: dict[str, tuple[Spoil, str, bool]] = {
-    "empty file": (file(""), "empty-file", True),
-    "no front matter": (file("Wheels must not slip.\n"), "front-matter-missing", True),
-    "unclosed fence": (file(f"---\n{HEAD}\nWheels must not slip.\n"), "fence-unterminated", True),
-    "long fence": (file(f"----\n{HEAD}----\n"), "fence-variant", True),
-    "byte order mark": (file(b"\xef\xbb\xbf" + GOOD.encode()), "utf8-bom", False),
-    "mixed line ends": (file(GOOD.replace("\n", "\r\n", 3)), "mixed-line-endings", False),
-    "Latin-1": (file(GOOD.replace("slip", "schlüpfen").encode("latin-1")), "not-utf8", True),
-    "UTF-16": (file(GOOD.encode("utf-16")), "not-utf8", True),
-    "null bytes": (file(b"\0" * 100), "front-matter-missing", True),
-    "duplicate key": (file(GOOD.replace("title: Bad", "status: draft")), "duplicate-key", True),
-    "alias bomb": (file(f"---\n{HEAD}x-a: &a [l, o, l]\n{ALIASES}---\n"), "anchor-or-alias", True),
-    "deep brackets": (file(f"---\n{HEAD}x-deep: {'[' * 5000}{']' * 5000}\n---\n"), "nested-value", True),
-    "impossible day": (file(GOOD.replace("2026-03-05", "2023-14-05")), "invalid-date", False),
-    "unknown type": (file(GOOD.replace("invariant", "law")), "unknown-type", True),
-    "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", True),
-    "5 MB of front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "front-matter-too-large", True),
-    "symlink": (symlink, "symlink", True),
-    "symlink to the outside": (outside, "path-escapes-root", True),
-    "symlink to a folder": (folder_link, "symlink", False),
-    "symlink in a circle": (loop, "symlink", False),
-    "pipe": (pipe, "unreadable", True),
-    "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", True),
-    "names that differ in case": (twin_case, "case-collision", False),
-    "names that differ in form": (twin_form, "unicode-collision", False),
-    "room named like a file": (room_like_file, "wrong-depth", False),
-    "file where a room belongs": (room_is_file, "stray-file", False),
-    "folder named like an entry": (entry_is_folder, "wrong-depth", False),
-    "emoji title": (file(GOOD.replace("title: Bad", "title: 🚀 off")), "", False),
-    "CRLF": (file(GOOD.replace("\n", "\r\n")), "", False),
-    "no final newline": (file(GOOD.rstrip()), "no-final-newline", False),
-    "empty wing": (empty_wing, "", False),
-    "submodule": (submodule, "submodule", False),
+# What is spoilt, the code of its finding, and the path behind which an invariant may be hidden.
+KINDS: dict[str, tuple[Spoil, str, str]] = {
+    "empty file": (file(""), "empty-file", "nav/rules/bad.md"),
+    "no front matter": (file("Wheels must not slip.\n"), "front-matter-missing", "nav/rules/bad.md"),
+    "unclosed fence": (file(f"---\n{HEAD}\nWheels must not slip.\n"), "fence-unterminated", "nav/rules/bad.md"),
+    "long fence": (file(f"----\n{HEAD}----\n"), "fence-variant", "nav/rules/bad.md"),
+    "byte order mark": (file(b"\xef\xbb\xbf" + GOOD.encode()), "utf8-bom", ""),
+    "mixed line ends": (file(GOOD.replace("\n", "\r\n", 3)), "mixed-line-endings", ""),
+    "Latin-1": (file(GOOD.replace("slip", "schlüpfen").encode("latin-1")), "not-utf8", "nav/rules/bad.md"),
+    "UTF-16": (file(GOOD.encode("utf-16")), "not-utf8", "nav/rules/bad.md"),
+    "null bytes": (file(b"\0" * 100), "front-matter-missing", "nav/rules/bad.md"),
+    "duplicate key": (file(GOOD.replace("title: Bad", "status: draft")), "duplicate-key", "nav/rules/bad.md"),
+    "alias bomb": (file(f"---\n{HEAD}x-a: &a [l, o, l]\n{ALIASES}---\n"), "anchor-or-alias", "nav/rules/bad.md"),
+    "deep brackets": (file(f"---\n{HEAD}x-deep: {'[' * 5000}{']' * 5000}\n---\n"), "nested-value", "nav/rules/bad.md"),
+    "impossible day": (file(GOOD.replace("2026-03-05", "2023-14-05")), "invalid-date", ""),
+    "unknown type": (file(GOOD.replace("invariant", "law")), "unknown-type", "nav/rules/bad.md"),
+    "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", "nav/rules/bad.md"),
+    "huge front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "front-matter-too-large", "nav/rules/bad.md"),
+    "symlink": (symlink, "symlink", "nav/rules/bad.md"),
+    "symlink to the outside": (outside, "path-escapes-root", "nav/rules/bad.md"),
+    "symlink to a folder": (folder_link, "symlink", "nav/more"),
+    "symlink in a circle": (loop, "symlink", ""),
+    "pipe": (pipe, "unreadable", "nav/rules/bad.md"),
+    "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", "nav/rules/bad.md"),
+    "names that differ in case": (twin_case, "case-collision", ""),
+    "names that differ in form": (twin_form, "unicode-collision", ""),
+    "room named like a file": (room_like_file, "wrong-depth", ""),
+    "file where a room belongs": (room_is_file, "stray-file", ""),
+    "folder named like an entry": (entry_is_folder, "wrong-depth", ""),
+    "emoji title": (file(GOOD.replace("title: Bad", "title: 🚀 off")), "", ""),
+    "CRLF": (file(GOOD.replace("\n", "\r\n")), "", ""),
+    "no final newline": (file(GOOD.rstrip()), "no-final-newline", ""),
+    "empty wing": (empty_wing, "", ""),
+    "submodule": (submodule, "submodule", "nav/sub"),
 }  # fmt: skip
 
 
@@ -191,22 +191,22 @@ def test_check_finds_nothing_wrong_with(kind: str, tmp_path: Path, capsys: Captu
     assert run_here(capsys, "check", cwd=spoilt(kind, tmp_path)).out.endswith("no findings\n")
 
 
-@pytest.mark.parametrize("kind", [kind for kind, (_, _, hides) in KINDS.items() if hides])
+@pytest.mark.parametrize("kind", KINDS)
 def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(
     kind: str, tmp_path: Path, capsys: Capture
 ) -> None:
+    _, _, hidden = KINDS[kind]
     folder = spoilt(kind, tmp_path)
     for command in ("search", "retrieve"):
         problems = json.loads(run_here(capsys, command, "callback", "--format", "json", cwd=folder).out)["problems"]
-        assert [problem["path"] for problem in problems] == ["nav/rules/bad.md"]
-    ran = run_here(capsys, "show", "nav/rules/bad", cwd=folder)
+        assert [problem["path"] for problem in problems] == ([hidden] if hidden else [])
+    assert run_here(capsys, "list", cwd=folder).err.split(": ")[0] == hidden
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden.endswith(".md")])
+def test_file_that_cannot_be_read_is_no_absent_entry(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", "nav/rules/bad", cwd=spoilt(kind, tmp_path))
     assert (ran.code, ran.err.startswith("mdmem: nav/rules/bad is there but cannot be read: ")) == (1, True)
-
-
-@pytest.mark.parametrize("kind", [kind for kind, (_, _, hides) in KINDS.items() if not hides])
-def test_file_that_can_be_read_is_no_problem(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    said = json.loads(run_here(capsys, "retrieve", "callback", "--format", "json", cwd=spoilt(kind, tmp_path)).out)
-    assert said["problems"] == []
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,8 @@ def test_memory_whose_folder_may_not_be_read_is_said(tmp_path: Path) -> None:
     finally:
         (folder / "memory").chmod(0o755)
     assert all("Traceback" not in one.stderr and "fault of mdmem" not in one.stderr for one in ran)
-    assert [one.returncode for one in ran] == [3, 0, 3]
+    assert [one.returncode for one in ran] == [1, 0, 3]
+    assert ran[0].stderr.splitlines()[0] == ".: cannot be read: permission denied (unreadable)"
 
 
 def test_entry_that_may_not_be_written_is_one_sentence(tmp_path: Path) -> None:

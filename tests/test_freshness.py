@@ -1,0 +1,360 @@
+"""The next question sees the files as they are: no daemon, no command in between, whatever became of the index."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, environment, git, memory, run_here, write_entry
+
+Capture = pytest.CaptureFixture[str]
+ADDRESS = "nav/rules/crane"
+CACHE = ".git/mdmem/cache/memory"
+INDEX = f"{CACHE}/text"
+
+
+class Asked:
+    """Asks `search` and `retrieve` from one folder and holds both to the same answer."""
+
+    def __init__(self, capsys: Capture, folder: Path) -> None:
+        self.capsys = capsys
+        self.folder = folder
+
+    def said(self, command: str) -> dict[str, Any]:
+        ran = run_here(self.capsys, command, "crane", "--format", "json", cwd=self.folder)
+        assert "fault of mdmem" not in ran.err
+        answer: dict[str, Any] = json.loads(ran.out)
+        return answer
+
+    def titles(self) -> list[str]:
+        """Return the titles of the entries that speak of cranes, by address."""
+        hits, items = self.said("search")["hits"], self.said("retrieve")["items"]
+        found = sorted((hit["address"], hit["title"]) for hit in hits)
+        assert sorted((item["address"], item["title"]) for item in items if "crane" in item["address"]) == found
+        return [title for _, title in found]
+
+
+def write_crane(folder: Path, title: str, address: str = ADDRESS) -> Path:
+    return write_entry(folder / "memory", address, f"The crane {title.lower()}.\n", title=title)
+
+
+@pytest.fixture
+def asked(tmp_path: Path, capsys: Capture) -> Asked:
+    """Return a repository whose commit `Lifts` is indexed, and somebody to ask it."""
+    folder = memory(tmp_path / "p")
+    write_crane(folder, "Lifts")
+    commit_all(folder, "Lifts")
+    who = Asked(capsys, folder)
+    assert who.titles() == ["Lifts"]
+    return who
+
+
+def test_edit_in_place_is_seen(asked: Asked) -> None:
+    write_crane(asked.folder, "Swings far")
+    assert asked.titles() == ["Swings far"]
+
+
+def test_edit_of_the_same_size_and_time_is_seen(asked: Asked) -> None:
+    path = asked.folder / f"memory/{ADDRESS}.md"
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert asked.titles() == ["Lifts"]
+    before = path.stat()
+    path.write_bytes(path.read_bytes().replace(b"Lifts", b"Drops").replace(b"lifts", b"drops"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert asked.titles() == ["Drops"]
+
+
+def test_file_replaced_by_an_older_one_of_the_same_size_is_seen(asked: Asked) -> None:
+    path = asked.folder / f"memory/{ADDRESS}.md"
+    other = path.with_name(".other")
+    other.write_bytes(path.read_bytes().replace(b"Lifts", b"Drops").replace(b"lifts", b"drops"))
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    other.replace(path)
+    assert asked.titles() == ["Drops"]
+
+
+def test_new_file_is_seen(asked: Asked) -> None:
+    write_crane(asked.folder, "Tilts", "nav/rules/second-crane")
+    assert asked.titles() == ["Lifts", "Tilts"]
+
+
+def test_file_that_is_gone_is_not_found(asked: Asked) -> None:
+    (asked.folder / f"memory/{ADDRESS}.md").unlink()
+    assert asked.titles() == []
+
+
+def test_file_that_moved_is_found_at_its_new_address(asked: Asked) -> None:
+    room = asked.folder / "memory/nav/rules"
+    (room / "crane.md").rename(room / "old-crane.md")
+    assert [hit["address"] for hit in asked.said("search")["hits"]] == ["nav/rules/old-crane"]
+
+
+def test_two_files_that_change_places_are_told_apart(asked: Asked) -> None:
+    room = asked.folder / "memory/nav/rules"
+    write_crane(asked.folder, "Tilts", "nav/rules/second-crane")
+    assert asked.titles() == ["Lifts", "Tilts"]
+    for old, new in (("crane", "x"), ("second-crane", "crane"), ("x", "second-crane")):
+        (room / f"{old}.md").rename(room / f"{new}.md")
+    assert asked.titles() == ["Tilts", "Lifts"]
+
+
+def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
+    write_entry(asked.folder / "memory", "nav/rules/new-crane", "It winds.\n", title="Winds", supersedes=ADDRESS)
+    hits = asked.said("search")["hits"]
+    assert [(hit["title"], hit["via"]) for hit in hits] == [("Winds", [ADDRESS])]
+
+
+def test_checkout_of_a_branch_and_back_is_seen(asked: Asked) -> None:
+    folder = asked.folder
+    git(folder, "checkout", "-q", "-b", "other")
+    write_crane(folder, "Drops")
+    commit_all(folder)
+    for branch, title in (("main", "Lifts"), ("other", "Drops"), ("main", "Lifts")):
+        git(folder, "checkout", "-q", branch)
+        assert asked.titles() == [title]
+
+
+def test_rebase_is_seen(asked: Asked) -> None:
+    folder = asked.folder
+    git(folder, "checkout", "-q", "-b", "topic")
+    write_crane(folder, "Tilts", "nav/rules/topic-crane")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    write_crane(folder, "Drops")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "topic")
+    assert asked.titles() == ["Lifts", "Tilts"]
+    git(folder, "rebase", "-q", "main")
+    assert asked.titles() == ["Drops", "Tilts"]
+
+
+def test_pull_is_seen(asked: Asked, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(asked.folder), "clone")
+    clone = Asked(asked.capsys, tmp_path / "clone")
+    assert clone.titles() == ["Lifts"]
+    write_crane(asked.folder, "Drops")
+    commit_all(asked.folder)
+    git(clone.folder, "pull", "-q", "--ff-only")
+    assert clone.titles() == ["Drops"]
+
+
+def test_stash_and_pop_are_seen(asked: Asked) -> None:
+    write_crane(asked.folder, "Drops")
+    assert asked.titles() == ["Drops"]
+    git(asked.folder, "stash", "-q")
+    assert asked.titles() == ["Lifts"]
+    git(asked.folder, "stash", "pop", "-q")
+    assert asked.titles() == ["Drops"]
+
+
+def test_reset_and_restore_are_seen(asked: Asked) -> None:
+    write_crane(asked.folder, "Drops")
+    commit_all(asked.folder)
+    assert asked.titles() == ["Drops"]
+    git(asked.folder, "reset", "-q", "--hard", "HEAD~1")
+    assert asked.titles() == ["Lifts"]
+    write_crane(asked.folder, "Tilts")
+    assert asked.titles() == ["Tilts"]
+    git(asked.folder, "restore", ".")
+    assert asked.titles() == ["Lifts"]
+
+
+def test_each_worktree_gets_its_own_answer(asked: Asked, tmp_path: Path) -> None:
+    git(asked.folder, "worktree", "add", "-q", str(tmp_path / "second"))
+    second = Asked(asked.capsys, tmp_path / "second")
+    write_crane(second.folder, "Drops")
+    for _ in range(2):
+        assert (asked.titles(), second.titles()) == (["Lifts"], ["Drops"])
+
+
+def test_change_of_many_files_is_seen(asked: Asked) -> None:
+    for number in range(100):
+        write_crane(asked.folder, f"Number {number}", f"nav/many/crane-{number:03}")
+    found = asked.said("search")
+    assert (found["total"], found["degraded"], found["source"]) == (101, False, "index")
+    for number in range(100):
+        (asked.folder / f"memory/nav/many/crane-{number:03}.md").unlink()
+    assert asked.titles() == ["Lifts"]
+
+
+def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> None:
+    folder = asked.folder
+    git(folder, "checkout", "-q", "-b", "other")
+    write_crane(folder, "Drops")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    write_crane(folder, "Tilts")
+    commit_all(folder)
+    assert asked.titles() == ["Tilts"]
+    git(folder, "merge", "-q", "other", ends=1)
+    assert [problem["code"] for problem in asked.said("retrieve")["problems"]] == ["merge-marker"]
+    git(folder, "merge", "--abort")
+    assert asked.titles() == ["Tilts"]
+    assert asked.said("retrieve")["problems"] == []
+
+
+# What becomes of the index, and whether the answer that follows has to say so.
+
+
+@contextlib.contextmanager
+def held_lock(folder: Path) -> Iterator[None]:
+    """Let another process hold the index's lock."""
+    code = (
+        "import sys, pathlib\nfrom mdmem.index.lock import locked\n"
+        "with locked(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    (folder / INDEX).mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-c", code, str(folder / INDEX / "lock")]
+    with subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        yield
+        holder.communicate()
+
+
+def as_answered(said: dict[str, Any]) -> tuple[bool, str]:
+    return said["degraded"], said["source"]
+
+
+def test_lock_that_another_process_holds_gives_the_same_answer_marked_degraded(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_crane(folder, "Lifts")
+    who = Asked(capsys, folder)
+    with held_lock(folder):
+        assert who.titles() == ["Lifts"]
+        assert {as_answered(who.said(command)) for command in ("search", "retrieve")} == {(True, "scan")}
+        text = run_here(capsys, "retrieve", "crane", cwd=folder).out
+        assert text.startswith("Degraded: another process is writing the index")
+        assert run_here(capsys, "index", cwd=folder).code == 3
+    assert as_answered(who.said("search")) == (False, "index")
+
+
+def test_lock_does_not_matter_where_the_index_is_up_to_date(asked: Asked) -> None:
+    write_crane(asked.folder, "Drops")
+    with held_lock(asked.folder):
+        assert asked.titles() == ["Drops"]
+        assert as_answered(asked.said("search")) == (False, "index")
+
+
+def test_scores_are_the_same_from_index_changed_files_and_scan(asked: Asked) -> None:
+    for number in range(5):
+        write_crane(asked.folder, f"Number {number}", f"nav/rules/crane-{number}")
+    beside = asked.said("search")["hits"]
+    run_here(asked.capsys, "index", "--rebuild", cwd=asked.folder)
+    indexed = asked.said("search")["hits"]
+    for path in (asked.folder / INDEX).rglob("*"):
+        if path.is_file():
+            path.unlink()
+    with held_lock(asked.folder):
+        scanned = asked.said("search")
+    assert scanned["source"] == "scan"
+    assert beside == indexed == scanned["hits"]
+
+
+def torn_table(folder: Path) -> None:
+    table = folder / INDEX / "index.json"
+    table.write_bytes(table.read_bytes()[:40])
+
+
+def torn_segment(folder: Path) -> None:
+    for path in (folder / INDEX).glob("generation-*/*"):
+        path.write_bytes(path.read_bytes()[:10])
+
+
+def noise_in_segment(folder: Path) -> None:
+    for path in (folder / INDEX).glob("generation-*/*"):
+        path.write_bytes(os.urandom(path.stat().st_size))
+
+
+def no_segment(folder: Path) -> None:
+    for path in (folder / INDEX).glob("generation-*/*"):
+        path.unlink()
+
+
+def no_table(folder: Path) -> None:
+    (folder / INDEX / "index.json").unlink()
+
+
+def no_cache(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder / ".git/mdmem")
+
+
+def torn_caches(folder: Path) -> None:
+    for path in (folder / ".git/mdmem").rglob("*.json"):
+        path.write_bytes(path.read_bytes()[:-20])
+
+
+def lying_caches(folder: Path) -> None:
+    for path in (folder / ".git/mdmem").rglob("*.json"):
+        path.write_text('{"version": 1, "content": [1, 2]}')
+
+
+DAMAGES = (torn_table, torn_segment, noise_in_segment, no_segment, no_table, no_cache, torn_caches, lying_caches)
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_damaged_index_gives_the_same_answer_and_is_mended(damage: Callable[[Path], None], asked: Asked) -> None:
+    damage(asked.folder)
+    assert run_here(asked.capsys, "status", cwd=asked.folder).code == 0
+    assert asked.titles() == ["Lifts"]
+    assert as_answered(asked.said("search")) == (False, "index")
+
+
+@pytest.mark.parametrize("damage", DAMAGES[:6], ids=lambda damage: damage.__name__)
+def test_damaged_index_that_cannot_be_mended_is_said(damage: Callable[[Path], None], asked: Asked) -> None:
+    damage(asked.folder)
+    with held_lock(asked.folder):
+        assert asked.titles() == ["Lifts"]
+        assert as_answered(asked.said("search")) == (True, "scan")
+
+
+def test_place_that_cannot_hold_an_index_gives_the_answer_marked_degraded(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_crane(folder, "Lifts")
+    (folder / ".git/mdmem").write_text("in the way\n")
+    who = Asked(capsys, folder)
+    assert who.titles() == ["Lifts"]
+    assert as_answered(who.said("search")) == (True, "scan")
+    ran = run_here(capsys, "index", cwd=folder)
+    assert (ran.code, ran.err.startswith("mdmem: the index cannot be written: ")) == (3, True)
+
+
+def test_index_in_the_work_tree_is_never_read(asked: Asked) -> None:
+    (asked.folder / INDEX).rename(asked.folder / "memory/.cache")
+    commit_all(asked.folder)
+    assert asked.titles() == ["Lifts"]
+    assert (asked.folder / INDEX / "index.json").exists()
+
+
+def test_eight_processes_on_a_cold_index_all_answer_right(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    for number in range(40):
+        write_crane(folder, f"Number {number}", f"nav/many/crane-{number:02}")
+    commands = [["search", "crane", "--limit", "50"], ["retrieve", "crane", "--budget", "99999"]] * 4
+    asking = [
+        subprocess.Popen(
+            [sys.executable, "-m", "mdmem", *command, "--format", "json"],
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for command in commands
+    ]
+    answers = [process.communicate() for process in asking]
+    assert [process.returncode for process in asking] == [0] * 8, answers
+    for printed, _ in answers:
+        said = json.loads(printed)
+        found = [one["address"] for one in said.get("hits") or said["items"] if "crane" in one["address"]]
+        assert sorted(found) == [f"nav/many/crane-{number:02}" for number in range(40)]
+        assert as_answered(said) in ((False, "index"), (True, "scan"), (True, "index"))
