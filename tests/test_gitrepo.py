@@ -134,15 +134,15 @@ def test_repository_in_a_folder_with_an_odd_name(tmp_path: Path) -> None:
 
 
 def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = gitrepo._environment
+    environment = gitrepo.environment_for
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
-    monkeypatch.setattr(gitrepo, "_environment", lambda *said: environment(*said) | assumed)
+    monkeypatch.setattr("mdmem.gitrepo.process.environment_for", lambda *said: environment(*said) | assumed)
     with pytest.raises(GitError, match=f"detected dubious ownership in repository at '{top}'"):
         find_repository(top)
 
 
 def test_repository_is_told_by_english_words_whatever_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = gitrepo._environment({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
+    said = gitrepo.environment_for({"LANG": "de_DE.UTF-8", "LANGUAGE": "de", "LC_ALL": "de_DE.UTF-8"}, None)
     assert (said["LC_ALL"], said["LANGUAGE"]) == ("C.UTF-8", "")
 
 

@@ -131,18 +131,18 @@ def test_find_wing_when_asked_for(name: str, expected: str | None) -> None:
 
 def test_wing_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
     found = wings(tmp_path, lifecore_ros2="kind: project", ros2="kind: shared")
-    with pytest.raises(UsageError, match="^there is no wing `lifecore_ros`; did you mean `lifecore_ros2`"):
+    with pytest.raises(UsageError, match=r"^there is no wing `lifecore_ros`; did you mean `lifecore_ros2`"):
         scope_of(found, wings=("lifecore_ros",))
 
 
 def test_wing_that_is_like_none_lists_them(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="^there is no wing `xyz`; there is `app`, `lib`$"):
+    with pytest.raises(UsageError, match=r"^there is no wing `xyz`; there is `app`, `lib`$"):
         scope_of(wings(tmp_path, app="kind: project", lib="kind: shared"), wings=("xyz",))
 
 
 def test_wing_of_an_empty_memory_is_refused_where_named(tmp_path: Path) -> None:
     assert scope_of(load(WorkingTree(tmp_path))) == Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
-    with pytest.raises(UsageError, match="^there is no wing `app`; there is no wing yet$"):
+    with pytest.raises(UsageError, match=r"^there is no wing `app`; there is no wing yet$"):
         scope_of(load(WorkingTree(tmp_path)), wings=("app",))
 
 
@@ -153,7 +153,7 @@ def test_setting_of_a_wing_that_is_not_there_names_the_nearest(tmp_path: Path) -
 
 def test_room_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
     found = wings(tmp_path, app="kind: project")
-    with pytest.raises(UsageError, match="^there is no room `architecure` in app; did you mean `architecture`"):
+    with pytest.raises(UsageError, match=r"^there is no room `architecure` in app; did you mean `architecture`"):
         scope_of(found, rooms=("architecure",))
 
 

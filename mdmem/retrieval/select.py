@@ -14,9 +14,9 @@ from mdmem.index.protocol import Answer, Match
 from mdmem.retrieval.model import Omission, Question, Retrieved, Tier
 from mdmem.scope import Scope
 
-# Half of the question's words. Among PEPs cut to an entry's size (3 KB), 99.5 % of their own titles reach it, and 8 % of
-# the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Texts of tens of KB
-# hold half of nearly every question: among whole PEPs 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
+# Half of the question's words. Among PEPs cut to the size of an entry (3 KB), 99.5 % of their own titles reach it, and
+# 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
+# tens of KB, hold half of nearly any question: 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
 COVERING_SHARE = 0.5
 
 

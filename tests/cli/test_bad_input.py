@@ -29,6 +29,7 @@ Capture = pytest.CaptureFixture[str]
 Spoil = Callable[[Path], object]
 RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
 BAD = "memory/nav/rules/bad.md"
+ITSELF = "nav/rules/bad.md"
 HEAD = "type: invariant\nstatus: active\ncreated_at: 2026-03-05\ntitle: Bad\n"
 GOOD = f"---\n{HEAD}---\n\nWheels must not slip.\n\nRationale: they wear.\n"
 READING = (
@@ -106,28 +107,28 @@ ALIASES = "".join(
 
 # What is spoilt, the code of its finding, and the path behind which an invariant may be hidden.
 KINDS: dict[str, tuple[Spoil, str, str]] = {
-    "empty file": (file(""), "empty-file", "nav/rules/bad.md"),
-    "no front matter": (file("Wheels must not slip.\n"), "front-matter-missing", "nav/rules/bad.md"),
-    "unclosed fence": (file(f"---\n{HEAD}\nWheels must not slip.\n"), "fence-unterminated", "nav/rules/bad.md"),
-    "long fence": (file(f"----\n{HEAD}----\n"), "fence-variant", "nav/rules/bad.md"),
+    "empty file": (file(""), "empty-file", ITSELF),
+    "no front matter": (file("Wheels must not slip.\n"), "front-matter-missing", ITSELF),
+    "unclosed fence": (file(f"---\n{HEAD}\nWheels must not slip.\n"), "fence-unterminated", ITSELF),
+    "long fence": (file(f"----\n{HEAD}----\n"), "fence-variant", ITSELF),
     "byte order mark": (file(b"\xef\xbb\xbf" + GOOD.encode()), "utf8-bom", ""),
     "mixed line ends": (file(GOOD.replace("\n", "\r\n", 3)), "mixed-line-endings", ""),
-    "Latin-1": (file(GOOD.replace("slip", "schlüpfen").encode("latin-1")), "not-utf8", "nav/rules/bad.md"),
-    "UTF-16": (file(GOOD.encode("utf-16")), "not-utf8", "nav/rules/bad.md"),
-    "null bytes": (file(b"\0" * 100), "front-matter-missing", "nav/rules/bad.md"),
-    "duplicate key": (file(GOOD.replace("title: Bad", "status: draft")), "duplicate-key", "nav/rules/bad.md"),
-    "alias bomb": (file(f"---\n{HEAD}x-a: &a [l, o, l]\n{ALIASES}---\n"), "anchor-or-alias", "nav/rules/bad.md"),
-    "deep brackets": (file(f"---\n{HEAD}x-deep: {'[' * 5000}{']' * 5000}\n---\n"), "nested-value", "nav/rules/bad.md"),
+    "Latin-1": (file(GOOD.replace("slip", "schlüpfen").encode("latin-1")), "not-utf8", ITSELF),
+    "UTF-16": (file(GOOD.encode("utf-16")), "not-utf8", ITSELF),
+    "null bytes": (file(b"\0" * 100), "front-matter-missing", ITSELF),
+    "duplicate key": (file(GOOD.replace("title: Bad", "status: draft")), "duplicate-key", ITSELF),
+    "alias bomb": (file(f"---\n{HEAD}x-a: &a [l, o, l]\n{ALIASES}---\n"), "anchor-or-alias", ITSELF),
+    "deep brackets": (file(f"---\n{HEAD}x-deep: {'[' * 5000}{']' * 5000}\n---\n"), "nested-value", ITSELF),
     "impossible day": (file(GOOD.replace("2026-03-05", "2023-14-05")), "invalid-date", ""),
-    "unknown type": (file(GOOD.replace("invariant", "law")), "unknown-type", "nav/rules/bad.md"),
-    "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", "nav/rules/bad.md"),
-    "huge front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "front-matter-too-large", "nav/rules/bad.md"),
-    "symlink": (symlink, "symlink", "nav/rules/bad.md"),
-    "symlink to the outside": (outside, "path-escapes-root", "nav/rules/bad.md"),
+    "unknown type": (file(GOOD.replace("invariant", "law")), "unknown-type", ITSELF),
+    "5 MB": (file(GOOD + "Wheels. " * 650_000), "file-too-large", ITSELF),
+    "huge front matter": (file(f"---\n{HEAD}reason: {'a' * 900_000}\n---\n"), "front-matter-too-large", ITSELF),
+    "symlink": (symlink, "symlink", ITSELF),
+    "symlink to the outside": (outside, "path-escapes-root", ITSELF),
     "symlink to a folder": (folder_link, "symlink", "nav/more"),
     "symlink in a circle": (loop, "symlink", ""),
-    "pipe": (pipe, "unreadable", "nav/rules/bad.md"),
-    "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", "nav/rules/bad.md"),
+    "pipe": (pipe, "unreadable", ITSELF),
+    "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", ITSELF),
     "names that differ in case": (twin_case, "case-collision", ""),
     "names that differ in form": (twin_form, "unicode-collision", ""),
     "room named like a file": (room_like_file, "wrong-depth", ""),

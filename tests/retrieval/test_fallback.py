@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, environment, make_repository, run_here, write
 
-from mdmem.retrieval.fallback import LIMIT, Passage, fall_back, search_files
+from mdmem.retrieval.fallback import LIMIT, Passage, SearchLines, fall_back, search_files
 
 from .builders import make_wings, put
 
@@ -158,7 +158,7 @@ def test_what_may_not_be_read_is_a_problem_and_never_nothing_binding(locked: str
 # --- the order, by itself ---
 
 
-def search(found: list[tuple[str, int, str]]):  # noqa: ANN201
+def search(found: list[tuple[str, int, str]]) -> SearchLines:
     return lambda words, limit: found
 
 

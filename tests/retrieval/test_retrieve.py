@@ -1,4 +1,4 @@
-"""What stands beside the items: contradictions, files that may bind and cannot be read, and the same answer each time."""
+"""What stands beside the items: contradictions, files that cannot be read and may bind, the same answer each time."""
 
 import json
 from pathlib import Path

@@ -1,0 +1,50 @@
+"""What we ask git: every git process of mdmem starts here, one for many files."""
+
+from mdmem.gitrepo.blobs import BlobReader, read_blobs
+from mdmem.gitrepo.history import Commit, history, list_deletions
+from mdmem.gitrepo.listing import (
+    Blob,
+    list_changed_in_index,
+    list_ignored,
+    list_revision,
+    list_staged,
+    list_tracked,
+    list_tracked_named,
+    search_lines,
+)
+from mdmem.gitrepo.process import (
+    Repository,
+    editor,
+    environment_for,
+    find_repository,
+    hooks_folder,
+    resolve,
+    run,
+    setting,
+    staged_index,
+)
+
+__all__ = [
+    "Blob",
+    "BlobReader",
+    "Commit",
+    "Repository",
+    "editor",
+    "environment_for",
+    "find_repository",
+    "history",
+    "hooks_folder",
+    "list_changed_in_index",
+    "list_deletions",
+    "list_ignored",
+    "list_revision",
+    "list_staged",
+    "list_tracked",
+    "list_tracked_named",
+    "read_blobs",
+    "resolve",
+    "run",
+    "search_lines",
+    "setting",
+    "staged_index",
+]

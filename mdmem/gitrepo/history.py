@@ -1,0 +1,79 @@
+"""What history says about files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mdmem.errors import GitError
+from mdmem.gitrepo.process import Repository, pathspec, records, run
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit as a reader wants it named; `when` is ISO 8601."""
+
+    digest: str
+    author: str
+    when: str
+    subject: str
+    paths: tuple[str, ...] = ()
+
+
+def list_deletions(repository: Repository, under: str) -> dict[str, tuple[str, str | None]]:
+    """Return, for each path that history deleted or moved away, the newest such commit and the path it moved to."""
+    arguments = (
+        "log",
+        "-z",
+        "-M",
+        "--diff-filter=DR",
+        "--name-status",
+        "--format=%x01%h",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    try:
+        printed = run(repository.top, *arguments, "--", pathspec(under))
+    except GitError:
+        return {}
+    return _parse_deletions(records(printed))
+
+
+def _parse_deletions(records: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    gone: dict[str, tuple[str, str | None]] = {}
+    commit, tokens = "", iter(records)
+    for token in tokens:
+        token = token.lstrip("\n")
+        if token.startswith("\x01"):
+            commit = token[1:]
+        elif token == "D":
+            gone.setdefault(next(tokens), (commit, None))
+        elif token.startswith("R"):
+            old, moved = next(tokens), next(tokens)
+            gone.setdefault(old, (commit, moved))
+    return gone
+
+
+def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
+    """Return the commits that touched any of the paths, newest first, each with those it touched.
+
+    `until` is the commit to start from, HEAD where it is None.
+    """
+    from git import Repo
+    from git.exc import GitCommandError
+
+    form = "%x01%h%x02%an%x02%aI%x02%s"
+    with Repo(repository.top) as repo:
+        try:
+            options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
+            printed = repo.git.log(*options, until or "HEAD", "--", *paths)
+        except GitCommandError:
+            # A repository without a commit has no history, which is no fault.
+            return []
+    return [_commit(record) for record in str(printed).split("\x01") if record]
+
+
+def _commit(record: str) -> Commit:
+    head, _, rest = record.partition("\n")
+    digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
+    return Commit(digest, author, when, subject.rstrip("\0"), tuple(path for path in rest.split("\0") if path))

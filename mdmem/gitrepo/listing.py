@@ -1,0 +1,107 @@
+"""Which files git lists, tracks, ignores or sees changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.gitrepo.process import Repository, pathspec, records, run
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """One file as git lists it; `path` is counted from the top of the repository."""
+
+    path: str
+    mode: str
+    digest: str
+    stage: int = 0
+
+
+def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
+    """Return every file of the git index below a folder, in git's order."""
+    printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
+    blobs = []
+    for record in records(printed):
+        meta, path = record.split("\t", 1)
+        mode, digest, stage = meta.split(" ")
+        blobs.append(Blob(path, mode, digest, int(stage)))
+    return _without_intended(repository, under, blobs, index)
+
+
+def _without_intended(repository: Repository, under: str, blobs: list[Blob], index: Path | None) -> list[Blob]:
+    """Drop paths that are only intended to be added: they show as the empty blob, and are not staged."""
+    empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
+    if not empty:
+        return blobs
+    printed = run(
+        repository.top, "diff-files", "--name-only", "--diff-filter=A", "-z", "--", pathspec(under), index=index
+    )
+    intended = empty & set(records(printed))
+    return [blob for blob in blobs if blob.path not in intended]
+
+
+_EMPTY_BLOBS = frozenset(
+    {
+        "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+        "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+    }
+)
+
+
+def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
+    """Return every file of a commit below a folder, in git's order."""
+    arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
+    printed = run(repository.top, *arguments, *(["--", pathspec(under)] if under else []))
+    blobs = []
+    for record in records(printed):
+        meta, path = record.split("\t", 1)
+        mode, _, digest = meta.split(" ")
+        blobs.append(Blob(path, mode, digest))
+    return blobs
+
+
+def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
+    """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
+    arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+    return records(run(repository.top, *arguments, index=index))
+
+
+def list_tracked(repository: Repository) -> frozenset[str]:
+    """Return the paths of all files of the index, from the top."""
+    return frozenset(records(run(repository.top, "ls-files", "-z")))
+
+
+def list_ignored(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
+    """Return those of the paths, from the top, that git ignores."""
+    if not paths:
+        return frozenset()
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    return frozenset(records(run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, ok=(0, 1))))
+
+
+def list_tracked_named(repository: Repository, name: str) -> list[str]:
+    """Return the tracked files with one name, in any folder, as paths from the top.
+
+    Where none is tracked, those that `git add` would take: a memory counts from the moment it is founded.
+    """
+    wanted = ("-z", "--", f":(glob)**/{name}")
+    # A file in conflict is listed once for each side.
+    tracked = set(records(run(repository.top, "ls-files", *wanted)))
+    return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
+
+
+def search_lines(repository: Repository, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
+    """Return path, line number and text of tracked lines that hold any of the words, whatever their case."""
+    patterns = [part for word in words for part in ("-e", word)]
+    printed = run(
+        repository.top, "grep", "-n", "-I", "-i", "-F", "-z", "--no-color", "--max-count=20", *patterns, ok=(0, 1)
+    )
+    found: list[tuple[str, int, str]] = []
+    for line in printed.decode("utf-8", "replace").splitlines():
+        parts = line.split("\0", 2)
+        if len(parts) == 3 and len(found) < limit:
+            found.append((parts[0], int(parts[1]), parts[2]))
+    return found

@@ -1,0 +1,145 @@
+"""One git process: how it is started, and the repository it works in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.errors import GitError, UsageError
+
+# A hook's variables name the repository of the hook; these alone are still right for ours.
+_KEPT = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+
+
+_AUTHOR_PREFIXES = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_CONFIG",
+    "GIT_SSH",
+    "GIT_EDITOR",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_EXEC",
+)
+
+
+# A hostile repository's settings may name programs for these; none is needed to read.
+SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One git work tree: its top, its own git directory, and the one it shares with other worktrees."""
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+
+
+def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
+    """Return what a git process may see: nothing that names another repository, and the words of one language."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("GIT_") or name.startswith(_AUTHOR_PREFIXES)
+    }
+    for name in _KEPT[1:]:
+        if name in environment:
+            kept[name] = environment[name]
+    if index is not None:
+        kept["GIT_INDEX_FILE"] = str(index)
+    # LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
+    return kept | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def run(
+    folder: Path, *arguments: str, text_in: bytes | None = None, index: Path | None = None, ok: tuple[int, ...] = (0,)
+) -> bytes:
+    """Run git in a folder and return what it printed; raises GitError with git's own words."""
+    try:
+        done = subprocess.run(
+            ["git", *SAFE, *arguments],
+            cwd=folder,
+            input=text_in if text_in is not None else b"",
+            capture_output=True,
+            env=environment_for(os.environ, index),
+            check=False,
+        )
+    except (FileNotFoundError, NotADirectoryError) as error:
+        missing = "git is not installed" if folder.is_dir() else f"there is no folder {folder}"
+        raise GitError(missing) from error
+    if done.returncode not in ok:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {done.returncode}"]
+        raise GitError(f"git {arguments[0]}: {words[0].removeprefix('fatal: ')}")
+    return done.stdout
+
+
+def find_repository(folder: Path) -> Repository | None:
+    """Return the repository that a folder lies in, or None; raises GitError where git refuses to say."""
+    place = folder
+    # git cannot start in a folder that may not be entered.
+    while not os.access(place, os.X_OK) or not place.is_dir():
+        place = place.parent
+    try:
+        printed = run(place, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+    except GitError as error:
+        if (
+            "not a git repository" in str(error)
+            or "must be run in a work tree" in str(error)
+            or "not installed" in str(error)
+        ):
+            return None
+        raise
+    top, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
+    return Repository(Path(top), Path(git_dir), (place / common).resolve())
+
+
+def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
+    """Return the index a hook was given (`commit -o`, `commit -a`), if it belongs to this repository."""
+    given = environment.get("GIT_INDEX_FILE")
+    if not given:
+        return None
+    path = Path(given) if Path(given).is_absolute() else cwd / given
+    path = path.resolve()
+    inside = (repository.git_dir.resolve(), repository.common_dir)
+    return path if any(path.is_relative_to(folder) for folder in inside) and path.exists() else None
+
+
+def resolve(repository: Repository, revision: str) -> str:
+    """Return the commit that a revision names; raises UsageError where it names none."""
+    printed = run(
+        repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
+    )
+    # A range gives several.
+    if len(printed.split()) != 1:
+        raise UsageError(f"`{revision}` names no commit here; write a branch, a tag or a commit")
+    return printed.decode().strip()
+
+
+def setting(repository: Repository, name: str) -> str | None:
+    """Return one value of git's configuration, or None."""
+    printed = run(repository.top, "config", "--get", name, ok=(0, 1))
+    return printed.decode("utf-8", "replace").strip() or None
+
+
+def hooks_folder(repository: Repository) -> Path:
+    """Return where git looks for hooks, `core.hooksPath` included."""
+    printed = run(repository.top, "rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
+    return repository.top / printed
+
+
+def editor(folder: Path) -> str:
+    """Return the command of the user's editor as git resolves it."""
+    return run(folder, "var", "GIT_EDITOR").decode("utf-8", "replace").strip()
+
+
+def pathspec(under: str) -> str:
+    """Return what names a folder, from the top, and nothing else, whatever characters its name holds."""
+    return f":(top,literal){under}" if under else ":(top)"
+
+
+def records(printed: bytes) -> list[str]:
+    """Return what git printed with `-z`, one text a record."""
+    return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]

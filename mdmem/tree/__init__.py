@@ -1,0 +1,31 @@
+"""Where files come from: the working tree, the git index, a revision."""
+
+from mdmem.tree.listed import GitTree
+from mdmem.tree.model import (
+    SETTINGS_NAME,
+    Digests,
+    FileKind,
+    Forgetful,
+    Tree,
+    TreeFile,
+    Unreadable,
+    digest_of,
+    is_wing_manifest,
+    read_one,
+)
+from mdmem.tree.working import WorkingTree
+
+__all__ = [
+    "SETTINGS_NAME",
+    "Digests",
+    "FileKind",
+    "Forgetful",
+    "GitTree",
+    "Tree",
+    "TreeFile",
+    "Unreadable",
+    "WorkingTree",
+    "digest_of",
+    "is_wing_manifest",
+    "read_one",
+]

@@ -1,0 +1,95 @@
+"""The files that git lists, in its index or in a commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mdmem.gitrepo import Blob, BlobReader, Repository, list_revision, list_staged
+from mdmem.tree.model import SETTINGS_NAME, FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
+
+
+@dataclass(slots=True)
+class GitTree:
+    """The files that git lists below a root, in its index or in a commit; never what is on disk."""
+
+    repository: Repository
+    under: str
+    commit: str | None
+    name: str
+    index: Path | None = None
+    _listed: tuple[TreeFile, ...] | None = None
+    _digests: dict[str, str] = field(default_factory=dict)
+    _reader: BlobReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the one reader of this tree's blobs."""
+        self._reader = BlobReader(self.repository)
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the listed files, sorted by path."""
+        if self._listed is None:
+            self._listed = self._list()
+        return self._listed
+
+    def _list(self) -> tuple[TreeFile, ...]:
+        prefix = f"{self.under}/" if self.under else ""
+        found: dict[str, TreeFile] = {}
+        for blob in self._blobs():
+            path = blob.path[len(prefix) :]
+            if not any(part.startswith(".") for part in path.split("/")):
+                found[path] = TreeFile(path, _kind_of(blob), blob.digest)
+        if not self.under:
+            found = self._wings_only(found)
+        found |= self._targets(found)
+        self._digests = {path: file.digest or "" for path, file in found.items()}
+        return tuple(found[path] for path in sorted(found))
+
+    def _blobs(self) -> list[Blob]:
+        if self.commit is None:
+            return list_staged(self.repository, self.under, index=self.index)
+        return list_revision(self.repository, self.commit, self.under)
+
+    def _wings_only(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        manifests = {
+            path: file.digest or ""
+            for path, file in found.items()
+            if path.endswith("/README.md") and path.count("/") == 1
+        }
+        content = dict(self._reader.read(list(manifests.values())))
+        wings = {
+            path.split("/")[0] for path, digest in manifests.items() if is_wing_manifest(content.get(digest) or b"")
+        }
+        return {path: file for path, file in found.items() if path == SETTINGS_NAME or path.split("/")[0] in wings}
+
+    def _targets(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
+        blobs = self._reader.read([file.digest or "" for file in links])
+        said = (os.fsdecode(content or b"") for _, content in blobs)
+        return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked, from one git process."""
+        self.files()
+        listed = [path for path in paths if path in self._digests]
+        blobs = self._reader.read([self._digests[path] for path in listed])
+        content = {path: blob for path, (_, blob) in zip(listed, blobs, strict=False)}
+        for path in paths:
+            found = content.get(path)
+            yield path, Unreadable("the blob is missing from the repository") if found is None else found
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digests that git listed."""
+        return {file.path: file.digest for file in files if file.digest}
+
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the digest that git listed."""
+        return self._digests.get(path) or digest_of(content)
+
+
+def _kind_of(blob: Blob) -> FileKind:
+    if blob.stage:
+        return FileKind.UNMERGED
+    return {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}.get(blob.mode, FileKind.FILE)

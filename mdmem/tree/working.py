@@ -1,0 +1,143 @@
+"""The files on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISREG
+
+from mdmem.tree.model import (
+    SETTINGS_NAME,
+    Digests,
+    FileKind,
+    Forgetful,
+    TreeFile,
+    Unreadable,
+    digest_of,
+    is_wing_manifest,
+)
+
+
+@dataclass(slots=True)
+class WorkingTree:
+    """The files on disk, untracked and ignored ones included."""
+
+    root: Path
+    is_top: bool = False
+    stats: Digests = field(default_factory=Forgetful)
+    name: str = "working tree"
+    _listed: tuple[TreeFile, ...] | None = None
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
+        if self._listed is None:
+            found: list[TreeFile] = []
+            self._scan(self.root, "", found)
+            self._listed = tuple(sorted(found, key=lambda file: file.path))
+        return self._listed
+
+    def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
+        try:
+            with os.scandir(folder) as listing:
+                items = list(listing)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
+            return
+        for item in items:
+            if not item.name.startswith("."):
+                self._scan_item(item, prefix + item.name, found)
+
+    def _scan_item(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
+        if self.is_top and "/" not in path and item.name != SETTINGS_NAME and not self._is_wing(item.path):
+            return
+        if item.is_symlink():
+            found.append(TreeFile(path, FileKind.SYMLINK, target=_target(item.path)))
+        elif item.is_file(follow_symlinks=False):
+            found.append(TreeFile(path))
+        elif not item.is_dir(follow_symlinks=False):
+            # To open a pipe would wait for ever.
+            found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file"))
+        elif os.path.lexists(f"{item.path}/.git"):
+            found.append(TreeFile(path, FileKind.SUBMODULE))
+        else:
+            self._scan(item.path, path + "/", found)
+
+    @staticmethod
+    def _is_wing(folder: str) -> bool:
+        manifest = Path(folder) / "README.md"
+        try:
+            # As in git, what a symbolic link leads to is not looked at.
+            is_file = S_ISREG(manifest.lstat().st_mode)
+            return is_file and is_wing_manifest(_read_with_stat(str(manifest))[0])
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            # What cannot be read may be a wing, and then a wing is missing.
+            return True
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked."""
+        for path in paths:
+            yield path, self._read(path)
+
+    def _read(self, path: str) -> bytes | Unreadable:
+        try:
+            return _read_with_stat(f"{self.root}{os.sep}{path}")[0]
+        except OSError as error:
+            return Unreadable(error.strerror or str(error))
+
+    def _learn(self, path: str) -> str | None:
+        """Return the digest of a file that was read for it, and remember it."""
+        try:
+            content, stat = _read_with_stat(f"{self.root}{os.sep}{path}")
+        except OSError:
+            return None
+        digest = digest_of(content)
+        self.stats.keep(path, stat, digest)
+        return digest
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return each file's digest, reading only those whose stat changed since they were last read."""
+        found: dict[str, str] = {}
+        base = f"{self.root}{os.sep}"
+        for file in files:
+            try:
+                stat = os.stat(base + file.path, follow_symlinks=False)  # noqa: PTH116  # a Path costs 2 µs a file more
+            except OSError:
+                continue
+            digest = self.stats.find(file.path, stat) or self._learn(file.path)
+            if digest is not None:
+                found[file.path] = digest
+        self.stats.save({file.path for file in self.files()})
+        return found
+
+    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
+        """Return the digest of the bytes themselves: the file may have changed since it was listed."""
+        return digest_of(content)
+
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+def _read_with_stat(path: str) -> tuple[bytes, os.stat_result]:
+    """Return a file's bytes with the stat taken before them: a write in between makes a cache miss, never lie."""
+    descriptor = os.open(path, _FLAGS)
+    try:
+        stat = os.fstat(descriptor)
+        content = os.read(descriptor, stat.st_size + 1)
+        # One byte more was asked for than there should be: only a file that changed meanwhile needs another look.
+        while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
+            content += more
+    finally:
+        os.close(descriptor)
+    return content, stat
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path).replace(os.sep, "/")  # noqa: PTH115  # a Path drops what it holds normalised
+    except OSError:
+        return ""
