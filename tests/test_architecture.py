@@ -134,7 +134,7 @@ def test_every_outside_library_has_a_door() -> None:
 
 def test_only_gitrepo_and_new_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    assert users == {"mdmem.gitrepo", "mdmem.cli.new"}
+    assert users == {"mdmem.gitrepo.process", "mdmem.gitrepo.blobs", "mdmem.cli.new"}
 
 
 def test_broad_excepts_are_the_boundaries() -> None:

@@ -15,7 +15,6 @@ _HANDLER = StrictHandler()
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^ \t\r\n].*)", re.MULTILINE)
 _CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
-_NO_BREAK = re.compile(r"[^\n]")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
 _CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _TELLING = frozenset({"type", "status", "created_at", "title", "tags"})
@@ -120,6 +119,10 @@ def without_code(body: str) -> str:
     return _CODE_SPAN.sub(lambda found: " " * len(found.group()), body) if "`" in body else body
 
 
+def _blank(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
 def _without_fenced(body: str) -> str:
     """Blank out fenced code; a fence that nothing closes reaches to the end, as CommonMark has it."""
     parts, end, opening = [], 0, None
@@ -128,10 +131,10 @@ def _without_fenced(body: str) -> str:
             parts.append(body[end : fence.start()])
             opening, end = fence, fence.start()
         elif fence[1].startswith(opening[1]) and not fence[2].strip():
-            parts.append(_NO_BREAK.sub(" ", body[end : fence.end()]))
+            parts.append(_blank(body[end : fence.end()]))
             opening, end = None, fence.end()
     rest = body[end:]
-    return "".join((*parts, rest if opening is None else _NO_BREAK.sub(" ", rest)))
+    return "".join((*parts, rest if opening is None else _blank(rest)))
 
 
 def _unread(path: str, data: bytes, code: str, message: str, help_: str) -> Document:

@@ -40,7 +40,7 @@ def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
     ran = run_mdmem("new", kind, ADDRESS, cwd=folder)
     path = folder / f"memory/{ADDRESS}.md"
     assert (ran.returncode, ran.stdout) == (0, f"{path}\n")
-    assert ran.stderr == f"{ADDRESS} is written as a {kind} (draft); `mdmem check` checks it\n"
+    assert ran.stderr == f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it\n"
     head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"
     assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
 
@@ -180,7 +180,7 @@ def test_entry_that_exists_is_never_overwritten(tmp_path: Path, capsys: Capture)
 
 def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path) -> None:
     folder = memory(tmp_path)
-    bodies = [f"I am number {number}. " * 500 for number in range(6)]
+    bodies = [f"I am number {number}. " * 500 for number in range(4)]
     racing = [
         subprocess.Popen(
             [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", body],
@@ -194,7 +194,7 @@ def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path
     for process in racing:
         process.communicate()
     codes = [process.returncode for process in racing]
-    assert sorted(codes) == [0, 4, 4, 4, 4, 4]
+    assert sorted(codes) == [0, 4, 4, 4]
     assert bodies[codes.index(0)].strip() in (folder / f"memory/{ADDRESS}.md").read_text()
     assert [path.name for path in (folder / "memory/nav/rules").iterdir() if path.name.startswith(".")] == []
 
