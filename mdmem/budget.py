@@ -197,10 +197,19 @@ class _Plan:
             self._fill(marginal, budget, "decision that does not match")
 
     def _refill(self, items: Sequence[Retrieved], budget: int) -> None:
-        """Where items do not fit together, give them again, the best first."""
+        """Where items do not fit together, give them again, the best first, and whole again while that fits."""
         if self.total > budget:
             self._take_back_all(items, "over the budget")
             self._fill(items, budget)
+            self._lengthen(items, budget)
+
+    def _lengthen(self, items: Sequence[Retrieved], budget: int) -> None:
+        for item in items:
+            address = item.entry.address
+            more = self._cost(item, Form.FULL) - self.costs.get(address, 0)
+            if self.forms.get(address) is Form.SUMMARY and self.total + more <= budget:
+                self._take_back(item, "")
+                self._give(item, Form.FULL)
 
     def fill(self, budget: int) -> None:
         """Give items in their order while they fit."""

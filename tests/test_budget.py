@@ -209,6 +209,13 @@ def test_what_ended_goes_before_everything_in_force() -> None:
     assert (forms(answer), reasons(answer)) == ({"note": "full"}, {"old": "no longer in force"})
 
 
+def test_decisions_that_match_are_shortened_only_as_far_as_they_must_be() -> None:
+    decisions = [item(name, DECISION) for name in "abc"]
+    bodies = {name: text(9) for name in "abc"}
+    assert forms(packed(decisions, bodies, 300)) == {"a": "full", "b": "summary", "c": "summary"}
+    assert forms(packed(decisions, bodies, 150)) == {"a": "summary", "b": "summary", "c": "summary"}
+
+
 def test_drafts_take_what_is_left() -> None:
     bodies = {"rule": text(4), "idea": text(1), "longer": text(9)}
     drafts = [item("idea", DECISION), item("longer", DECISION)]

@@ -71,7 +71,7 @@ def test_transcripts_give_what_they_show(clone: Path, tmp_path: Path) -> None:
     assert len(commands) > 10
     mark = "---8<---"
     # One shell for all of them, as a reader would have; the status of each is kept for the next `echo $?`.
-    lines = [f"mdmem() {{ {shlex.quote(sys.executable)} -m mdmem \"$@\"; }}"]
+    lines = [f'mdmem() {{ {shlex.quote(sys.executable)} -m mdmem "$@"; }}']
     for command, _ in commands:
         lines += [command, "status=$?", f"echo '{mark}'", "(exit $status)"]
     home = {"HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", "MDMEM_TODAY": "2026-11-21"}

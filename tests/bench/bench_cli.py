@@ -39,6 +39,7 @@ def build(folder: Path, count: int, *, paragraphs: bool) -> None:
 
 def write(folder: Path, number: int, title: str, body: str) -> None:
     """Write one entry in one of eight rooms."""
+
     def address(other: int) -> str:
         return f"app/room-{other % 8}/entry-{other}"
 
@@ -135,7 +136,8 @@ def main() -> None:
             measure(folder, count, options.repeats)
             if count <= 1000:
                 for arguments in (["--help"], ["--version"], ["check"], ["search", "core"]):
-                    print(f"  `mdmem {' '.join(arguments)}` imports {', '.join(imported(folder, *arguments)) or 'none of them'}")
+                    heavy = ", ".join(imported(folder, *arguments)) or "none of them"
+                    print(f"  `mdmem {' '.join(arguments)}` imports {heavy}")
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ def test_conflict_is_reported_where_one_end_alone_is_an_item(tmp_path: Path) -> 
 def test_conflict_with_what_ended_or_is_a_draft_is_none(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/x", "Queue", conflicts_with=["app/a/old", "app/a/idea", "app/a/nowhere"])
-    put(root, "app/a/old", "Queue", status="deprecated")
-    put(root, "app/a/idea", "Queue", status="draft")
+    put(root, "app/a/old", "Queue", status="deprecated", conflicts_with=["app/a/x"])
+    put(root, "app/a/idea", "Queue", status="draft", conflicts_with=["app/a/x"])
     assert told(found(root, "queue")) == []
 
 

@@ -518,6 +518,13 @@ def test_override_of_another_project_replaces_nothing_here(tmp_path: Path) -> No
     assert names(found(root, "queue", all_wings=True).items) == ["web/a/local", "lib/a/default"]
 
 
+def test_override_of_another_projects_entry_replaces_nothing(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "web/a/theirs", "Queue")
+    put(root, "app/a/local", "Law", overrides=["web/a/theirs"])
+    assert names(found(root, "queue", all_wings=True).items) == ["web/a/theirs"]
+
+
 def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/local", "Queue")
@@ -535,6 +542,7 @@ def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) ->
         ("queue timeout", True, ("timeout",)),
         ("queue timeout backoff", False, ("timeout", "backoff")),
         ("queues retried timeout backoff", True, ("timeout", "backoff")),
+        ("queue retry timeout backoff jitter", False, ("timeout", "backoff", "jitter")),
         ("backoff", False, ("backoff",)),
     ],
 )
