@@ -131,7 +131,8 @@ def snapshot(folder: Path) -> dict[str, str]:
         name = path.relative_to(folder).as_posix()
         if name.startswith(".git/mdmem") or (path.is_dir() and not path.is_symlink()):
             continue
-        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        content = os.fsencode(path.readlink()) if path.is_symlink() else content
         found[name] = f"{path.lstat().st_mode:o} {hashlib.sha256(content).hexdigest()}"
     return found
 

@@ -213,6 +213,7 @@ def test_decisions_that_match_are_shortened_only_as_far_as_they_must_be() -> Non
     decisions = [item(name, DECISION) for name in "abc"]
     bodies = {name: text(9) for name in "abc"}
     assert forms(packed(decisions, bodies, 300)) == {"a": "full", "b": "summary", "c": "summary"}
+    assert forms(packed(decisions[:2], bodies, 250)) == {"a": "summary", "b": "summary"}
     assert forms(packed(decisions, bodies, 150)) == {"a": "summary", "b": "summary", "c": "summary"}
 
 

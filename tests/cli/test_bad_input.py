@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from builders import (
 
 Capture = pytest.CaptureFixture[str]
 Spoil = Callable[[Path], object]
+Spoilt = Callable[[str], Path]
 RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
 BAD = "memory/nav/rules/bad.md"
 ITSELF = "nav/rules/bad.md"
@@ -146,30 +148,33 @@ def is_clear(ran: Ran) -> bool:
     return "Traceback" not in ran.err and "fault of mdmem" not in ran.err
 
 
-def spoilt(kind: str, folder: Path) -> Path:
-    memory(folder)
-    KINDS[kind][0](folder)
-    return folder
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Spoilt:
+    """Return what makes the repository of a kind, once for all tests: no reading command changes it."""
+
+    @cache
+    def made(kind: str) -> Path:
+        folder = memory(tmp_path_factory.mktemp("spoilt"))
+        KINDS[kind][0](folder)
+        return folder
+
+    return made
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_reading_command_breaks_or_writes(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = spoilt(kind, tmp_path)
-    if kind == "pipe":
-        (folder / ".gitignore").write_text(f"{BAD}\n")
-        before = {}
-    else:
-        before = snapshot(folder)
+def test_no_reading_command_breaks_or_writes(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+    folder = spoilt(kind)
+    before = snapshot(folder)
     for command in READING:
         ran = run_here(capsys, *command, cwd=folder)
         assert is_clear(ran), (command, ran.err)
         assert ran.code in ((0, 1, 3) if command[0] == "check" else (0,)), (command, ran.err)
-    assert kind == "pipe" or snapshot(folder) == before
+    assert snapshot(folder) == before
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_good_entries_are_answered_all_the_same(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = spoilt(kind, tmp_path)
+def test_good_entries_are_answered_all_the_same(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+    folder = spoilt(kind)
     said = json.loads(run_here(capsys, "retrieve", "threads", "--format", "json", cwd=folder).out)
     addresses = {item["address"] for item in said["items"]}
     assert addresses >= {RULE, CHOICE}
@@ -178,9 +183,9 @@ def test_good_entries_are_answered_all_the_same(kind: str, tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, code, _) in KINDS.items() if code])
-def test_check_finds(kind: str, tmp_path: Path, capsys: Capture) -> None:
+def test_check_finds(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
     _, code, _ = KINDS[kind]
-    ran = run_here(capsys, "check", "--format", "json", cwd=spoilt(kind, tmp_path))
+    ran = run_here(capsys, "check", "--format", "json", cwd=spoilt(kind))
     found = json.loads(ran.out)["findings"]
     assert code in {finding["code"] for finding in found}
     assert all(finding["help"] for finding in found)
@@ -188,16 +193,16 @@ def test_check_finds(kind: str, tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, code, _) in KINDS.items() if not code])
-def test_check_finds_nothing_wrong_with(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    assert run_here(capsys, "check", cwd=spoilt(kind, tmp_path)).out.endswith("no findings\n")
+def test_check_finds_nothing_wrong_with(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+    assert run_here(capsys, "check", cwd=spoilt(kind)).out.endswith("no findings\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(
-    kind: str, tmp_path: Path, capsys: Capture
+    kind: str, spoilt: Spoilt, capsys: Capture
 ) -> None:
     _, _, hidden = KINDS[kind]
-    folder = spoilt(kind, tmp_path)
+    folder = spoilt(kind)
     for command in ("search", "retrieve"):
         problems = json.loads(run_here(capsys, command, "callback", "--format", "json", cwd=folder).out)["problems"]
         assert [problem["path"] for problem in problems] == ([hidden] if hidden else [])
@@ -205,23 +210,23 @@ def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(
 
 
 @pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden.endswith(".md")])
-def test_file_that_cannot_be_read_is_no_absent_entry(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "show", "nav/rules/bad", cwd=spoilt(kind, tmp_path))
+def test_file_that_cannot_be_read_is_no_absent_entry(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+    ran = run_here(capsys, "show", "nav/rules/bad", cwd=spoilt(kind))
     assert (ran.code, ran.err.startswith("mdmem: nav/rules/bad is there but cannot be read: ")) == (1, True)
 
 
 @pytest.mark.parametrize(
     "kind", ["byte order mark", "mixed line ends", "impossible day", "emoji title", "CRLF", "no final newline"]
 )
-def test_entry_with_a_blemish_is_read(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    folder = spoilt(kind, tmp_path)
+def test_entry_with_a_blemish_is_read(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+    folder = spoilt(kind)
     said = json.loads(run_here(capsys, "retrieve", "wheels", "--format", "json", cwd=folder).out)
     assert "nav/rules/bad" in {item["address"] for item in said["items"]}
 
 
 @pytest.mark.parametrize("kind", ["symlink to the outside", "pipe"])
-def test_what_lies_outside_is_never_read(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "search", "wheels", cwd=spoilt(kind, tmp_path))
+def test_what_lies_outside_is_never_read(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
+    ran = run_here(capsys, "search", "wheels", cwd=spoilt(kind))
     assert (ran.code, "slip" in ran.out) == (1, False)
 
 

@@ -106,3 +106,12 @@ def test_settings_that_cannot_be_used_exit_2(settings: str, said: str, tmp_path:
     write(folder, "memory/mdmem.toml", settings)
     ran = run_here(capsys, "status", cwd=folder)
     assert (ran.code, ran.out, ran.err.startswith(said), ran.err.count("\n")) == (2, "", True, 1)
+
+
+def test_two_distributions_of_whoosh_in_one_environment_are_said(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "site/whoosh3-3.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: whoosh3\nVersion: 3.0\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    ran = run_here(capsys, "status", cwd=memory(tmp_path / "p"))
+    assert "Whoosh-Reloaded and whoosh3 overwrite each other in this environment; uninstall all but one\n" in ran.out
