@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from mdmem.entry.model import Entry, EntryType
 from mdmem.retrieval.fallback import Passage
-from mdmem.retrieval.model import Omission, Retrieval, Retrieved
+from mdmem.retrieval.model import Conflict, Omission, Retrieval, Retrieved
 
 BYTES_A_TOKEN = 4
 OMITTED_LISTED = 50
@@ -63,6 +63,12 @@ class Pack:
     fallback: tuple[Passage, ...] = ()
 
     @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Return the contradictions that touch an item which is given."""
+        given = {packed.item.entry.address for packed in self.items}
+        return tuple(one for one in self.found.conflicts if one.a in given or one.b in given)
+
+    @property
     def over_budget(self) -> bool:
         """Say whether the answer costs more than the budget, which only invariants may make it."""
         return self.tokens > self.budget
@@ -112,14 +118,18 @@ def _bullets(head: str, items: Sequence[str]) -> str:
     return "\n".join([head, *(f"- {item}" for item in items)]) if items else ""
 
 
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
 def _first_paragraph(body: str) -> str:
     """Return the first paragraph that is text, cut at a word; headings and their underlines are none."""
-    for block in re.split(r"\n[ \t]*\r?\n", body):
-        lines = _without_heading([line.strip() for line in block.strip().splitlines()])
-        # `..` begins a directive of reStructuredText.
-        if lines and not lines[0].startswith(".. "):
-            return _cut(" ".join(lines))
-    return ""
+    blocks = re.split(r"\n[ \t]*\r?\n", _COMMENT.sub("", body))
+    paragraphs = [_without_heading([line.strip() for line in block.strip().splitlines()]) for block in blocks]
+    # `..` begins a directive of reStructuredText, and a list of links is a table of contents.
+    said = [" ".join(lines) for lines in paragraphs if lines and not lines[0].startswith((".. ", "- [", "* ["))]
+    # What ends in a colon announces what follows.
+    whole = next((text for text in said if not text.endswith(":")), said[0] if said else "")
+    return _cut(whole)
 
 
 def _without_heading(lines: list[str]) -> list[str]:

@@ -12,7 +12,12 @@ class UsageError(MdmemError):
 
 
 class SettingsError(MdmemError):
-    """`mdmem.toml` cannot be used as it stands."""
+    """`mdmem.toml` cannot be used as it stands; `readable` are the settings that can be told all the same."""
+
+    def __init__(self, message: str, *, readable: object = None, line: int = 1) -> None:
+        """Keep what could be read, and the line of the fault."""
+        super().__init__(message)
+        self.readable, self.line = readable, line
 
 
 class RootNotFoundError(UsageError):
@@ -33,6 +38,10 @@ class LostRaceError(MdmemError):
     """Somebody else wrote first; nothing was changed."""
 
     exit_code = 4
+
+
+class GoneError(EnvironmentFaultError):
+    """A file was there when the memory was loaded, and is there no more."""
 
 
 class NotFoundError(MdmemError):

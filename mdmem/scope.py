@@ -111,7 +111,7 @@ def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
     if not wings and not filters.wings:
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
-    active = named[0] if named else _active_wing(wings, settings)
+    active = named[0] if named else _active_wing(wings, settings, _doubtful(catalog))
     shared = _shared_of(wings[active], wings)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
@@ -147,13 +147,19 @@ def _locked(catalog: Catalog) -> list[str]:
     return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
 
 
-def _active_wing(wings: Mapping[str, Wing], settings: Settings) -> str:
+def _doubtful(catalog: Catalog) -> frozenset[str]:
+    faults = (finding for finding in catalog.findings if finding.code == "manifest-invalid")
+    return frozenset(finding.place.path.split("/")[0] for finding in faults)
+
+
+def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
+    """Return the active wing; one whose manifest is faulty may be shared, so it is never the only project."""
     if settings.default_wing is not None:
         found = find_wing(settings.default_wing, wings)
         if found is None:
             raise SettingsError(f"mdmem.toml: `default_wing`: {_not_there('wing', settings.default_wing, wings)}")
         return found
-    projects = [wing.name for wing in wings.values() if not wing.is_shared]
+    projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
     if len(projects) == 1 or len(wings) == 1:
         return projects[0] if projects else next(iter(wings))
     listed = ", ".join(f"`{name}`" for name in (projects or wings))

@@ -44,12 +44,31 @@ def parse_settings(content: bytes) -> Settings:
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
     flat = _flatten(stated)
     values: dict[str, Any] = {}
+    faults: list[tuple[str, str]] = []
     for key, value in flat.items():
-        if key not in _KEYS:
-            raise SettingsError(_unknown(key))
-        name, read = _KEYS[key]
-        values[name] = read(key, value)
-    return Settings(**values)
+        try:
+            name, read = _reader(key)
+            values[name] = read(key, value)
+        except SettingsError as error:
+            faults.append((key, str(error)))
+    settings = Settings(**values)
+    if faults:
+        key, message = faults[0]
+        raise SettingsError(message, readable=settings, line=_line_of(key, content))
+    return settings
+
+
+def _reader(key: str) -> tuple[str, Callable[[str, object], Any]]:
+    if key not in _KEYS:
+        raise SettingsError(_unknown(key))
+    return _KEYS[key]
+
+
+def _line_of(key: str, content: bytes) -> int:
+    """Return the first line that begins with the last part of a key; 1 where none does."""
+    name = key.rsplit(".", 1)[-1].encode()
+    lines = enumerate(content.splitlines(), 1)
+    return next((number for number, line in lines if name in line.split(b"=")[0]), 1)
 
 
 def _flatten(stated: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,19 @@
 """Every entry of a tree, and what was wrong while loading."""
 
-from mdmem.catalog.links import full_address, is_entry_place
+from mdmem.catalog.links import full_address, is_entry_place, is_misplaced, is_prose
 from mdmem.catalog.loading import load, load_cached, settings_bytes
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.reading import Loaded, interpret
 
-__all__ = ["Catalog", "Loaded", "full_address", "interpret", "is_entry_place", "load", "load_cached", "settings_bytes"]
+__all__ = [
+    "Catalog",
+    "Loaded",
+    "full_address",
+    "interpret",
+    "is_entry_place",
+    "is_misplaced",
+    "is_prose",
+    "load",
+    "load_cached",
+    "settings_bytes",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,8 @@ from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.tree import FileKind, TreeFile
 
 MANIFEST = "README.md"
+# `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
+_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 
 
 def is_entry_place(path: str) -> bool:
@@ -55,3 +58,14 @@ def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
             if full != links:
                 changes[name] = full
     return replace(entry, **changes) if changes else entry
+
+
+def is_prose(path: str) -> bool:
+    """Say whether a file's name is one that people give to prose about a folder, as README is."""
+    stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
+    return stem.lower() == "readme" or _PROSE.match(stem) is not None
+
+
+def is_misplaced(path: str) -> bool:
+    """Say whether a path that is no entry's place bears an entry's name."""
+    return path.endswith(".md") and not is_prose(path)

@@ -11,6 +11,7 @@ from mdmem.catalog.links import may_hide_entries
 from mdmem.catalog.reading import Loaded, iter_documents, unreadable
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
+from mdmem.errors import GoneError
 from mdmem.finding import Finding, Place
 from mdmem.lineage import Lineage
 from mdmem.tree import Tree, TreeFile, Unreadable, read_one
@@ -66,12 +67,14 @@ class Catalog:
         return self._documents[path]
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as its file holds it; empty where the file went away meanwhile."""
+        """Return the body of an entry as its file holds it; raises GoneError where it went away meanwhile."""
         path = f"{address}.md"
         if path in self._documents:
             return self._documents[path].body
         content = read_one(self.tree, path)
-        return "" if isinstance(content, Unreadable) else body_of(content)
+        if isinstance(content, Unreadable):
+            raise GoneError(f"{path} went away while it was read: {content.reason.lower()}; ask again")
+        return body_of(content)
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         """Yield address, body and digest of entries as they are now; what cannot be read any more is left out."""

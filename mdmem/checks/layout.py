@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from mdmem.catalog import is_entry_place
 from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME
@@ -11,8 +9,6 @@ from mdmem.tree import SETTINGS_NAME
 # How to rename an entry, as the end of a sentence.
 MOVING = "with `git mv`, and write the new address in the entries that link to it"
 _ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
-# `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
-_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 
 
 def at_path(code: str, path: str, message: str, help_: str, *, other: Place | None = None) -> Finding:
@@ -26,17 +22,6 @@ def is_expected(path: str) -> bool:
     return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
 
 
-def is_prose(path: str) -> bool:
-    """Say whether a file's name is one that people give to prose about a folder, as README is."""
-    stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
-    return stem.lower() == "readme" or _PROSE.match(stem) is not None
-
-
 def has_odd_extension(path: str) -> bool:
     """Say whether a file is Markdown by a name that is not read: `.MD`, `.markdown`."""
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
-
-
-def is_misplaced(path: str) -> bool:
-    """Say whether a path that is no entry's place bears an entry's name."""
-    return path.endswith(".md") and not is_prose(path)

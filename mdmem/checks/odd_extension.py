@@ -29,4 +29,4 @@ def find(case: Case) -> Iterator[Finding]:
         if file.kind is FileKind.FILE and has_odd_extension(file.path):
             stem, extension = file.path.rsplit(".", 1)
             message = f"`.{extension}` is not read; entries end in `.md`"
-            yield at_path(CODE, file.path, message, f"type `git mv {file.path} {stem}.md`")
+            yield at_path(CODE, file.path, message, f"rename it to `{stem.rsplit('/', 1)[-1]}.md`")

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mdmem.catalog import is_misplaced
 from mdmem.checks.case import Case
-from mdmem.checks.layout import at_path, has_odd_extension, is_expected, is_misplaced
+from mdmem.checks.layout import at_path, has_odd_extension, is_expected
 from mdmem.finding import Finding, Severity
 from mdmem.tree import FileKind
 

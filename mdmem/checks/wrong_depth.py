@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from mdmem.catalog import is_misplaced
 from mdmem.checks.case import Case
-from mdmem.checks.layout import at_path, is_misplaced
+from mdmem.checks.layout import at_path
 from mdmem.finding import Finding, Severity
 from mdmem.tree import FileKind
 
@@ -43,4 +44,4 @@ def _move(path: str, taken: Collection[str]) -> str:
         return f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
     room = "/".join(folders[:2])
     target = f"{room}/{name}" if f"{room}/{name}" not in taken else f"{room}/{'-'.join([*folders[2:], name])}"
-    return f"type `git mv {path} {target}`"
+    return f"move `{path}` to `{target}`, both counted from the memory's root"

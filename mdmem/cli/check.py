@@ -53,7 +53,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str, explain: str | No
         raise click.UsageError("--staged and --at name two trees; choose one")
     pushed = _pushed_commit(os.environ) if staged else None
     worst = 0
-    for location in _locations(given):
+    for location in _locations(given, paths, staged=staged):
         workspace = workspace_at(location, given, revision=revision or pushed, staged=staged and pushed is None)
         if staged and pushed is None and not workspace.concerns_staged():
             continue
@@ -70,14 +70,22 @@ def _pushed_commit(environment: Mapping[str, str]) -> str | None:
     return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
 
 
-def _locations(given: Globals) -> tuple[Location, ...]:
-    """Return the root that is meant, or every root of the repository where none is."""
+def _locations(given: Globals, paths: tuple[str, ...], *, staged: bool) -> tuple[Location, ...]:
+    """Return the root that is meant, or every root of the repository, or those of them that hold a path."""
+    from mdmem.errors import RootNotFoundError
     from mdmem.workspace.location import SeveralRootsError, locate, located
 
     try:
         return (locate(given.root, os.environ, Path.cwd()),)
+    except RootNotFoundError:
+        # A hook runs on every branch, also on those without a memory.
+        if staged and given.root is None:
+            return ()
+        raise
     except SeveralRootsError as error:
-        return tuple(located(root, "one of several in the repository") for root in error.roots)
+        named = [Path(path).resolve() for path in paths]
+        chosen = [root for root in error.roots if any(path.is_relative_to(root) for path in named)]
+        return tuple(located(root, "one of several in the repository") for root in chosen or error.roots)
 
 
 def _checked(workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> Report:
@@ -112,7 +120,7 @@ def _print(report: Report, workspace: Workspace, form: str, given: Globals, *, s
     location = workspace.location
     show_path: Callable[[str], str] = path_for_reader(location, workspace.cwd)
     if form == "json":
-        print_text(findings_json(report))
+        print_text(findings_json(report, root=location.under or "."))
     elif form == "github":
         from_top = f"{location.under}/" if location.under else ""
         print_text(findings_github(report, show_path=lambda path: f"{from_top}{path}"))

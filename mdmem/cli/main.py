@@ -76,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = cli.main(args=list(arguments), prog_name="mdmem", standalone_mode=False)
+        code = cli.main(args=list(arguments) or ["--help"], prog_name="mdmem", standalone_mode=False)
         sys.stdout.flush()
     except MdmemError as error:
         return _fail(str(error), error.exit_code)

@@ -48,9 +48,15 @@ def command(given: Globals, entry_type: str, place: str, title: str, status: str
     )
     address = address_of(draft)
     workspace.refuse_taken(address)
+    wing = address.split("/")[0]
+    is_new_wing = not (workspace.location.root / wing).is_dir()
     text = compose(draft, today=today())
     path = _edited(workspace, address, text) if piped is None else workspace.create(address, text)
     print_text(str(path))
+    if piped is not None and not piped.strip():
+        given.remark("no text was given: the template stands in it and waits to be filled in")
+    if is_new_wing:
+        given.remark(f"`{wing}` is a new wing")
     given.remark(f"{address} is written ({entry_type}, {status}); `mdmem check` checks it")
     return 0
 
@@ -85,7 +91,13 @@ def _edit(workspace: Workspace, typed: Path) -> str:
     from mdmem.gitrepo import editor
 
     command = editor(workspace.location.base)
-    ended = subprocess.run([*shlex.split(command), str(typed)], check=False).returncode
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise EnvironmentFaultError(
+            f"the editor's command `{command}` has an open quote; nothing is written"
+        ) from error
+    ended = subprocess.run([*words, str(typed)], check=False).returncode
     if ended:
         raise EnvironmentFaultError(f"the editor `{command}` ended with code {ended}; nothing is written")
     return _text_of(typed.read_bytes())

@@ -46,11 +46,13 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     else:
         print_text(search_text(result, limit=limit, snippet_of=workspace.snippets(result), ink=given.ink()))
     if not result.hits:
-        given.remark(f"nothing found: {_why_nothing(result.terms, result.unmatched_terms)}")
+        given.remark(f"nothing found: {_why_nothing(result.terms, result.unmatched_terms, syntax=syntax)}")
     return 0 if result.hits else 1
 
 
-def _why_nothing(terms: frozenset[str], unmatched: tuple[str, ...]) -> str:
+def _why_nothing(terms: frozenset[str], unmatched: tuple[str, ...], *, syntax: bool) -> str:
+    if syntax:
+        return "no entry matches this query"
     if not terms:
         return "the question holds no word to search for, only stop words or signs"
     if unmatched:

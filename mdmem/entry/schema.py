@@ -31,10 +31,11 @@ def read_entry(
     `front_matter` maps keys to text, lists of text, nested values, or None for an empty value.
     `heading` is the first heading of the body, the title of an entry that states none.
     """
+    # What keeps an entry from being read comes first: it is what a problem is shown by.
     flaws = [
-        *_empty(front_matter),
         *_closed_set(front_matter, "type", EntryType),
         *_closed_set(front_matter, "status", Status),
+        *_empty(front_matter),
     ]
     stated = {key: value for key, value in front_matter.items() if value is not None and not key.startswith("x-")}
     if not _is_stated(front_matter, "created_at"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,8 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
         except GitCommandError:
             # A repository without a commit has no history, which is no fault.
             return []
-    return [_commit(record) for record in str(printed).split("\x01") if record]
+    # A subject may hold the mark itself; what follows a real one is a digest.
+    return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", str(printed)) if record]
 
 
 def _commit(record: str) -> Commit:

@@ -97,7 +97,18 @@ def search_lines(repository: Repository, words: Sequence[str], limit: int) -> li
     """Return path, line number and text of tracked lines that hold any of the words, whatever their case."""
     patterns = [part for word in words for part in ("-e", word)]
     printed = run(
-        repository.top, "grep", "-n", "-I", "-i", "-F", "-z", "--no-color", "--max-count=20", *patterns, ok=(0, 1)
+        repository.top,
+        "grep",
+        "-n",
+        "-I",
+        "-i",
+        "-F",
+        "-z",
+        "--no-color",
+        "--no-column",
+        "--max-count=20",
+        *patterns,
+        ok=(0, 1),
     )
     found: list[tuple[str, int, str]] = []
     for line in printed.decode("utf-8", "replace").splitlines():

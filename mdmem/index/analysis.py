@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-VERSION = 1
+VERSION = 2
 """Is raised with any change of what a text's terms are; an index of another version is rebuilt."""
 
 # Nobody types more, and encoded blobs would otherwise fill the index.

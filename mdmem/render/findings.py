@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mdmem.checks.engine import Check, Report
+from mdmem.entry.model import visible
 from mdmem.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
 from mdmem.render.json_form import dump
@@ -43,7 +45,7 @@ def _block(finding: Finding, line_of: LineOf, show_path: ShowPath, ink: Ink) -> 
 
 
 def _where(place: Place, show_path: ShowPath) -> str:
-    return f"{show_path(place.path)}:{place.line}:{place.column}"
+    return f"{visible(show_path(place.path))}:{place.line}:{place.column}"
 
 
 def _source(place: Place, line_of: LineOf, ink: Ink) -> list[str]:
@@ -63,7 +65,8 @@ def summary_line(report: Report) -> str:
     """Return the sums of a report in one line."""
     levels = Counter(finding.severity for finding in report.findings)
     found = ", ".join(count(levels[level], level.value) for level in Severity if levels[level]) or "no findings"
-    return f"{entries(report.checked)} checked in the {report.tree}: {found}"
+    tree = f"the {report.tree}" if report.tree in ("working tree", "git index") else report.tree
+    return f"{entries(report.checked)} checked in {tree}: {found}"
 
 
 def findings_concise(report: Report, *, show_path: ShowPath) -> str:
@@ -74,10 +77,11 @@ def findings_concise(report: Report, *, show_path: ShowPath) -> str:
     )
 
 
-def findings_json(report: Report) -> str:
-    """Return the report as one JSON document."""
+def findings_json(report: Report, *, root: str) -> str:
+    """Return the report as one JSON document; `root` is the memory's folder, from the repository's top."""
     return dump(
         {
+            "root": root,
             "tree": report.tree,
             "checked": report.checked,
             "findings": [_finding_json(finding) for finding in report.findings],
@@ -104,15 +108,18 @@ def _finding_json(finding: Finding) -> dict[str, Any]:
 
 
 def findings_github(report: Report, *, show_path: ShowPath) -> str:
-    """Return GitHub's workflow commands, the worst first, at most ten a level, then every finding as a plain line."""
+    """Return GitHub's workflow commands, the worst first, ten a level at most, and the rest as plain lines."""
     shown: Counter[str] = Counter()
-    commands = []
+    commands, rest = [], []
     for finding in sorted(report.findings, key=lambda one: ((one.severity or Severity.ERROR).rank, not one.new)):
         level = {Severity.ERROR: "error", Severity.WARNING: "warning"}.get(finding.severity or Severity.ERROR, "notice")
         shown[level] += 1
         if shown[level] <= _GITHUB_LIMIT:
             commands.append(_command(level, finding, show_path))
-    return "\n".join([*commands, findings_concise(report, show_path=show_path), summary_line(report)]).strip("\n")
+        else:
+            rest.append(finding)
+    plain = findings_concise(replace(report, findings=tuple(rest)), show_path=show_path)
+    return "\n".join(part for part in (*commands, plain, summary_line(report)) if part)
 
 
 def _command(level: str, finding: Finding, show_path: ShowPath) -> str:

@@ -70,7 +70,7 @@ def pack_json(pack: Pack) -> str:
             },
             "items": [_item(packed) for packed in pack.items],
             "proposed": [_item(packed) for packed in pack.proposed],
-            "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in found.conflicts],
+            "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in pack.conflicts],
             "omitted": [{"address": one.address, "type": one.type, "why": one.why} for one in pack.omitted],
             "omitted_counts": [{"type": one.type, "why": one.why, "count": one.count} for one in pack.omitted_counts],
             "problems": [_problem(finding) for finding in found.problems],

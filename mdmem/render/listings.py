@@ -17,7 +17,10 @@ def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
     if result.degraded:
         blocks.append(f"Degraded: {result.why_degraded}; this answer comes from the files themselves.")
     for hit in result.hits[:limit]:
-        lines = [f"{ink.bold(f'[{hit.entry.type}] {hit.entry.address}')}{_mark(hit.status)}", f"  {hit.entry.title}"]
+        head = ink.bold(f"[{hit.entry.type}] {hit.entry.address}")
+        lines = [f"{head}{_mark(hit.status)}", f"  {hit.entry.title}"]
+        if hit.heads and hit.entry.address not in hit.heads:
+            lines.append(f"  replaced by {', '.join(hit.heads)}")
         lines += [f"  replaces {old}, which matched" for old in hit.via]
         snippet = snippet_of(hit)
         blocks.append("\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])]))
@@ -137,6 +140,8 @@ def _dates(entry: Entry) -> list[str]:
 def _conclusion(explained: Explanation) -> str:
     if explained.contradictory:
         return f"{explained.address} stands on a circle of supersessions: nothing tells which entry binds."
+    if explained.unread:
+        return f"{', '.join(explained.unread)} cannot be read, so what binds instead is not known."
     if explained.address in explained.heads:
         return f"{explained.address} is current."
     if explained.draft:

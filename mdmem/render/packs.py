@@ -58,17 +58,18 @@ def _verdict(pack: Pack) -> str:
     if found.scope.wings[1:]:
         where += f", then {', '.join(found.scope.wings[1:])}"
     rooms = f"; rooms {', '.join(found.scope.rooms)}" if found.scope.rooms else ""
+    unmatched = f" No entry holds {', '.join(found.unmatched_terms)}." if found.unmatched_terms else ""
     head = f"{binding} in {where}{rooms}."
-    if found.covered or found.problems or pack.fallback:
-        return head
+    if found.covered or pack.fallback:
+        return f"{head}{unmatched}"
     if not found.scope.wings:
         return "There is no memory to ask here."
-    unmatched = f" No entry holds {', '.join(found.unmatched_terms)}." if found.unmatched_terms else ""
-    searched = (
-        f" Searched {count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}." if found.searched else ""
-    )
+    rooms_read = f"{count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}"
+    searched = f" Searched {rooms_read}." if found.searched else ""
+    # A file that cannot be read may be what covers the question.
+    verdict = "Nothing that could be read covers this." if found.problems else "Nothing binding covers this."
     always = " What follows applies always or only touches the question." if pack.items else ""
-    return f"Nothing binding covers this.{unmatched}{searched}\n{head}{always}"
+    return f"{verdict}{unmatched}{searched}\n{head}{always}"
 
 
 def _item(packed: Packed, ink: Ink) -> str:
@@ -96,8 +97,8 @@ def _marks(packed: Packed) -> str:
 
 
 def _conflicts(pack: Pack) -> Iterator[str]:
-    if pack.found.conflicts:
-        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.found.conflicts]
+    if pack.conflicts:
+        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.conflicts]
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
 
 
@@ -113,7 +114,9 @@ def _omitted(pack: Pack) -> Iterator[str]:
         return
     lines = [f"  {one.address} ({one.type}): {one.why}" for one in pack.omitted[:12]]
     more = len(pack.omitted) - len(lines) + sum(one.count for one in pack.omitted_counts)
-    yield "\n".join(["Left out:", *lines, *([f"  and {more} more; --format json names them"] if more else [])])
+    yield "\n".join(
+        ["Left out:", *lines, *([f"  and {more} more; --format json names 50 and counts the rest"] if more else [])]
+    )
 
 
 def _foot(pack: Pack) -> str:

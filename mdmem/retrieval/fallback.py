@@ -39,8 +39,12 @@ def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) ->
 
 
 def _passages(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
+    place = base / path
+    # A link may lead out of the repository, and a pipe never ends.
+    if place.is_symlink() or not place.is_file():
+        return
     try:
-        text = (base / path).read_text(encoding="utf-8", errors="replace")
+        text = place.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return
     wanted = [word.casefold() for word in words]

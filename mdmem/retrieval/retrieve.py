@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 
-from mdmem.catalog import Catalog
+from mdmem.catalog import Catalog, is_misplaced
 from mdmem.entry.model import Entry
-from mdmem.finding import Finding
+from mdmem.finding import Finding, Place
 from mdmem.index.protocol import Answer
 from mdmem.overlap import undeclared_overlaps
 from mdmem.retrieval.model import Conflict, Question, Retrieval, Retrieved
 from mdmem.retrieval.select import Selection
 from mdmem.scope import Scope
+from mdmem.tree import FileKind
 
 # Asks the full-text index, or the files where it is down, about the entries at these addresses.
 Ask = Callable[[Iterable[str]], Answer]
@@ -49,7 +50,7 @@ def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, to
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
     """Return one finding for each file of the scope that may bind and cannot be read, or only in part."""
-    not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed)
+    not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
     for finding in catalog.findings:
         path = finding.place.path
@@ -59,13 +60,21 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
     return tuple(found[path] for path in sorted(found))
 
 
+def _misplaced(catalog: Catalog) -> Iterator[Finding]:
+    """Yield the files of a wing that lie where no entry is read; prose in the root is none of them."""
+    for file in catalog.others:
+        if file.kind is FileKind.FILE and "/" in file.path and is_misplaced(file.path):
+            message = "it lies at another depth than `wing/room/entry-id.md`, so it is not read"
+            yield Finding("wrong-depth", message, Place(file.path), "move it into a room")
+
+
 def _concerns(path: str, scope: Scope) -> bool:
     """Say whether a file, or a folder that cannot be listed, may hold an entry of the scope."""
     parts = path.split("/")
-    if len(parts) < 2 or not scope.wings:
+    # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
+    if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
         return True
-    in_room = parts[1] == "README.md" or not scope.rooms or parts[1] in scope.rooms
-    return parts[0] in scope.wings and in_room
+    return parts[0] in scope.wings and (not scope.rooms or parts[1] in scope.rooms)
 
 
 def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
@@ -89,16 +98,19 @@ def _conflicts(catalog: Catalog, items: tuple[Retrieved, ...]) -> Iterator[Confl
 
 
 def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    for overlap in undeclared_overlaps(chosen.values(), catalog.wings):
+    current = [entry for address, entry in chosen.items() if catalog.lineage.is_current(address)]
+    for overlap in undeclared_overlaps(current, catalog.wings):
         yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
 
 
 def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
     for entry in catalog.entries.values():
-        for other in entry.conflicts_with:
-            touches = entry.address in chosen or other in chosen
-            if touches and catalog.lineage.is_current(entry.address) and catalog.lineage.is_current(other):
-                yield entry.address, other, "declared in `conflicts_with`"
+        if entry.conflicts_with and catalog.lineage.is_current(entry.address):
+            # What replaced the other end inherits the contradiction until somebody says that it is resolved.
+            heads = {head for other in entry.conflicts_with for head in catalog.lineage.heads(other)}
+            for other in sorted(heads - {entry.address}):
+                if entry.address in chosen or other in chosen:
+                    yield entry.address, other, "declared in `conflicts_with`"
 
 
 def _splits(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:

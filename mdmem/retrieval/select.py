@@ -53,7 +53,8 @@ class Selection:
         matches = {address: Match(address, 0.0, frozenset()) for address in on_path if address not in self._matches}
         for address, match in {**self._matches, **matches}.items():
             for head in self.catalog.lineage.heads(address):
-                if head != address and not self.catalog.lineage.is_current(address):
+                was = self.catalog.entries[address].status
+                if head != address and was is not Status.DRAFT and not self.catalog.lineage.is_current(address):
                     found.setdefault(head, []).append(match)
         return found
 
@@ -84,7 +85,7 @@ class Selection:
     def is_covered(self, items: Iterable[Retrieved]) -> bool:
         """Say whether a current invariant or decision among the items answers for the question itself."""
         return any(
-            self._is_open or any(self._covers(entry) for entry in (item.entry, *self._overridden_by(item.entry)))
+            item.matches or any(self._covers(entry) for entry in self._overridden_by(item.entry))
             for item in items
             if item.current and item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)
         )
@@ -147,7 +148,7 @@ class Selection:
         """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
         if self._is_open or self._covers_path(entry):
             return True
-        if not self._match_score(entry):
+        if entry.address not in self._matches and entry.address not in self._inherited:
             return False
         return not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere")
 
@@ -185,7 +186,7 @@ class Selection:
     def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
         via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
         overrides = tuple(address for address in entry.overrides if address in self.catalog.entries)
-        overridden = [shared for shared, by in overriders.items() if by.address == entry.address]
+        overridden = [shared for shared in entry.overrides if overriders.get(shared) is entry]
         score = max([self._match_score(entry), *(self._score(self.catalog.entries[shared]) for shared in overridden)])
         return Retrieved(
             entry=entry,
@@ -201,7 +202,7 @@ class Selection:
 
     def _reason(self, entry: Entry, via: tuple[str, ...], overriders: Mapping[str, Entry]) -> str:
         parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
-        parts += [f"overrides {shared}" for shared, by in overriders.items() if by.address == entry.address]
+        parts += [f"overrides {shared}" for shared in entry.overrides if shared in self.catalog.entries]
         if entry.address in overriders:
             parts.append(f"overridden here by {overriders[entry.address].address}")
         return "; ".join(parts + self._doubts(entry)) or "in scope"
@@ -212,8 +213,8 @@ class Selection:
             parts.append("invariant of the scope")
         match = self._matches.get(entry.address)
         if match is not None and self.answer is not None:
-            typed = [self.answer.words[term] for term in self.answer.terms if term in match.terms]
-            parts.append(f"holds {', '.join(typed)}")
+            typed = dict.fromkeys(self.answer.words[term] for term in self.answer.terms if term in match.terms)
+            parts.append(f"holds {', '.join(typed)}" if typed else "matches the query")
         path = any_match(entry.applies_to, self.question.paths) if entry.applies_to else None
         return [*parts, f"applies to {path}"] if path else parts
 

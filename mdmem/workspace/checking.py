@@ -19,7 +19,9 @@ def check(workspace: Opened, codes: Sequence[str], paths: Sequence[str]) -> Repo
     catalog = workspace.whole_catalog
     case = Case(catalog, workspace.settings, workspace.today, _facts(workspace))
     findings = run(case, codes)
-    incomplete = sorted({finding.place.path for finding in findings if finding.code == "unreadable"})
+    # Which checks were chosen does not change what could not be read.
+    unread = (*catalog.findings, *catalog.closed, *findings)
+    incomplete = sorted({finding.place.path for finding in unread if finding.code == "unreadable"})
     wanted = [_from_root(workspace, path) for path in paths]
     if wanted:
         findings = [finding for finding in findings if any(_is_below(finding.place.path, path) for path in wanted)]

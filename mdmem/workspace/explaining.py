@@ -29,6 +29,9 @@ def explain(workspace: Opened, address: str) -> Explanation:
         heads=lineage.heads(address),
         draft=entries[address].status is Status.DRAFT,
         contradictory=address in lineage.contradictory,
+        unread=tuple(
+            link for member in members for link in entries[member].superseded_by if f"{link}.md" in catalog.broken
+        ),
         drafts=tuple(
             one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes
         ),

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem.document.writing import scalar
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError, SettingsError, UsageError
 from mdmem.gitrepo import Repository, find_repository, hooks_folder, setting
+from mdmem.settings import parse_settings
 from mdmem.state import write_new
 from mdmem.tree import SETTINGS_NAME
 
@@ -48,7 +49,7 @@ def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[s
     root = (cwd / folder).resolve()
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
-    name = _name_of(base) if wing is None else wing
+    name = wing if wing is not None else _first_wing(root) or _name_of(base)
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     yield _write(root / SETTINGS_NAME, f'default_wing = "{name}"\n', base)
@@ -68,6 +69,15 @@ def _repository(root: Path) -> Repository | None:
         return find_repository(root)
     except GitError:
         return None
+
+
+def _first_wing(root: Path) -> str | None:
+    """Return the wing that an existing memory counts as its own: a second developer starts no other."""
+    try:
+        settings = parse_settings((root / SETTINGS_NAME).read_bytes())
+    except (OSError, SettingsError):
+        return None
+    return settings.default_wing
 
 
 def _name_of(base: Path) -> str:
@@ -91,7 +101,10 @@ def _install_hooks(repository: Repository) -> Iterator[str]:
     if (repository.top / _FRAMEWORK).exists():
         yield f"{_FRAMEWORK} is there; add this to it:\n{_SNIPPET}".rstrip()
         return
-    folder = hooks_folder(repository)
+    folder = hooks_folder(repository).resolve()
+    if not any(folder.is_relative_to(own.resolve()) for own in (repository.common_dir, repository.top)):
+        yield f"git's hooks lie outside this repository, in {folder}: call `mdmem check --staged` from a hook there"
+        return
     for name in _HOOKS:
         path = folder / name
         hook = _HOOK.format(python=shlex.quote(sys.executable))
@@ -104,7 +117,8 @@ def _install_hooks(repository: Repository) -> Iterator[str]:
 def _write(path: Path, text: str, base: Path, *, else_say: str = "") -> str:
     name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
     if path.exists():
-        return f"{name} is there and stays as it is" + (f"; {else_say}" if else_say else "")
+        has_it = text.encode() in path.read_bytes() or b"mdmem check --staged" in path.read_bytes()
+        return f"{name} is there and stays as it is" + (f"; {else_say}" if else_say and not has_it else "")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_new(path, text.encode())
     return f"wrote {name}"

@@ -57,24 +57,25 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Loca
     for folder in (cwd, *cwd.parents):
         if _holds_settings(folder):
             return located(folder, f"nearest {SETTINGS_NAME} above the working folder")
-    roots = tracked_roots(cwd)
-    if not roots:
+    repository = _repository_of(cwd)
+    roots = _tracked_roots(repository) if repository is not None else ()
+    if repository is None or not roots:
         hint = "`mdmem init` makes one, --root names one"
         raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
     if len(roots) > 1:
-        repository = find_repository(cwd)
-        raise SeveralRootsError(roots, repository.top if repository else cwd)
-    return located(roots[0], f"the repository's only {SETTINGS_NAME}")
+        raise SeveralRootsError(roots, repository.top)
+    return Location(roots[0].resolve(), f"the repository's only {SETTINGS_NAME}", repository)
 
 
-def tracked_roots(cwd: Path) -> tuple[Path, ...]:
-    """Return every folder of the repository whose `mdmem.toml` git tracks, or else would, sorted."""
+def _repository_of(cwd: Path) -> Repository | None:
     try:
-        repository = find_repository(cwd)
+        return find_repository(cwd)
     except GitError:
-        return ()
-    if repository is None:
-        return ()
+        return None
+
+
+def _tracked_roots(repository: Repository) -> tuple[Path, ...]:
+    """Return every folder of the repository whose `mdmem.toml` git tracks, or else would, sorted."""
     return tuple(sorted((repository.top / path).parent for path in list_tracked_named(repository, SETTINGS_NAME)))
 
 

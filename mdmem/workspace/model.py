@@ -42,6 +42,7 @@ class Explanation:
     heads: tuple[str, ...]
     contradictory: bool
     draft: bool = False
+    unread: tuple[str, ...] = ()
     drafts: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()

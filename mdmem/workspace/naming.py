@@ -25,10 +25,7 @@ def _resolve(workspace: Opened, name: str) -> tuple[str, ...]:
     if plain in entries:
         return (plain,)
     if f"{plain}.md" in workspace.catalog.broken:
-        finding = workspace.catalog.broken[f"{plain}.md"].findings[0]
-        raise NotFoundError(
-            f"{plain} is there but cannot be read: line {finding.place.line}: {finding.message}; {finding.help}"
-        )
+        raise _unread(workspace, f"{plain}.md")
     if name.endswith("/"):
         below = tuple(address for address in entries if address.startswith(f"{plain}/"))
         if below:
@@ -39,7 +36,18 @@ def _resolve(workspace: Opened, name: str) -> tuple[str, ...]:
         return (nearby[0],)
     if ends:
         raise UsageError(f"`{name}` means several entries: {', '.join(ends[:8])}; write one of them in full")
+    closed = [path for path in workspace.catalog.broken if path.endswith(f"/{plain}.md")]
+    if closed:
+        raise _unread(workspace, closed[0])
     raise NotFoundError(f"there is no entry `{name}`{_nearest(plain, list(entries))}")
+
+
+def _unread(workspace: Opened, path: str) -> NotFoundError:
+    finding = workspace.catalog.broken[path].findings[0]
+    address = path.removesuffix(".md")
+    return NotFoundError(
+        f"{address} is there but cannot be read: line {finding.place.line}: {finding.message}; {finding.help}"
+    )
 
 
 def _in_active_wing(workspace: Opened, addresses: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.budget import content_of
 from mdmem.catalog import Catalog, load, load_cached, settings_bytes
 from mdmem.entry.model import Entry
 from mdmem.errors import GitError, SettingsError
@@ -96,10 +97,14 @@ class Opened:
         for address, body, digest in self.catalog.bodies(addresses):
             yield _indexed(self.catalog.entries[address], digest, body)
 
+    @cached_property
+    def _plain_files(self) -> frozenset[str]:
+        """The files that can be opened: to open a pipe would wait for ever."""
+        return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
+
     def line_of(self, place: Place) -> str | None:
         """Return the line of a file that a place is in, or None where the file cannot be read as text."""
-        # To open a pipe would wait for ever.
-        if place.path not in {file.path for file in self.tree.files() if file.kind is FileKind.FILE}:
+        if place.path not in self._plain_files:
             return None
         content = read_one(self.tree, place.path)
         if isinstance(content, Unreadable):
@@ -109,12 +114,11 @@ class Opened:
 
 
 def _indexed(entry: Entry, digest: str, body: str) -> IndexDocument:
-    stated = " ".join((entry.trigger or "", *entry.repeatable_steps, entry.objective or "", *entry.decisions_made))
     return IndexDocument(
         key=entry.address,
         digest=digest,
         title=entry.title,
-        body=f"{body}\n\n{stated}" if stated.strip() else body,
+        body=content_of(entry, body),
         type=entry.type.value,
         status=entry.status.value,
         wing=entry.wing,

@@ -52,7 +52,7 @@ def _remarks(workspace: Opened) -> list[str]:
     if workspace.location.git_fault:
         remarks.append(workspace.location.git_fault)
     elif workspace.location.repository is None:
-        remarks.append("not in a git repository: history, --at and --staged are not to be had")
+        remarks.append("not in a git repository: history, --at and --staged are not available")
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")

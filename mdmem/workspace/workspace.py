@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Status
-from mdmem.errors import LostRaceError, SettingsError, UsageError, taken
+from mdmem.errors import GoneError, LostRaceError, SettingsError, UsageError, taken
 from mdmem.finding import Finding, Place
 from mdmem.gitrepo import list_changed_in_index, staged_index
 from mdmem.index.protocol import Answer, QuerySyntaxError
@@ -37,6 +38,16 @@ class Workspace(Opened):
         return search(self.catalog, scope, question, ask=self._asker(question), today=self.today)
 
     def retrieve(self, question: Question, *, budget: int | None = None) -> Pack:
+        """Return what is binding for a question, from files that stood still while they were read.
+
+        Where one goes away meanwhile, as in a checkout, everything is read again, once; raises GoneError at the second.
+        """
+        try:
+            return self._retrieve(question, budget=budget)
+        except GoneError:
+            return replace(self)._retrieve(question, budget=budget)
+
+    def _retrieve(self, question: Question, *, budget: int | None) -> Pack:
         """Return what is binding for a question, within a budget.
 
         Settings that cannot be read are a problem in the answer, no obstacle to it.
@@ -64,10 +75,9 @@ class Workspace(Opened):
         try:
             return self.settings, ()
         except SettingsError as error:
-            fault = Finding(
-                "settings-invalid", str(error), Place(SETTINGS_NAME), "mend it; the defaults hold until then"
-            )
-            return Settings(), (fault,)
+            help_ = "mend it; the defaults hold until then"
+            fault = Finding("settings-invalid", str(error), Place(SETTINGS_NAME, error.line), help_)
+            return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
 
     def _asker(self, question: Question) -> Ask:
         def ask(addresses: Iterable[str]) -> Answer:
@@ -90,7 +100,8 @@ class Workspace(Opened):
 
     def _code_path(self, path: str) -> str:
         top = self.location.base.resolve()
-        here = (self.cwd / path).resolve()
+        # As written: where a folder is a link, the globs of `applies_to` speak of the link.
+        here = Path(os.path.normpath(self.cwd.resolve() / path))
         if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
             return here.relative_to(top).as_posix()
         return Path(path).as_posix().removeprefix("./").rstrip("/")
@@ -99,7 +110,13 @@ class Workspace(Opened):
         """Return a function that gives the densest passage of a hit's entry."""
         from mdmem.index.snippet import snippet
 
-        return lambda hit: snippet(self.catalog.body(hit.entry.address), hit.terms or result.terms)
+        def of(hit: Hit) -> str:
+            try:
+                return snippet(self.catalog.body(hit.entry.address), hit.terms or result.terms)
+            except GoneError:
+                return ""
+
+        return of
 
     def from_root(self, name: str) -> str:
         """Return an address, or the path of a file, as counted from the root."""
@@ -116,6 +133,11 @@ class Workspace(Opened):
         """Write a new entry and return its path; raises UsageError and LostRaceError, and then nothing is written."""
         from mdmem.authoring.create import create
 
+        wing = address.split("/")[0]
+        at_top = self.location.repository is not None and self.location.under == ""
+        if at_top and wing not in self.catalog.wings:
+            hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
+            raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
         return create(self.location.root, address, text)
 
     def entries(self, filters: Filters) -> tuple[Entry, ...]:

@@ -40,7 +40,10 @@ def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
     ran = run_mdmem("new", kind, ADDRESS, cwd=folder)
     path = folder / f"memory/{ADDRESS}.md"
     assert (ran.returncode, ran.stdout) == (0, f"{path}\n")
-    assert ran.stderr == f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it\n"
+    assert ran.stderr.splitlines() == [
+        "no text was given: the template stands in it and waits to be filled in",
+        f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it",
+    ]
     head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"
     assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
 
@@ -292,3 +295,9 @@ def test_editor_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
         env={"GIT_EDITOR": "no-such-editor", "TMPDIR": str(tmp_path)},
     )
     assert (code, "mdmem: the system refuses no-such-editor: No such file or directory" in printed) == (3, True)
+
+
+@pytest.mark.parametrize(("wing", "is_new"), [("zebra", True), ("nav", False)])
+def test_wing_that_is_new_is_said(wing: str, is_new: bool, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "note", f"{wing}/rules/x", "--body", "x", cwd=memory(tmp_path))
+    assert (ran.code, f"`{wing}` is a new wing\n" in ran.err) == (0, is_new)
