@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
 from mdmem.entry.model import Wing, WingKind
+from mdmem.errors import GoneError
 from mdmem.gitrepo import find_repository
 from mdmem.state import read_json, write_json
 from mdmem.tree import GitTree, TreeFile, Unreadable, WorkingTree
@@ -267,12 +268,13 @@ def test_body_and_place_are_read_when_they_are_asked_for(root: Path, tmp_path: P
     assert catalog.sizes == {"w/r/e": 9}
 
 
-def test_body_is_empty_when_the_file_went_away(root: Path, tmp_path: Path) -> None:
+def test_body_raises_when_the_file_went_away(root: Path, tmp_path: Path) -> None:
     file = write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
     catalog = cached(root, tmp_path / "cache")
     file.unlink()
-    assert catalog.body("w/r/e") == ""
+    with pytest.raises(GoneError, match=r"w/r/e\.md went away"):
+        catalog.body("w/r/e")
 
 
 def test_settings_are_read_from_the_tree(root: Path) -> None:

@@ -53,7 +53,6 @@ def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
     assert said == {
         "schema": 1,
         "root": "memory",
-        "root": "memory",
         "tree": "working tree",
         "checked": 3,
         "findings": [
