@@ -133,9 +133,9 @@ KINDS: dict[str, tuple[Spoil, str, str]] = {
     "merge markers": (file(f"<<<<<<< ours\n{GOOD}=======\n{GOOD}>>>>>>> theirs\n"), "merge-marker", ITSELF),
     "names that differ in case": (twin_case, "case-collision", ""),
     "names that differ in form": (twin_form, "unicode-collision", ""),
-    "room named like a file": (room_like_file, "wrong-depth", ""),
+    "room named like a file": (room_like_file, "wrong-depth", "nav/rules.md"),
     "file where a room belongs": (room_is_file, "stray-file", ""),
-    "folder named like an entry": (entry_is_folder, "wrong-depth", ""),
+    "folder named like an entry": (entry_is_folder, "wrong-depth", f"{ITSELF}/deep.md"),
     "emoji title": (file(GOOD.replace("title: Bad", "title: 🚀 off")), "", ""),
     "CRLF": (file(GOOD.replace("\n", "\r\n")), "", ""),
     "no final newline": (file(GOOD.rstrip()), "no-final-newline", ""),
@@ -215,7 +215,7 @@ def test_file_that_may_hide_an_invariant_is_a_problem_of_every_answer(
     assert run_here(capsys, "list", cwd=folder).err.split(": ")[0] == "".join(expected)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden.endswith(".md")])
+@pytest.mark.parametrize("kind", [kind for kind, (_, _, hidden) in KINDS.items() if hidden == ITSELF])
 def test_file_that_cannot_be_read_is_no_absent_entry(kind: str, spoilt: Spoilt, capsys: Capture) -> None:
     ran = run_here(capsys, "show", "nav/rules/bad", cwd=spoilt(kind))
     assert (ran.code, ran.err.startswith("mdmem: nav/rules/bad is there but cannot be read: ")) == (1, True)
