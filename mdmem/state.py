@@ -61,20 +61,25 @@ def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
     text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text.encode("utf-8", "surrogatepass"))
+        # A cache that a crash tore is read as none, so it need not wait for the disk.
+        write_whole(path, text.encode("utf-8", "surrogatepass"), durable=False)
     except OSError:
         return False
     return True
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees either the old or the new one, also after a crash; raises OSError."""
+def write_whole(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Write a file so that a reader sees either the old or the new one; raises OSError.
+
+    `durable`: also after the machine has crashed.
+    """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         Path(name).replace(path)
     finally:
         # Where the replacing failed or was interrupted, the new file is still there.

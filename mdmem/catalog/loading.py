@@ -33,6 +33,20 @@ def load_cached(tree: Tree, cache: Path) -> Catalog:
 _PROSE: dict[str, Any] = {}
 
 
+_ENTRIES = "entries.json"
+_RECENT = "entries-recent.json"
+# Until so many were learned, only the small file is written: at 10,000 entries the large one takes 100 ms.
+_RECENT_LIMIT = 200
+
+
+def _remember(cache: Path, *, known: Mapping[str, Any], recent: Mapping[str, Any]) -> None:
+    """Keep what was learned: beside the large file while it is little, else in it."""
+    if len(recent) <= _RECENT_LIMIT and len(known) > _RECENT_LIMIT:
+        write_json(cache / _RECENT, CACHE_VERSION, recent)
+    elif write_json(cache / _ENTRIES, CACHE_VERSION, {**known, **recent}):
+        write_json(cache / _RECENT, CACHE_VERSION, {})
+
+
 class _Loading:
     """One pass over a tree's files."""
 
@@ -53,8 +67,8 @@ class _Loading:
         return self._catalog({document.path: self._interpret(document) for document in documents})
 
     def through(self, cache: Path) -> Catalog:
-        path = cache / "entries.json"
-        known = read_json(path, CACHE_VERSION)
+        recent = read_json(cache / _RECENT, CACHE_VERSION)
+        known = read_json(cache / _ENTRIES, CACHE_VERSION) | recent
         digests = self.tree.digests([*self.readable, *self.manifests])
         loaded = self._remembered(known, digests)
         fresh = [file.path for file in self.readable if file.path not in loaded]
@@ -63,7 +77,7 @@ class _Loading:
         learned = {digests[path]: to_cache(one) for path, one in read.items() if not one.is_closed}
         learned |= self._learn_manifests(known, digests)
         if learned:
-            write_json(path, CACHE_VERSION, bounded(known, set(digests.values())) | learned)
+            _remember(cache, known=bounded(known, set(digests.values())), recent=recent | learned)
         return self._catalog(loaded | read, digests)
 
     def _remembered(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Loaded]:
