@@ -1,0 +1,143 @@
+"""Faults that a newcomer and a reviewer found, each through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, open_root, run_here, write, write_entry
+
+from mdmem.retrieval.model import Question
+
+Capture = pytest.CaptureFixture[str]
+PROJECT = "---\nkind: project\nowners: [team]\n---\n"
+SHARED = "---\nkind: shared\nowners: [team]\n---\n"
+DECISION = {"type": "decision", "status": "active"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    top = make_repository(tmp_path / "top")
+    root = make_root(top / "memory", 'default_wing = "nav"\n')
+    write(root, "nav/README.md", PROJECT)
+    return root
+
+
+def retrieved(capsys: Capture, root: Path, *arguments: str) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(run_here(capsys, "retrieve", *arguments, "--format", "json", cwd=root).out)
+    return said
+
+
+def test_successor_covers_what_its_predecessor_covers(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/old", "SQLite.\n", **DECISION | {"status": "deprecated"}, superseded_by="nav/a/new")
+    write_entry(root, "nav/a/new", "Another engine.\n", **DECISION, supersedes="nav/a/old", title="Engine")
+    said = retrieved(capsys, root, "sqlite")
+    assert ([item["address"] for item in said["items"]], said["covered"]) == (["nav/a/new"], True)
+
+
+def test_faulty_manifest_of_a_shared_wing_is_a_problem(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/one", **DECISION)
+    write_entry(root, "lib/a/two", **DECISION)
+    write(root, "lib/README.md", SHARED.replace("[team]", "[team"))
+    problems = retrieved(capsys, root, "anything")["problems"]
+    assert [problem["path"] for problem in problems] == ["lib/README.md"]
+
+
+def test_staged_check_is_silent_on_a_branch_without_a_memory(tmp_path: Path, capsys: Capture) -> None:
+    top = make_repository(tmp_path / "top")
+    ran = run_here(capsys, "check", "--staged", cwd=top)
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_words_of_exclusions_are_found(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/how", type="pattern", status="active", exclusions=["Never with Terraform"])
+    assert "nav/a/how" in run_here(capsys, "search", "terraform", cwd=root).out
+
+
+def test_new_refuses_a_wing_that_nothing_would_read(tmp_path: Path, capsys: Capture) -> None:
+    top = make_root(make_repository(tmp_path / "top"))
+    ran = run_here(capsys, "new", "note", "other/room/one", "--body", "text", cwd=top)
+    assert (ran.code, (top / "other").exists()) == (2, False)
+    assert "README.md with `kind: project`" in ran.err
+
+
+def test_short_name_of_a_broken_file_says_that_it_cannot_be_read(root: Path, capsys: Capture) -> None:
+    write(root, "nav/a/bad.md", "---\ntype: decision\n")
+    ran = run_here(capsys, "show", "bad", cwd=root)
+    assert (ran.code, "nav/a/bad is there but cannot be read" in ran.err) == (1, True)
+
+
+def test_query_without_a_score_brings_entries_in(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/how", type="pattern", status="active")
+    said = retrieved(capsys, root, "--query-syntax", "type:pattern")
+    assert [item["address"] for item in said["items"]] == ["nav/a/how"]
+
+
+def test_chosen_checks_do_not_hide_that_a_run_is_incomplete(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/one", **DECISION)
+    os.mkfifo(root / "nav" / "a" / "pipe.md")
+    assert run_here(capsys, "check", "--select", "dangling-link", cwd=root).code == 3
+
+
+def test_name_of_a_file_starts_no_command_of_github(root: Path, capsys: Capture) -> None:
+    write(root, "nav/a/x\n::error::owned\n.md", "no front matter")
+    lines = run_here(capsys, "check", "--format", "github", cwd=root).out.splitlines()
+    assert [line for line in lines if line.startswith("::error::")] == []
+
+
+def test_subject_with_a_control_character_breaks_no_history(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/one", **DECISION)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "odd \x01 subject")
+    ran = run_here(capsys, "why", "nav/a/one", cwd=root)
+    assert (ran.code, "odd" in ran.out) == (0, True)
+
+
+def test_file_that_vanishes_while_it_is_read_is_no_empty_authority(root: Path) -> None:
+    gone = write_entry(root, "nav/a/gone", **DECISION)
+    write_entry(root, "nav/a/kept", **DECISION)
+    # From the cache no text is held, as in every process but the first.
+    assert len(open_root(root).catalog.entries) == 2
+    workspace = open_root(root)
+    assert len(workspace.catalog.entries) == 2
+    gone.unlink()
+    assert [packed.item.entry.address for packed in workspace.retrieve(Question()).items] == ["nav/a/kept"]
+
+
+def test_successor_inherits_a_declared_contradiction(root: Path, capsys: Capture) -> None:
+    write_entry(root, "nav/a/one", **DECISION, conflicts_with="nav/a/old")
+    write_entry(root, "nav/a/old", **DECISION | {"status": "deprecated"}, superseded_by="nav/a/new")
+    write_entry(root, "nav/a/new", **DECISION, supersedes="nav/a/old")
+    pairs = [(one["a"], one["b"]) for one in retrieved(capsys, root)["conflicts"]]
+    assert pairs == [("nav/a/new", "nav/a/one")]
+
+
+def test_fallback_follows_no_link(tmp_path: Path, capsys: Capture) -> None:
+    secret = write(tmp_path, "secret", "TOPSECRET=1\n")
+    top = make_repository(tmp_path / "top")
+    (top / "README.md").symlink_to(secret)
+    assert "TOPSECRET" not in run_here(capsys, "retrieve", cwd=top).out
+
+
+def test_wrong_key_leaves_the_right_ones_in_force(root: Path, capsys: Capture) -> None:
+    write(root, "mdmem.toml", 'default_wing = "nav"\nbudgt = 5\n')
+    write(root, "other/README.md", PROJECT)
+    write_entry(root, "nav/a/one", **DECISION)
+    said = retrieved(capsys, root)
+    assert (said["scope"]["wing"], [problem["code"] for problem in said["problems"]]) == ("nav", ["settings-invalid"])
+
+
+def test_init_starts_no_second_wing(root: Path, capsys: Capture) -> None:
+    commit_all(root.parent)
+    assert run_here(capsys, "init", cwd=root.parent).code == 0
+    assert sorted(path.name for path in root.iterdir()) == ["mdmem.toml", "nav"]
+
+
+def test_secret_is_not_printed_by_the_check(root: Path, capsys: Capture) -> None:
+    key = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+    write_entry(root, "nav/a/one", f"See:\n\n{key}", **DECISION)
+    ran = run_here(capsys, "check", "--select", "secret-like-text", cwd=root)
+    assert (ran.code, key in ran.out) == (1, False)
