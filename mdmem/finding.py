@@ -1,4 +1,4 @@
-"""What a finding is: one fact about one place in a file, with what to do about it."""
+"""What a finding is: one fact about one place in a file, with what to do about it and the change that would."""
 
 from __future__ import annotations
 
@@ -30,12 +30,43 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """Bytes to put in place of others in one file; offsets count bytes from its start, `start == end` inserts."""
+
+    path: str
+    start: int
+    end: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that ends a finding: one plan over one file or several, all of it or nothing.
+
+    `title` starts with a verb. A safe fix keeps the meaning; one that is not decides something for a person.
+    `renames` are paths from and to, done after the edits.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+    is_safe: bool = True
+    renames: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return every path that the fix reads or writes, sorted."""
+        named = {edit.path for edit in self.edits} | {path for rename in self.renames for path in rename}
+        return tuple(sorted(named))
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One fault: what, where, and how to mend it.
 
     `message` is lower case without a full stop; `help` starts with a verb.
     `severity` is None until the engine gives the check's own or the settings' one.
     `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
+    `new` says that the tree compared with does not have it; `fix` is the change that would end it.
     """
 
     code: str
@@ -47,6 +78,7 @@ class Finding:
     severity: Severity | None = None
     new: bool = False
     quotable: bool = True
+    fix: Fix | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

@@ -6,11 +6,20 @@ import difflib
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
+from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
 
+# Agents draft what binds, and people approve it.
+AGENT_STATUS: Mapping[EntryType, Status] = {
+    EntryType.INVARIANT: Status.DRAFT,
+    EntryType.DECISION: Status.DRAFT,
+    EntryType.PATTERN: Status.ACTIVE,
+    EntryType.NOTE: Status.ACTIVE,
+}
 _LEVELS = ", ".join(f"`{severity}`" for severity in Severity)
 
 
@@ -18,7 +27,8 @@ _LEVELS = ", ".join(f"`{severity}`" for severity in Severity)
 class Settings:
     """The settings of one root.
 
-    `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification.
+    `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification; `agent_status` is the
+    status that an agent's writes get, by type.
     """
 
     default_wing: str | None = None
@@ -29,6 +39,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
     entry_tokens: Mapping[str, int] = field(default_factory=dict)
+    agent_status: Mapping[EntryType, Status] = field(default_factory=lambda: dict(AGENT_STATUS))
 
 
 def parse_settings(content: bytes) -> Settings:
@@ -74,8 +85,8 @@ def _line_of(key: str, content: bytes) -> int:
 def _flatten(stated: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in stated.items():
-        if key == "check" and isinstance(value, dict):
-            flat.update({f"check.{name}": inner for name, inner in value.items()})
+        if key in _TABLES and isinstance(value, dict):
+            flat.update({f"{key}.{name}": inner for name, inner in value.items()})
         else:
             flat[key] = value
     return flat
@@ -120,6 +131,22 @@ def _table(read: Callable[[str, object], Any]) -> Callable[[str, object], dict[s
     return read_table
 
 
+def _statuses(key: str, value: object) -> dict[EntryType, Status]:
+    stated = _table(_text)(key, value)
+    found = {
+        EntryType(_one_of(EntryType, key, kind)): Status(_one_of(Status, f"{key}.{kind}", status))
+        for kind, status in stated.items()
+    }
+    return {**AGENT_STATUS, **found}
+
+
+def _one_of(closed_set: type[StrEnum], key: str, value: str) -> str:
+    allowed = [member.value for member in closed_set]
+    if value not in allowed:
+        raise SettingsError(f"mdmem.toml: `{key}` must name one of {', '.join(allowed)}, found {value!r}")
+    return value
+
+
 # One row a setting: its key in the file, the field, and how its value is read.
 _KEYS: Mapping[str, tuple[str, Callable[[str, object], Any]]] = {
     "default_wing": ("default_wing", _text),
@@ -130,4 +157,6 @@ _KEYS: Mapping[str, tuple[str, Callable[[str, object], Any]]] = {
     "check.severity": ("severity", _table(_level)),
     "check.review_after_days": ("review_after_days", _count),
     "check.entry_tokens": ("entry_tokens", _table(_count)),
+    "governance.agent_status": ("agent_status", _statuses),
 }
+_TABLES = frozenset(key.split(".")[0] for key in _KEYS if "." in key)

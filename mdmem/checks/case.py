@@ -52,24 +52,61 @@ class Link:
     target: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The tree that a change started from: what people call it, its entries and its settings."""
+
+    name: str
+    catalog: Catalog
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A path that git cannot merge; `kind` is git's word: `content`, `add/add`, `modify/delete`, `rename/delete`, …"""
+
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A merge that has not happened: the two sides, the tree they both came from, and what git cannot merge.
+
+    `ours` is the change, `theirs` what it is merged into.
+    """
+
+    ours: Base
+    theirs: Base
+    ancestor: Base
+    conflicts: tuple[Conflict, ...]
+
+
 @dataclass(frozen=True)
 class Case:
-    """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with."""
+    """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with.
+
+    `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong
+    while the case was put together.
+    """
 
     catalog: Catalog
     settings: Settings
     today: date
     facts: Facts | None = None
-    base: Catalog | None = None
+    base: Base | None = None
+    merge: Merge | None = None
+    faults: tuple[Finding, ...] = ()
+    in_ci: bool = False
 
     def loaded(self, code: str) -> Iterator[Finding]:
-        """Yield what loading found under one code."""
+        """Yield what loading, or putting the case together, found under one code."""
         yield from self._by_code.get(code, ())
 
     @cached_property
     def _by_code(self) -> dict[str, list[Finding]]:
         found: dict[str, list[Finding]] = {}
-        for finding in self.catalog.findings:
+        for finding in (*self.catalog.findings, *self.faults):
             found.setdefault(finding.code, []).append(finding)
         return found
 

@@ -29,12 +29,17 @@ class Check(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run found: the findings in order, how many entries were read, and whether anything was left unread."""
+    """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
+
+    `base` is what the tree was compared with, `fixed` what was mended before these findings were left.
+    """
 
     tree: str
     checked: int
     findings: tuple[Finding, ...]
     incomplete: tuple[str, ...] = ()
+    base: str | None = None
+    fixed: tuple[Finding, ...] = ()
 
     def worst_at_or_above(self, level: Severity) -> bool:
         """Say whether any finding weighs at least as much as a level."""
