@@ -12,12 +12,15 @@ from mdmem import gitrepo
 from mdmem.errors import GitError, UsageError
 from mdmem.gitrepo import (
     Blob,
+    BlobReader,
+    DubiousOwnershipError,
     Repository,
     find_repository,
     history,
     list_changed_in_index,
     list_deletions,
     list_ignored,
+    list_left_out,
     list_revision,
     list_staged,
     list_tracked,
@@ -137,8 +140,21 @@ def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch
     environment = gitrepo.environment_for
     assumed = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     monkeypatch.setattr("mdmem.gitrepo.process.environment_for", lambda *said: environment(*said) | assumed)
-    with pytest.raises(GitError, match=f"detected dubious ownership in repository at '{top}'"):
+    with pytest.raises(DubiousOwnershipError) as caught:
         find_repository(top)
+    says = f"detected dubious ownership in repository at '{top}'; if you trust it"
+    assert str(caught.value) == f"{says}, type `git config --global --add safe.directory {top}`"
+
+
+def test_repository_of_another_owner_is_told_by_the_words_of_an_older_git(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> bytes:
+        raise GitError(f"git rev-parse: unsafe repository ('{top}' is owned by someone else)")
+
+    monkeypatch.setattr("mdmem.gitrepo.process.run", refuse)
+    with pytest.raises(DubiousOwnershipError, match=f"--add safe.directory {top}`"):
+        find_repository(top / "memory")
 
 
 def test_repository_is_told_by_english_words_whatever_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,6 +283,68 @@ def test_reading_of_blobs_can_be_left_early(top: Path) -> None:
     reading.close()  # type: ignore[attr-defined]
 
 
+def test_blob_that_is_damaged_does_not_take_the_others_with_it(top: Path) -> None:
+    digests = []
+    for name in ("a", "b", "c"):
+        write(top, name, f"{name}\n")
+        digests.append(git(top, "hash-object", "-w", name))
+    damaged = top / ".git/objects" / digests[1][:2] / digests[1][2:]
+    damaged.chmod(0o644)
+    damaged.write_bytes(b"damaged")
+    assert [content for _, content in read_blobs(repository_of(top), digests)] == [b"a\n", None, b"c\n"]
+
+
+def partial_clone(top: Path, folder: Path) -> Repository:
+    """Return a clone that has no blobs yet."""
+    git(top, "config", "uploadpack.allowFilter", "true")
+    git(top, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(top.parent, "clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{top}", str(folder))
+    return repository_of(folder)
+
+
+def test_blobs_of_a_partial_clone_are_fetched(top: Path, tmp_path: Path) -> None:
+    digest = git(top, "rev-parse", "HEAD:memory/w/r/e.md")
+    assert list(read_blobs(partial_clone(top, tmp_path / "partial"), [digest])) == [(digest, b"one\n")]
+
+
+def test_blobs_of_a_partial_clone_that_cannot_be_fetched_are_missing_and_others_are_not(
+    top: Path, tmp_path: Path
+) -> None:
+    missing = git(top, "rev-parse", "HEAD:memory/w/r/e.md")
+    repository = partial_clone(top, tmp_path / "partial")
+    write(repository.top, "here", "here\n")
+    here = git(repository.top, "hash-object", "-w", "here")
+    top.rename(tmp_path / "gone")
+    reader = BlobReader(repository)
+    assert [content for _, content in reader.read([missing, here, missing, here])] == [None, b"here\n"] * 2
+    assert [content for _, content in reader.read([here])] == [b"here\n"]
+    reader.close()
+
+
+def test_blobs_are_given_up_where_git_ends_again_and_again(
+    top: Path, tmp_path: Path, processes: list[list[str]]
+) -> None:
+    digest = git(top, "rev-parse", "HEAD:memory/w/r/e.md")
+    repository = partial_clone(top, tmp_path / "partial")
+    top.rename(tmp_path / "gone")
+    processes.clear()
+    assert [content for _, content in read_blobs(repository, [digest] * 600)] == [None] * 600
+    assert len(processes) == 20
+
+
+def test_paths_that_a_sparse_checkout_leaves_out_are_listed(top: Path, processes: list[list[str]]) -> None:
+    write(top, "memory/v/r/größe.md", "x")
+    write(top, "other/e.md", "x")
+    commit_all(top)
+    repository = repository_of(top)
+    processes.clear()
+    assert list_left_out(repository, "memory") == frozenset()
+    assert processes == []
+    git(top, "sparse-checkout", "set", "memory/w")
+    assert list_left_out(repository, "memory") == {"memory/v/r/größe.md"}
+    assert list_left_out(repository, "") == {"memory/v/r/größe.md", "other/e.md"}
+
+
 def test_changes_of_the_index_name_both_ends_of_a_move(top: Path) -> None:
     git(top, "mv", "memory/w/r/e.md", "memory/w/r/größe.md")
     write(top, "unstaged.md", "x")
@@ -291,6 +369,32 @@ def test_index_of_a_hook_is_not_ours_when_it_lies_elsewhere_or_is_gone(top: Path
     write(make_repository(tmp_path / "other"), "e.md", "x")
     git(tmp_path / "other", "add", "-A")
     assert staged_index(repository_of(top), {"GIT_INDEX_FILE": given}, top) is None
+
+
+def test_index_of_a_hook_is_not_ours_when_it_is_a_submodules_or_a_worktrees(top: Path, tmp_path: Path) -> None:
+    inner = make_repository(tmp_path / "inner")
+    write(inner, "e.md", "x")
+    commit_all(inner)
+    git(top, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
+    git(top, "worktree", "add", "-q", str(tmp_path / "linked"))
+    indexes = [top / ".git/modules/sub/index", top / ".git/worktrees/linked/index", top / ".git/index"]
+    assert all(index.exists() for index in indexes)
+    asked = [staged_index(repository_of(top), {"GIT_INDEX_FILE": str(index)}, top) for index in indexes]
+    assert asked == [None, None, top / ".git/index"]
+    assert staged_index(repository_of(top / "sub"), {"GIT_INDEX_FILE": ".git/index"}, top) is None
+
+
+def test_tracked_and_ignored_files_are_those_of_the_index_that_is_given(top: Path) -> None:
+    write(top, ".gitignore", "*.log\n")
+    write(top, "a.log", "x")
+    commit_all(top)
+    other = top / ".git" / "next-index-1.lock"
+    said = os.environ | {"GIT_INDEX_FILE": str(other)}
+    subprocess.run(["git", "add", "-f", "a.log"], cwd=top, env=said, check=True)
+    found = repository_of(top)
+    assert list_tracked(found, index=other) == {"a.log"}
+    assert list_ignored(found, ["a.log"]) == {"a.log"}
+    assert list_ignored(found, ["a.log"], index=other) == frozenset()
 
 
 def test_index_of_a_hook_is_found_in_a_linked_worktree(top: Path, tmp_path: Path) -> None:
@@ -321,6 +425,16 @@ def test_deletions_name_the_newest_commit_and_where_a_file_went(top: Path) -> No
         "memory/w/r/e.md": (deleted[:7], None),
         "memory/w/r/größe.md": (moved[:7], "memory/w/r/a\nb.md"),
     }
+
+
+def test_deletions_are_looked_for_from_the_revisions_that_are_named(top: Path) -> None:
+    git(top, "checkout", "-q", "-b", "topic")
+    git(top, "rm", "-q", "memory/w/r/e.md")
+    deleted = commit_all(top)
+    git(top, "checkout", "-q", "main")
+    found = repository_of(top)
+    assert list_deletions(found, "memory") == {}
+    assert list_deletions(found, "memory", revisions=["main", "topic"]) == {"memory/w/r/e.md": (deleted[:7], None)}
 
 
 def test_tracked_files_of_one_name_are_found_in_every_folder(top: Path) -> None:

@@ -340,3 +340,79 @@ def test_manifest_of_a_wing_states_its_kind_in_front_matter(manifest: bytes, is_
 
 def test_settings_are_listed_at_the_top_of_the_repository(at_top: Path) -> None:
     assert [SETTINGS_NAME in listed(tree) for tree in trees(at_top, "")] == [True] * 3
+
+
+def test_top_of_the_repository_keeps_a_wing_whose_manifest_is_missing_from_the_repository(at_top: Path) -> None:
+    digest = git(at_top, "rev-parse", "HEAD:wing/README.md")
+    (at_top / ".git/objects" / digest[:2] / digest[2:]).unlink()
+    catalog = load(git_tree(at_top, ""))
+    assert list(catalog.entries) == ["wing/r/e"]
+    assert [(finding.code, finding.place.path) for finding in catalog.findings] == [("unreadable", "wing/README.md")]
+
+
+def sparse_tree(top: Path, under: str = "memory") -> WorkingTree:
+    """Return the tree of the files on disk, which knows its repository."""
+    return WorkingTree(top / under, is_top=not under, repository=find_repository(top))
+
+
+SPARSE = [
+    ("set", "--cone", "src"),
+    ("set", "--cone", "memory/v"),
+    ("set", "--no-cone", "/memory/*", "!/memory/w/r/a.md"),
+    ("set", "--no-cone", "/src/"),
+    ("set", "--cone", "--sparse-index", "memory/v"),
+]
+
+
+@pytest.mark.parametrize("chosen", SPARSE)
+def test_sparse_checkout_lists_and_reads_what_it_leaves_out(top: Path, chosen: tuple[str, ...]) -> None:
+    whole = meant(load(working_tree(top)))
+    git(top, "sparse-checkout", *chosen)
+    assert not (top / "memory/w/r/a.md").exists()
+    assert meant(load(sparse_tree(top))) == whole
+
+
+def test_sparse_checkout_of_another_folder_leaves_the_root_there(top: Path) -> None:
+    git(top, "sparse-checkout", "set", "--no-cone", "/src/")
+    assert not (top / "memory").exists()
+    assert read_one(sparse_tree(top), SETTINGS_NAME) == b""
+
+
+def test_sparse_checkout_is_read_from_disk_where_a_file_is_there(top: Path) -> None:
+    git(top, "sparse-checkout", "set", "--cone", "memory/v")
+    write(top, "memory/w/r/a.md", "on disk")
+    tree = sparse_tree(top)
+    assert [file.path for file in tree.files()].count("w/r/a.md") == 1
+    assert read_one(tree, "w/r/a.md") == b"on disk"
+    assert read_one(tree, "w/r/b.md") == read_one(git_tree(top), "w/r/b.md")
+
+
+def test_sparse_checkout_does_not_bring_back_what_somebody_deleted(top: Path) -> None:
+    git(top, "sparse-checkout", "set", "--cone", "memory/w")
+    (top / "memory/w/r/a.md").unlink()
+    assert "w/r/a.md" not in listed(sparse_tree(top))
+
+
+@pytest.mark.parametrize("left_out", ["/wing/README.md", "/wing/r/", "/wing/"])
+def test_sparse_checkout_keeps_the_wings_at_the_top_of_the_repository(at_top: Path, left_out: str) -> None:
+    git(at_top, "sparse-checkout", "set", "--no-cone", "/*", f"!{left_out}")
+    tree = sparse_tree(at_top, "")
+    assert list(listed(tree)) == ["mdmem.toml", "wing/README.md", "wing/r/e.md"]
+    assert list(load(tree).entries) == ["wing/r/e"]
+
+
+def test_whole_checkout_costs_no_process(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = sparse_tree(top)
+    monkeypatch.setattr(subprocess.Popen, "__init__", lambda *_: pytest.fail("a process was started"))
+    assert len(content(tree)) == 5
+
+
+def test_root_in_a_submodule_is_read_though_a_hook_of_the_outer_one_runs(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer = make_repository(tmp_path / "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(top), "sub")
+    for name, value in {"GIT_DIR": ".git", "GIT_INDEX_FILE": ".git/index", "GIT_WORK_TREE": "."}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(outer)
+    assert [len(tree.files()) for tree in trees(outer / "sub")] == [5, 5, 5]

@@ -3,11 +3,13 @@
 from mdmem.catalog.links import full_address, is_entry_place, is_misplaced, is_prose
 from mdmem.catalog.loading import load, load_cached, settings_bytes
 from mdmem.catalog.model import Catalog
+from mdmem.catalog.parsed import Parsed
 from mdmem.catalog.reading import Loaded, interpret
 
 __all__ = [
     "Catalog",
     "Loaded",
+    "Parsed",
     "full_address",
     "interpret",
     "is_entry_place",

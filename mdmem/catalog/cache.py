@@ -10,7 +10,7 @@ from mdmem.entry.model import Wing, from_json, to_json, wing_from_json
 from mdmem.finding import Finding, Place
 
 # Raised whenever what `to_json` stores or what the schema accepts changes.
-CACHE_VERSION = "4"
+CACHE_VERSION = "5"
 _FOREIGN = (AttributeError, KeyError, TypeError, ValueError)
 
 

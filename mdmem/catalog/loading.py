@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.cache import CACHE_VERSION, bounded, from_cache, to_cache, wing_from_cache
 from mdmem.catalog.links import is_entry_place, is_manifest, with_full_links
 from mdmem.catalog.model import Catalog
+from mdmem.catalog.parsed import Parsed
 from mdmem.catalog.reading import Loaded, interpret, iter_documents, read_manifest, unreadable
 from mdmem.entry.model import Wing, wing_to_json
 from mdmem.finding import Finding
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from mdmem.document.parse import Document
 
 
-def load(tree: Tree) -> Catalog:
-    """Load every file of a tree, parsing all of them: what `check` reads."""
-    return _Loading(tree).whole()
+def load(tree: Tree, *, parsed: Parsed | None = None) -> Catalog:
+    """Load every file of a tree, parsing those that were not parsed before: what `check` reads."""
+    return _Loading(tree).whole(parsed or Parsed())
 
 
 def load_cached(tree: Tree, cache: Path) -> Catalog:
@@ -61,10 +62,13 @@ class _Loading:
         self.stated_wings: dict[str, Wing] = {}
         self.wing_findings: list[Finding] = []
 
-    def whole(self) -> Catalog:
-        self._read_manifests(self.manifests)
-        documents = iter_documents(self.tree, [file.path for file in self.readable])
-        return self._catalog({document.path: self._interpret(document) for document in documents})
+    def whole(self, parsed: Parsed) -> Catalog:
+        self._take_manifests(parsed.documents(self.tree, self.manifests))
+        loaded = {}
+        for document, meant in parsed.entries(self.tree, self.readable):
+            self.documents[document.path] = document
+            loaded[document.path] = meant
+        return self._catalog(loaded)
 
     def through(self, cache: Path) -> Catalog:
         recent = read_json(cache / _RECENT, CACHE_VERSION)
@@ -133,7 +137,10 @@ class _Loading:
         )
 
     def _read_manifests(self, manifests: Sequence[TreeFile]) -> None:
-        for document in iter_documents(self.tree, [file.path for file in manifests]):
+        self._take_manifests(iter_documents(self.tree, [file.path for file in manifests]))
+
+    def _take_manifests(self, documents: Iterable[Document]) -> None:
+        for document in documents:
             self.documents[document.path] = document
             name = document.path.split("/")[0]
             wing, faults = read_manifest(name, document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import IO
 from weakref import finalize
 
@@ -18,6 +19,7 @@ class BlobReader:
         """Take the repository; no process runs yet."""
         self._repository = repository
         self._git: subprocess.Popen[bytes] | None = None
+        self._ended = 0
         self._closing: finalize[..., BlobReader] | None = None
 
     def read(self, digests: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -29,12 +31,34 @@ class BlobReader:
             yield from list(zip(portion, self._ask(portion), strict=True))
 
     def _ask(self, digests: Sequence[str]) -> list[bytes | None]:
+        found: list[bytes | None] = []
+        while len(found) < len(digests) and self._ended < _PATIENCE:
+            found += self._answers(digests[len(found) :])
+            if len(found) < len(digests):
+                # git ends at a blob that is damaged, or that a partial clone cannot fetch: others may still be there.
+                found.append(None)
+                self._restart()
+        return found + [None] * (len(digests) - len(found))
+
+    def _restart(self) -> None:
+        self.close()
+        self._git, self._ended = None, self._ended + 1
+
+    def _answers(self, digests: Sequence[str]) -> list[bytes | None]:
+        """Return what git says of each until it ends."""
         git = self._started()
         assert git.stdin is not None
         assert git.stdout is not None
-        git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
-        git.stdin.flush()
-        return [_read_blob(git.stdout) for _ in digests]
+        with suppress(BrokenPipeError):
+            git.stdin.write("".join(f"{digest}\n" for digest in digests).encode())
+            git.stdin.flush()
+        found = []
+        for _ in digests:
+            try:
+                found.append(_read_blob(git.stdout))
+            except EOFError:
+                break
+        return found
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._git is None:
@@ -44,7 +68,7 @@ class BlobReader:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=environment_for(os.environ, None),
+                env={**environment_for(os.environ, None), **self._repository.variables},
             )
             self._closing = finalize(self, _end, self._git)
         return self._git
@@ -56,11 +80,13 @@ class BlobReader:
 
 
 _PORTION = 256
+# Each end may be a fetch that timed out: where so many blobs cannot be had, the rest is not waited for.
+_PATIENCE = 20
 
 
 def _end(git: subprocess.Popen[bytes]) -> None:
     # Leaving the context closes both pipes and waits, which is what ends the process.
-    with git:
+    with suppress(BrokenPipeError), git:
         pass
 
 
@@ -74,9 +100,12 @@ def read_blobs(repository: Repository, digests: Sequence[str]) -> Iterator[tuple
 
 
 def _read_blob(stream: IO[bytes]) -> bytes | None:
+    """Return the next blob, or None where git says that it is missing; raises EOFError where git ended."""
     header = stream.readline()
-    if not header or header.endswith(b" missing\n"):
+    if header.endswith(b" missing\n"):
         return None
-    content = stream.read(int(header.split(b" ")[2]))
-    stream.read(1)
-    return content
+    size = int(header.split(b" ")[2]) if header.endswith(b"\n") else 0
+    content = stream.read(size + 1)
+    if not header or len(content) <= size:
+        raise EOFError
+    return content[:-1]

@@ -21,8 +21,13 @@ class Commit:
     paths: tuple[str, ...] = ()
 
 
-def list_deletions(repository: Repository, under: str) -> dict[str, tuple[str, str | None]]:
-    """Return, for each path that history deleted or moved away, the newest such commit and the path it moved to."""
+def list_deletions(
+    repository: Repository, under: str, *, revisions: Sequence[str] = ()
+) -> dict[str, tuple[str, str | None]]:
+    """Return, for each path that history deleted or moved away, the newest such commit and the path it moved to.
+
+    `revisions` are the commits to look from, HEAD where there are none.
+    """
     arguments = (
         "log",
         "-z",
@@ -34,7 +39,7 @@ def list_deletions(repository: Repository, under: str) -> dict[str, tuple[str, s
         "--no-textconv",
     )
     try:
-        printed = run(repository.top, *arguments, "--", pathspec(under))
+        printed = run(repository.top, *arguments, *revisions, "--", pathspec(under))
     except GitError:
         return {}
     return _parse_deletions(records(printed))

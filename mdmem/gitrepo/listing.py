@@ -51,10 +51,24 @@ _EMPTY_BLOBS = frozenset(
 )
 
 
+def list_left_out(repository: Repository, under: str) -> frozenset[str]:
+    """Return the paths below a folder, from the top, that a sparse checkout leaves out; those in conflict are not."""
+    if not has_sparse_checkout(repository):
+        return frozenset()
+    printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
+    return frozenset(record[2:] for record in records(printed) if record.startswith("S "))
+
+
+def has_sparse_checkout(repository: Repository) -> bool:
+    """Say whether the work tree may be a sparse checkout, without asking git."""
+    return (repository.git_dir / "info" / "sparse-checkout").exists()
+
+
 def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
-    """Return every file of a commit below a folder, in git's order."""
+    """Return every file of a commit, or of a tree, below a folder, in git's order."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
-    printed = run(repository.top, *arguments, *(["--", pathspec(under)] if under else []))
+    within = ["--", pathspec(under)] if under else []
+    printed = run(repository.top, *arguments, *within, variables=repository.variables)
     blobs = []
     for record in records(printed):
         meta, path = record.split("\t", 1)
@@ -69,17 +83,18 @@ def list_changed_in_index(repository: Repository, *, index: Path | None = None) 
     return records(run(repository.top, *arguments, index=index))
 
 
-def list_tracked(repository: Repository) -> frozenset[str]:
+def list_tracked(repository: Repository, *, index: Path | None = None) -> frozenset[str]:
     """Return the paths of all files of the index, from the top."""
-    return frozenset(records(run(repository.top, "ls-files", "-z")))
+    return frozenset(records(run(repository.top, "ls-files", "-z", index=index)))
 
 
-def list_ignored(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
+def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | None = None) -> frozenset[str]:
     """Return those of the paths, from the top, that git ignores."""
     if not paths:
         return frozenset()
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    return frozenset(records(run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, ok=(0, 1))))
+    printed = run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, index=index, ok=(0, 1))
+    return frozenset(records(printed))
 
 
 def list_tracked_named(repository: Repository, name: str) -> list[str]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError
+from mdmem.gitrepo.errors import DubiousOwnershipError, UnknownRevisionError
+from mdmem.gitrepo.objects import ObjectStore
 
 # A hook's variables name the repository of the hook; these alone are still right for ours.
 _KEPT = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
@@ -31,11 +35,20 @@ SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One git work tree: its top, its own git directory, and the one it shares with other worktrees."""
+    """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
+
+    `objects` is a store that is read beside its own one.
+    """
 
     top: Path
     git_dir: Path
     common_dir: Path
+    objects: ObjectStore | None = field(default=None, compare=False)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return what git is told so that it sees all objects."""
+        return self.objects.environment if self.objects is not None else {}
 
 
 def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
@@ -55,7 +68,12 @@ def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[
 
 
 def run(
-    folder: Path, *arguments: str, text_in: bytes | None = None, index: Path | None = None, ok: tuple[int, ...] = (0,)
+    folder: Path,
+    *arguments: str,
+    text_in: bytes | None = None,
+    index: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    ok: tuple[int, ...] = (0,),
 ) -> bytes:
     """Run git in a folder and return what it printed; raises GitError with git's own words."""
     try:
@@ -64,7 +82,7 @@ def run(
             cwd=folder,
             input=text_in if text_in is not None else b"",
             capture_output=True,
-            env=environment_for(os.environ, index),
+            env={**environment_for(os.environ, index), **(variables or {})},
             check=False,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -91,9 +109,18 @@ def find_repository(folder: Path) -> Repository | None:
             or "not installed" in str(error)
         ):
             return None
-        raise
+        raise _of_ownership(error, place) from error
     top, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
     return Repository(Path(top), Path(git_dir), (place / common).resolve())
+
+
+def _of_ownership(error: GitError, place: Path) -> GitError:
+    """Return what git said about a repository of another owner with the command that answers it, other errors as is."""
+    words = str(error).removeprefix("git rev-parse: ")
+    if "dubious ownership" not in words and "unsafe repository" not in words:
+        return error
+    named = re.search(r"repository (?:at )?\(?'(.+?)'(?: is owned|$)", words)
+    return DubiousOwnershipError(words, shlex.quote(named[1] if named else str(place)))
 
 
 def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
@@ -103,18 +130,18 @@ def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Pa
         return None
     path = Path(given) if Path(given).is_absolute() else cwd / given
     path = path.resolve()
-    inside = (repository.git_dir.resolve(), repository.common_dir)
-    return path if any(path.is_relative_to(folder) for folder in inside) and path.exists() else None
+    # Deeper in the same folder lie the indexes of worktrees and submodules.
+    return path if path.parent == repository.git_dir.resolve() and path.exists() else None
 
 
 def resolve(repository: Repository, revision: str) -> str:
-    """Return the commit that a revision names; raises UsageError where it names none."""
+    """Return the commit that a revision names; raises UnknownRevisionError where it names none."""
     printed = run(
         repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
     )
     # A range gives several.
     if len(printed.split()) != 1:
-        raise UsageError(f"`{revision}` names no commit here; write a branch, a tag or a commit")
+        raise UnknownRevisionError(revision)
     return printed.decode().strip()
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 
+from mdmem.gitrepo import Repository, has_sparse_checkout
+from mdmem.tree.listed import GitTree, left_out_of
 from mdmem.tree.model import (
     SETTINGS_NAME,
     Digests,
@@ -22,21 +24,39 @@ from mdmem.tree.model import (
 
 @dataclass(slots=True)
 class WorkingTree:
-    """The files on disk, untracked and ignored ones included."""
+    """The files on disk, untracked and ignored ones included.
+
+    What a sparse checkout of `repository` leaves out is read from git's index: it is there, though not on disk.
+    """
 
     root: Path
     is_top: bool = False
     stats: Digests = field(default_factory=Forgetful)
     name: str = "working tree"
+    repository: Repository | None = None
     _listed: tuple[TreeFile, ...] | None = None
+    _left_out: GitTree | None = None
+    _in_index: dict[str, TreeFile] = field(default_factory=dict)
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root, listed once; a folder that cannot be listed is one unreadable file."""
         if self._listed is None:
+            self._list_left_out()
             found: list[TreeFile] = []
-            self._scan(self.root, "", found)
-            self._listed = tuple(sorted(found, key=lambda file: file.path))
+            if not self._in_index or self.root.exists():
+                self._scan(self.root, "", found)
+            for file in found:
+                self._in_index.pop(file.path, None)
+            self._listed = tuple(sorted([*found, *self._in_index.values()], key=lambda file: file.path))
         return self._listed
+
+    def _list_left_out(self) -> None:
+        if self.repository is None or not has_sparse_checkout(self.repository):
+            return
+        relative = self.root.relative_to(self.repository.top).as_posix()
+        self._left_out = left_out_of(self.repository, "" if relative == "." else relative)
+        if self._left_out is not None:
+            self._in_index = {file.path: file for file in self._left_out.files()}
 
     def _scan(self, folder: Path | str, prefix: str, found: list[TreeFile]) -> None:
         try:
@@ -65,8 +85,9 @@ class WorkingTree:
         else:
             self._scan(item.path, path + "/", found)
 
-    @staticmethod
-    def _is_wing(folder: str) -> bool:
+    def _is_wing(self, folder: str) -> bool:
+        if f"{Path(folder).name}/README.md" in self._in_index:
+            return True
         manifest = Path(folder) / "README.md"
         try:
             # As in git, what a symbolic link leads to is not looked at.
@@ -80,8 +101,11 @@ class WorkingTree:
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked."""
+        self.files()
+        wanted = [path for path in paths if path in self._in_index]
+        indexed = dict(self._left_out.read(wanted)) if self._left_out is not None and wanted else {}
         for path in paths:
-            yield path, self._read(path)
+            yield path, indexed[path] if path in indexed else self._read(path)
 
     def _read(self, path: str) -> bytes | Unreadable:
         try:
@@ -104,6 +128,9 @@ class WorkingTree:
         found: dict[str, str] = {}
         base = f"{self.root}{os.sep}"
         for file in files:
+            if file.digest:
+                found[file.path] = file.digest
+                continue
             try:
                 stat = os.stat(base + file.path, follow_symlinks=False)  # noqa: PTH116  # a Path costs 2 µs a file more
             except OSError:

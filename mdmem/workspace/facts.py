@@ -12,12 +12,16 @@ from mdmem.gitrepo import Repository, list_deletions, list_ignored, list_staged,
 
 @dataclass(frozen=True)
 class GitFacts:
-    """The facts of one root; paths count from it unless a name says otherwise."""
+    """The facts of one root; paths count from it unless a name says otherwise.
+
+    `revisions` are the commits whose history counts, HEAD where there are none.
+    """
 
     repository: Repository
     under: str
     on_disk: tuple[str, ...]
     index: Path | None = None
+    revisions: tuple[str, ...] = ()
 
     @cached_property
     def tracked(self) -> frozenset[str]:
@@ -29,19 +33,20 @@ class GitFacts:
     @cached_property
     def tracked_in_repository(self) -> frozenset[str]:
         """Return every path of git's index, from the repository's top."""
-        return list_tracked(self.repository)
+        return list_tracked(self.repository, index=self.index)
 
     @cached_property
     def ignored(self) -> frozenset[str]:
         """Return the paths on disk below the root that git ignores."""
         asked = [self._from_top(path) for path in self.on_disk if path not in self.tracked]
-        return frozenset(self._from_root(path) for path in list_ignored(self.repository, asked))
+        return frozenset(self._from_root(path) for path in list_ignored(self.repository, asked, index=self.index))
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return, by path, the newest commit that took a file away and where it moved to."""
         found = {}
-        for path, (commit, moved) in list_deletions(self.repository, self.under).items():
+        gone = list_deletions(self.repository, self.under, revisions=self.revisions)
+        for path, (commit, moved) in gone.items():
             found[self._from_root(path)] = (commit, self._from_root(moved) if moved else None)
         return found
 

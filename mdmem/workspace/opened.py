@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from mdmem.budget import content_of
-from mdmem.catalog import Catalog, load, load_cached, settings_bytes
+from mdmem.catalog import Catalog, Parsed, load, load_cached, settings_bytes
 from mdmem.entry.model import Entry
-from mdmem.errors import GitError, SettingsError
+from mdmem.errors import GitError, SettingsError, UsageError
 from mdmem.finding import Place
-from mdmem.gitrepo import resolve, staged_index
+from mdmem.gitrepo import Merged, Repository, merge, resolve, staged_index
 from mdmem.index.protocol import FullText, IndexDocument, Progress
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, read_one
 from mdmem.workspace.location import Location
+from mdmem.workspace.moment import Moment
 
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Which state of the files is read: the working tree, git's index, or a revision."""
-
-    revision: str | None = None
-    staged: bool = False
+if TYPE_CHECKING:
+    from mdmem.checks.case import Conflict
 
 
 @dataclass(frozen=True)
@@ -37,27 +34,95 @@ class Opened:
     environment: Mapping[str, str]
     cwd: Path
     today: date
-    moment: Moment = Moment()
+    moment: Moment = field(default_factory=Moment)
     progress: Progress | None = None
+    parsed: Parsed = field(default_factory=Parsed, repr=False, compare=False)
+
+    def at(self, moment: Moment) -> Self:
+        """Return the same root at another moment; what both have in common is parsed once."""
+        return replace(self, moment=moment)
+
+    def over(self, tree: Tree) -> Self:
+        """Return the same root as it would be with the files of another tree."""
+        other = replace(self)
+        vars(other)["tree"] = tree
+        return other
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the files of the moment; raises GitError without git and UsageError for no revision."""
-        if self.moment.staged or self.moment.revision is not None:
-            return self._git_tree()
+        """Return the files of the moment; raises GitError without git and UnknownRevisionError for no revision."""
         location = self.location
+        if not self.moment.is_working_tree:
+            return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        return WorkingTree(location.root, is_top, StatCache(self._places.index / "stat.json").load())
+        stats = StatCache(self._places.index / "stat.json").load()
+        return WorkingTree(location.root, is_top, stats, repository=location.repository)
 
     def _git_tree(self) -> GitTree:
-        repository = self.location.repository
-        if repository is None:
+        repository, under, moment = self._repository, self.location.under, self.moment
+        if moment.merge_into is not None:
+            merged = self.merged
+            change, into = _named(moment.revision or "HEAD", merged.commit), _named(moment.merge_into, merged.into)
+            return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
+        if moment.revision is None:
+            return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
+        commit = resolve(repository, moment.revision)
+        return GitTree(repository, under, commit, _named(moment.revision, commit))
+
+    @property
+    def _repository(self) -> Repository:
+        if self.location.repository is None:
             raise GitError(self.location.git_fault or f"{self.location.root} is in no git repository")
-        if self.moment.revision is None:
-            index = staged_index(repository, self.environment, self.cwd)
-            return GitTree(repository, self.location.under, None, "git index", index)
-        commit = resolve(repository, self.moment.revision)
-        return GitTree(repository, self.location.under, commit, f"{self.moment.revision} ({commit[:10]})")
+        return self.location.repository
+
+    @cached_property
+    def merged(self) -> Merged:
+        """Return the merge of the moment; raises UsageError where it is none, and what `gitrepo.merge` raises."""
+        if self.moment.merge_into is None:
+            raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
+        return merge(self._repository, self.moment.merge_into, self.moment.revision or "HEAD")
+
+    def sides(self) -> tuple[Self, Self, Self]:
+        """Return what a merge is made of: the change, what it is merged into, and what both come from."""
+        return self._sides
+
+    @cached_property
+    def _sides(self) -> tuple[Self, Self, Self]:
+        merged = self.merged
+        ours, theirs = self.moment.revision or "HEAD", self.moment.merge_into or ""
+        return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
+
+    def _side(self, said: str, commit: str) -> Self:
+        """Return the root at a commit: what was said may mean another one by now."""
+        name = _named(said, commit) if said else f"the merge base {commit[:10]}"
+        return self.at(Moment(revision=commit)).over(GitTree(self._repository, self.location.under, commit, name))
+
+    @cached_property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
+        from mdmem.checks.case import Conflict
+
+        under = f"{self.location.under}/" if self.location.under else ""
+        found = ((path[len(under) :], kind) for path, kind in self.merged.conflicts if path.startswith(under))
+        return tuple(Conflict(path, kind) for path, kind in found if self._may_be_read(path))
+
+    def _may_be_read(self, path: str) -> bool:
+        if any(part.startswith(".") for part in path.split("/")):
+            return False
+        return bool(self.location.under) or path.split("/")[0] in self._first_names
+
+    @cached_property
+    def _first_names(self) -> frozenset[str]:
+        """The wings of all sides: at the repository's top anything else is no part of the memory."""
+        trees = [self.tree, *(side.tree for side in self.sides())]
+        return frozenset(file.path.split("/")[0] for tree in trees for file in tree.files())
+
+    @cached_property
+    def commits(self) -> tuple[str, ...]:
+        """Return the commits whose history the moment's files have; none where HEAD is meant."""
+        if self.moment.merge_into is not None:
+            return (self.merged.commit, self.merged.into)
+        return (resolve(self._repository, self.moment.revision),) if self.moment.revision is not None else ()
 
     @cached_property
     def settings(self) -> Settings:
@@ -77,20 +142,21 @@ class Opened:
         """Return the full-text index; one of another tree than the working tree is never written."""
         from mdmem.index.whoosh_index import WhooshIndex
 
-        return WhooshIndex(self._places.index / "text", persist=self._is_working_tree, progress=self.progress)
+        return WhooshIndex(self._places.index / "text", persist=self.moment.is_working_tree, progress=self.progress)
 
     @cached_property
     def _places(self) -> Places:
         return places(self.location.root, self.location.repository, self.environment)
 
     @property
-    def _is_working_tree(self) -> bool:
-        return not self.moment.staged and self.moment.revision is None
+    def state_folder(self) -> Path:
+        """Return the folder of what nothing else holds: the lock of the writers, pending writes, times."""
+        return self._places.state
 
     @cached_property
     def whole_catalog(self) -> Catalog:
         """Return the entries with every file parsed, as the checks need them."""
-        return load(self.tree)
+        return load(self.tree, parsed=self.parsed)
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
@@ -102,15 +168,22 @@ class Opened:
         """The files that can be opened: to open a pipe would wait for ever."""
         return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
 
+    def bytes_of(self, path: str) -> bytes | None:
+        """Return the content of a file of the tree, or None where it cannot be read."""
+        content = read_one(self.tree, path) if path in self._plain_files else None
+        return None if isinstance(content, Unreadable) else content
+
     def line_of(self, place: Place) -> str | None:
         """Return the line of a file that a place is in, or None where the file cannot be read as text."""
-        if place.path not in self._plain_files:
-            return None
-        content = read_one(self.tree, place.path)
-        if isinstance(content, Unreadable):
+        content = self.bytes_of(place.path)
+        if content is None:
             return None
         lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         return lines[place.line - 1] if place.line <= len(lines) else None
+
+
+def _named(said: str, commit: str) -> str:
+    return commit[:10] if said == commit else f"{said} ({commit[:10]})"
 
 
 def _indexed(entry: Entry, digest: str, body: str) -> IndexDocument:

@@ -1,0 +1,55 @@
+"""What was parsed in this process: a file that two trees have in common is read and parsed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mdmem.catalog.reading import Loaded, interpret
+from mdmem.tree import Tree, TreeFile, Unreadable
+
+if TYPE_CHECKING:
+    from mdmem.document.parse import Document
+
+# Path and digest: the same bytes at another address have another title and other places of their findings.
+_Key = tuple[str, str]
+
+
+class Parsed:
+    """Documents by path and content, and what they mean."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self._documents: dict[_Key, Document] = {}
+        self._meant: dict[_Key, Loaded] = {}
+
+    def documents(self, tree: Tree, files: Sequence[TreeFile]) -> Iterator[Document]:
+        """Yield the document of each file, in the order asked, reading those alone that no tree had before."""
+        return (document for _, document in self._keyed(tree, files))
+
+    def entries(self, tree: Tree, files: Sequence[TreeFile]) -> Iterator[tuple[Document, Loaded]]:
+        """Yield the document of each file with what it means, in the order asked."""
+        for key, document in self._keyed(tree, files):
+            loaded = self._meant.get(key) if key is not None else None
+            if loaded is None:
+                loaded = interpret(document)
+            if key is not None:
+                self._meant[key] = loaded
+            yield document, loaded
+
+    def _keyed(self, tree: Tree, files: Sequence[TreeFile]) -> Iterator[tuple[_Key | None, Document]]:
+        keys = [(file.path, file.digest or "") for file in files]
+        read = tree.read([key[0] for key in keys if key not in self._documents])
+        for key in [key if key in self._documents else None for key in keys]:
+            yield (key, self._documents[key]) if key is not None else self._parsed(tree, *next(read))
+
+    def _parsed(self, tree: Tree, path: str, content: bytes | Unreadable) -> tuple[_Key | None, Document]:
+        from mdmem.document.parse import parse_document, unreadable_document
+
+        if isinstance(content, Unreadable):
+            return None, unreadable_document(path, content.reason)
+        # Files on disk have no digest before they are read.
+        key = (path, tree.identity(path, content))
+        if key not in self._documents:
+            self._documents[key] = parse_document(path, content)
+        return key, self._documents[key]

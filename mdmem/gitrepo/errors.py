@@ -1,0 +1,55 @@
+"""What git may answer that somebody can do something about: each with what to type."""
+
+from __future__ import annotations
+
+from mdmem.errors import GitError, UsageError
+
+
+class UnknownRevisionError(UsageError):
+    """A revision names no commit of this repository."""
+
+    def __init__(self, revision: str) -> None:
+        """Name the revision as it was given."""
+        super().__init__(f"`{revision}` names no commit here; write a branch, a tag or a commit")
+
+
+class GitTooOldError(GitError):
+    """The git at hand cannot do what is asked."""
+
+    def __init__(self, found: str, needed: str, what: str) -> None:
+        """Name the version found, the one needed, and what it is needed for."""
+        super().__init__(f"{what} needs git {needed} or later; this is {found}")
+
+
+class NoCommonAncestorError(GitError):
+    """Two commits have no history in common."""
+
+    def __init__(self, one: str, other: str) -> None:
+        """Name both as they were given."""
+        super().__init__(f"`{one}` and `{other}` have no history in common; compare with a branch that has")
+
+
+class ShallowHistoryError(GitError):
+    """The history is cut off before the commit that two others have in common."""
+
+    def __init__(self, one: str, other: str) -> None:
+        """Name both as they were given."""
+        hint = "fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"
+        super().__init__(f"the history is cut off before the commit that `{one}` and `{other}` have in common; {hint}")
+
+
+class DubiousOwnershipError(GitError):
+    """git does not speak about a repository of another owner."""
+
+    def __init__(self, words: str, folder: str) -> None:
+        """Keep git's words and name the folder to trust."""
+        hint = f"if you trust it, type `git config --global --add safe.directory {folder}`"
+        super().__init__(f"{words}; {hint}")
+
+
+class UnwritableStoreError(GitError):
+    """No place can be written for the objects of a merge."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep what the system said."""
+        super().__init__(f"no temporary folder can be written: {reason.lower()}; set TMPDIR to one that can")

@@ -1,0 +1,67 @@
+"""A tree with changes that nobody has written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of
+
+
+@dataclass(frozen=True, slots=True)
+class OverlaidTree:
+    """A tree in which some files hold other bytes and some are gone or new.
+
+    What was read once is read no more, so that all that follows from the bytes is about one moment.
+    """
+
+    below: Tree
+    changed: Mapping[str, bytes] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+    _seen: dict[str, bytes | Unreadable] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the tree below."""
+        return self.below.name
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the files of the tree below as the changes leave them, sorted by path."""
+        kept = [self._as_changed(file) for file in self.below.files() if file.path not in self.gone]
+        new = self.changed.keys() - {file.path for file in kept}
+        return tuple(sorted([*kept, *map(TreeFile, new)], key=lambda file: file.path))
+
+    def _as_changed(self, file: TreeFile) -> TreeFile:
+        return replace(file, digest=None) if file.digest and file.path in self.changed else file
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked."""
+        unseen = [path for path in paths if path not in self.changed and path not in self._seen]
+        self._seen.update(self.below.read(unseen))
+        for path in paths:
+            yield path, self.changed[path] if path in self.changed else self._seen[path]
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the identity of each file's bytes."""
+        contents = self.read([file.path for file in files])
+        return {path: digest_of(content) for path, content in contents if not isinstance(content, Unreadable)}
+
+    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
+        """Return the identity of the bytes themselves."""
+        return digest_of(content)
+
+    def having(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> OverlaidTree:
+        """Return the tree with other bytes in some files and then some files renamed."""
+        changed, gone = {**self.changed, **contents}, set(self.gone)
+        for old, new in renames:
+            content = changed.pop(old) if old in changed else self.bytes_below(old)
+            if not isinstance(content, Unreadable):
+                gone.add(old)
+                changed[new] = content
+        return OverlaidTree(self.below, changed, frozenset(gone - changed.keys()), self._seen)
+
+    def bytes_below(self, path: str) -> bytes | Unreadable:
+        """Return what a file held before any change."""
+        if path not in self._seen:
+            self._seen.update(self.below.read([path]))
+        return self._seen[path]

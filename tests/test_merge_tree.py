@@ -1,0 +1,577 @@
+"""The result of a merge that has not happened: read from memory, with nothing of the repository touched."""
+
+import gc
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, environment, git, make_repository, make_root, open_root, snapshot, write, write_entry
+
+from mdmem.catalog import Parsed, load
+from mdmem.errors import GitError, UsageError
+from mdmem.gitrepo import (
+    GitTooOldError,
+    NoCommonAncestorError,
+    Repository,
+    ShallowHistoryError,
+    UnknownRevisionError,
+    UnwritableStoreError,
+    find_repository,
+    list_revision,
+    merge,
+    merge_base,
+    parents_at_hand,
+    read_blobs,
+)
+from mdmem.settings import Settings
+from mdmem.tree import GitTree, Unreadable, WorkingTree, read_one
+from mdmem.workspace.facts import GitFacts
+from mdmem.workspace.moment import Moment
+from mdmem.workspace.opened import Opened
+
+LINES = "".join(f"line {number}\n" for number in range(8))
+
+
+def repository_of(folder: Path) -> Repository:
+    """Return the repository of a folder, which must have one."""
+    found = find_repository(folder)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository whose branches `main` and `topic` each added one entry to the memory of their base."""
+    folder = make_repository(tmp_path / "top")
+    make_root(folder / "memory")
+    write_entry(folder / "memory", "w/r/base")
+    write(folder, "memory/w/r/lines.md", LINES)
+    commit_all(folder, "base")
+    git(folder, "branch", "topic")
+    write_entry(folder / "memory", "w/r/mine")
+    commit_all(folder, "on main")
+    git(folder, "checkout", "-q", "topic")
+    write_entry(folder / "memory", "w/r/theirs")
+    commit_all(folder, "on topic")
+    return folder
+
+
+def both(top: Path, path: str, ours: str | None, theirs: str | None) -> None:
+    """Commit one file on `main` and on `topic`, None deletes it; `topic` is then checked out."""
+    for branch, content in (("main", theirs), ("topic", ours)):
+        git(top, "checkout", "-q", branch)
+        (top / path).unlink() if content is None else write(top, path, content)
+        commit_all(top)
+
+
+def merging(top: Path, into: str = "main", revision: str | None = None) -> Opened:
+    """Return the memory as merging a revision leaves it."""
+    return open_root(top / "memory").at(Moment(revision=revision, merge_into=into))
+
+
+def test_merge_has_what_both_sides_added(top: Path) -> None:
+    tree = merging(top).tree
+    assert [file.path for file in tree.files()] == [
+        "mdmem.toml",
+        "w/r/base.md",
+        "w/r/lines.md",
+        "w/r/mine.md",
+        "w/r/theirs.md",
+    ]
+
+
+def test_merge_is_named_by_what_is_merged_into_what(top: Path) -> None:
+    change, into = git(top, "rev-parse", "topic")[:10], git(top, "rev-parse", "main")[:10]
+    assert merging(top).tree.name == f"merge of HEAD ({change}) into main ({into})"
+
+
+def test_merge_of_a_revision_does_not_need_it_to_be_checked_out(top: Path) -> None:
+    tree = git(top, "merge-tree", "--write-tree", "topic", "main")
+    git(top, "checkout", "-q", "topic~1")
+    assert merge(repository_of(top), "topic", "main").tree == tree
+
+
+def test_merge_gives_the_contents_that_are_in_no_branch(top: Path) -> None:
+    both(top, "memory/w/r/lines.md", LINES.replace("line 0", "ours"), LINES.replace("line 7", "theirs"))
+    expected = LINES.replace("line 0", "ours").replace("line 7", "theirs").encode()
+    assert read_one(merging(top).tree, "w/r/lines.md") == expected
+
+
+def test_merge_leaves_the_repository_as_it_was(top: Path) -> None:
+    both(top, "memory/w/r/lines.md", "ours\n", "theirs\n")
+    before = snapshot(top)
+    opened = merging(top)
+    assert opened.whole_catalog.entries
+    assert opened.conflicts
+    assert snapshot(top) == before
+
+
+def test_objects_of_a_merge_go_when_its_tree_is_forgotten(top: Path, temporary: Path) -> None:
+    opened = merging(top)
+    assert opened.whole_catalog.entries
+    assert len(list(temporary.iterdir())) == 1
+    del opened
+    gc.collect()
+    assert list(temporary.iterdir()) == []
+
+
+def test_objects_of_a_merge_that_fails_go_at_once(top: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old_git(top, monkeypatch)
+    with pytest.raises(GitTooOldError) as caught:
+        merge(repository_of(top), "main", "topic")
+    assert list(temporary.iterdir()) == []
+    assert caught.value.exit_code == 3
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder for temporary files, which nobody else uses."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+CONFLICTS = [
+    ("ours\n", "theirs\n", "content"),
+    (None, "theirs\n", "modify/delete"),
+    ("ours\n", None, "modify/delete"),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs", "kind"), CONFLICTS)
+def test_conflict_is_told_with_the_word_of_git(top: Path, ours: str | None, theirs: str | None, kind: str) -> None:
+    both(top, "memory/w/r/lines.md", ours, theirs)
+    assert [(one.path, one.kind) for one in merging(top).conflicts] == [("w/r/lines.md", kind)]
+
+
+def test_conflict_of_a_file_that_both_added(top: Path) -> None:
+    both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
+    assert merge(repository_of(top), "main", "topic").conflicts == (("memory/w/r/new.md", "add/add"),)
+
+
+def test_conflict_of_a_file_moved_here_and_deleted_there(top: Path) -> None:
+    git(top, "mv", "memory/w/r/lines.md", "memory/w/r/moved.md")
+    commit_all(top)
+    git(top, "checkout", "-q", "main")
+    git(top, "rm", "-q", "memory/w/r/lines.md")
+    commit_all(top)
+    assert merge(repository_of(top), "main", "topic").conflicts == (("memory/w/r/moved.md", "rename/delete"),)
+
+
+def test_conflict_of_a_file_moved_to_two_places_names_all_three(top: Path) -> None:
+    for branch, name in (("topic", "a"), ("main", "b")):
+        git(top, "checkout", "-q", branch)
+        git(top, "mv", "memory/w/r/lines.md", f"memory/w/r/{name}.md")
+        commit_all(top)
+    paths = ["memory/w/r/a.md", "memory/w/r/b.md", "memory/w/r/lines.md"]
+    assert merge(repository_of(top), "main", "topic").conflicts == tuple((path, "rename/rename") for path in paths)
+
+
+def test_conflict_with_an_odd_name_is_told_as_it_is(top: Path) -> None:
+    both(top, "memory/w/r/a\nb \t'größe.md", "ours\n", "theirs\n")
+    assert [one.path for one in merging(top).conflicts] == ["w/r/a\nb \t'größe.md"]
+
+
+def test_conflicts_outside_the_root_and_in_dot_names_are_left_out(top: Path) -> None:
+    for path in ("src.md", "memory2/x.md", "memory/.x/e.md", "memory/w/r/new.md"):
+        both(top, path, "ours\n", "theirs\n")
+    assert [one.path for one in merging(top).conflicts] == ["w/r/new.md"]
+
+
+def test_conflicts_at_the_top_are_those_of_wings(tmp_path: Path) -> None:
+    top = make_root(make_repository(tmp_path / "top"))
+    write(top, "w/README.md", "---\nkind: project\n---\n")
+    commit_all(top)
+    git(top, "branch", "topic")
+    for path in ("w/r/new.md", "src/new.md"):
+        both(top, path, "ours\n", "theirs\n")
+    assert [one.path for one in open_root(top).at(Moment(merge_into="main")).conflicts] == ["w/r/new.md"]
+
+
+def test_conflict_stands_in_the_tree_with_its_marks(top: Path) -> None:
+    both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
+    content = read_one(merging(top).tree, "w/r/new.md")
+    assert isinstance(content, bytes)
+    assert [line[:7] for line in content.splitlines()] == [b"<<<<<<<", b"theirs", b"=======", b"ours", b">>>>>>>"]
+
+
+def test_merge_does_not_depend_on_the_users_settings(top: Path) -> None:
+    both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
+    first = merge(repository_of(top), "main", "topic").tree
+    git(top, "config", "merge.conflictStyle", "diff3")
+    git(top, "config", "merge.default", "union")
+    write(top, "attributes", "*.md merge=union\n")
+    git(top, "config", "core.attributesFile", str(top / "attributes"))
+    assert merge(repository_of(top), "main", "topic").tree == first
+
+
+@pytest.mark.parametrize("place", [".gitattributes", ".git/info/attributes"])
+@pytest.mark.parametrize("driver", ["hostile", None])
+def test_merge_driver_does_not_run_and_need_not_be_there(top: Path, place: str, driver: str | None) -> None:
+    both(top, "memory/w/r/lines.md", LINES.replace("line 0", "ours"), LINES.replace("line 7", "theirs"))
+    write(top, place, "*.md merge=mdmem\n")
+    if driver:
+        for name in ("mdmem", "x=y"):
+            git(top, "config", f"merge.{name}.driver", f"touch {top}/ran; exit 0")
+    commit_all(top)
+    merged = merge(repository_of(top), "main", "topic")
+    expected = LINES.replace("line 0", "ours").replace("line 7", "theirs").encode()
+    blobs = list_revision(merged.repository, merged.tree, "memory/w/r/lines.md")
+    assert [content for _, content in read_blobs(merged.repository, [blob.digest for blob in blobs])] == [expected]
+    assert merged.conflicts == ()
+    assert not (top / "ran").exists()
+
+
+def test_merge_driver_of_local_attributes_leaves_a_conflict_as_git_does(top: Path) -> None:
+    write(top, ".git/info/attributes", "*.md merge=mdmem\n")
+    git(top, "config", "merge.mdmem.driver", "true")
+    both(top, "memory/w/r/lines.md", "ours\n", "theirs\n")
+    assert [(one.path, one.kind) for one in merging(top).conflicts] == [("w/r/lines.md", "content")]
+
+
+def test_merge_in_a_linked_worktree(top: Path, tmp_path: Path) -> None:
+    git(top, "worktree", "add", "-q", str(tmp_path / "linked"), "main")
+    assert "w/r/theirs" in merging(tmp_path / "linked", "topic").whole_catalog.entries
+
+
+def test_merge_in_a_worktree_of_a_bare_repository(top: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(top), "bare.git")
+    git(tmp_path / "bare.git", "worktree", "add", "-q", str(tmp_path / "linked"), "main")
+    before = snapshot(tmp_path / "bare.git")
+    assert "w/r/theirs" in merging(tmp_path / "linked", "topic").whole_catalog.entries
+    assert snapshot(tmp_path / "bare.git") == before
+
+
+def test_merge_in_a_repository_whose_store_is_elsewhere_with_an_odd_name(top: Path, tmp_path: Path) -> None:
+    store = tmp_path / 'a:"b\\c'
+    (top / ".git/objects").rename(store)
+    (top / ".git/objects").symlink_to(store)
+    assert "w/r/mine" in merging(top).whole_catalog.entries
+
+
+def test_merge_sees_the_stores_that_a_hook_names(top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = repository_of(top)
+    objects = tmp_path / "quarantine"
+    (top / ".git/objects").rename(objects)
+    for name in ("info", "pack"):
+        (top / ".git/objects" / name).mkdir(parents=True)
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(top / ".git/objects"))
+    monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(objects))
+    assert merge(repository, "main", "topic").conflicts == ()
+
+
+def test_merge_where_a_hook_names_another_repository(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_repository(tmp_path / "other")
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+    assert "w/r/mine" in merging(top).whole_catalog.entries
+
+
+def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
+    before = without_rights()
+    both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
+    program = "import sys, pathlib; from mdmem.gitrepo import *; here = find_repository(pathlib.Path(sys.argv[1]));"
+    program += "print(merge(here, 'main', 'topic').conflicts)"
+    folders = [top, *(path for path in top.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        command = [*before, sys.executable, "-c", program, str(top)]
+        done = subprocess.run(command, env=environment(), capture_output=True, encoding="utf-8", check=False)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert (done.stdout, done.stderr) == ("(('memory/w/r/new.md', 'add/add'),)\n", "")
+
+
+def without_rights() -> list[str]:
+    """Return what to put before a command so that permissions hold for it; skips where nothing does."""
+    if os.geteuid() != 0:
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("root writes everywhere, and there is no setpriv")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+
+
+def test_merge_says_that_no_temporary_folder_can_be_written(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(top / "none"))
+    with pytest.raises(UnwritableStoreError, match="no such file or directory; set TMPDIR to one that can"):
+        merge(repository_of(top), "main", "topic")
+
+
+def old_git(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let git be one from before it could merge without a work tree."""
+    real = subprocess.run(["/bin/sh", "-c", "command -v git"], capture_output=True, check=True).stdout.decode().strip()
+    usage = "usage: git merge-tree <base-tree> <branch1> <branch2>"
+    script = f"""#!/bin/sh
+for word; do
+  case $word in
+    merge-tree) echo '{usage}' >&2; exit 129;;
+    version) echo 'git version 2.34.1'; exit 0;;
+  esac
+done
+exec {real} "$@"
+"""
+    write(top.parent, "bin/git", script).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{top.parent}/bin:{os.environ['PATH']}")
+
+
+def test_old_git_is_named_with_the_version_that_is_needed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old_git(top, monkeypatch)
+    with pytest.raises(
+        GitTooOldError, match=r"the result of a merge needs git 2\.38 or later; this is git version 2\.34\.1"
+    ):
+        merge(repository_of(top), "main", "topic")
+
+
+def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = ["f" * 40, f"100644 {'a' * 40} 2\tunheard.md", f"100644 {'a' * 40} 2\tsub", ""]
+    fields += ["1", "sub", "CONFLICT (submodule lacks merge base)", "Failed to merge submodule sub\n"]
+    fields += [
+        "2",
+        "a.md",
+        "b.md",
+        "CONFLICT(directory rename unclear split)",
+        "CONFLICT (directory rename split): a\n",
+    ]
+    fields += ["1", "unheard.md", "ERROR (a new one)", "error: x\n", ""]
+    printed = "\0".join(fields).encode()
+    monkeypatch.setattr("mdmem.gitrepo.merging._merge_tree", lambda *_: printed)
+    assert merge(repository_of(top), "main", "topic").conflicts == (
+        ("a.md", "directory rename split"),
+        ("sub", "submodule lacks merge base"),
+        ("unheard.md", "content"),
+    )
+
+
+def test_merge_of_an_unborn_branch_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    top = make_repository(tmp_path / "top")
+    make_root(top / "memory")
+    with pytest.raises(UnknownRevisionError, match="`HEAD` names no commit here"):
+        assert merging(top, "HEAD").tree
+    assert issubclass(UnknownRevisionError, UsageError)
+
+
+def test_merge_into_a_branch_that_is_not_here_is_refused_with_a_sentence(top: Path) -> None:
+    with pytest.raises(UnknownRevisionError, match="`origin/main` names no commit here"):
+        merge(repository_of(top), "origin/main", "HEAD")
+
+
+def test_merge_outside_a_repository_is_refused(tmp_path: Path) -> None:
+    root = make_root(tmp_path / "memory")
+    with pytest.raises(GitError, match="is in no git repository"):
+        assert open_root(root).at(Moment(merge_into="main")).tree
+
+
+def test_merge_is_asked_of_a_moment_that_is_none(top: Path) -> None:
+    with pytest.raises(UsageError, match="working tree is no merge; name what to merge into"):
+        assert open_root(top / "memory").merged
+
+
+def test_merge_base_is_the_commit_that_both_come_from(top: Path) -> None:
+    assert merge_base(repository_of(top), "main", "topic") == git(top, "rev-parse", "topic~1")
+
+
+def test_merge_base_of_unrelated_histories_is_refused(top: Path) -> None:
+    git(top, "checkout", "-q", "--orphan", "other")
+    commit_all(top)
+    with pytest.raises(NoCommonAncestorError, match="`main` and `other` have no history in common"):
+        merge_base(repository_of(top), "main", "other")
+    with pytest.raises(NoCommonAncestorError):
+        merge(repository_of(top), "main", "other")
+
+
+def test_merge_base_of_a_shallow_history_says_how_to_deepen_it(top: Path, tmp_path: Path) -> None:
+    url = f"file://{top}"
+    git(tmp_path, "clone", "-q", "--depth=1", "--no-single-branch", "-b", "topic", url, "shallow")
+    shallow = repository_of(tmp_path / "shallow")
+    with pytest.raises(ShallowHistoryError, match="`git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"):
+        merge_base(shallow, "origin/main", "HEAD")
+    with pytest.raises(ShallowHistoryError):
+        merge(shallow, "origin/main", "HEAD")
+    git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
+    assert merge(shallow, "origin/main", "HEAD").ancestor == git(top, "rev-parse", "topic~1")
+
+
+def test_merge_of_branches_that_were_merged_crosswise_names_all_bases(top: Path) -> None:
+    one, other = git(top, "rev-parse", "main"), git(top, "rev-parse", "topic")
+    git(top, "merge", "-q", "-m", "x", one)
+    git(top, "checkout", "-q", "main")
+    git(top, "merge", "-q", "-m", "y", other)
+    assert set(merge(repository_of(top), "main", "topic").bases) == {one, other}
+
+
+def test_parents_at_hand_are_those_of_the_merge_being_made(top: Path, tmp_path: Path) -> None:
+    assert parents_at_hand(repository_of(top)) == ()
+    git(top, "merge", "-q", "--no-commit", "main")
+    assert parents_at_hand(repository_of(top)) == (git(top, "rev-parse", "main"),)
+    git(top, "worktree", "add", "-q", str(tmp_path / "linked"), "topic~1")
+    assert parents_at_hand(repository_of(tmp_path / "linked")) == ()
+
+
+def test_parents_at_hand_of_an_octopus_are_several(top: Path) -> None:
+    branches = []
+    for name in ("a", "b"):
+        git(top, "checkout", "-q", "-b", name, "main~1")
+        write_entry(top / "memory", f"w/r/{name}")
+        branches.append(commit_all(top))
+    git(top, "checkout", "-q", "topic")
+    git(top, "merge", "-q", "--no-commit", "--no-ff", "a", "b")
+    assert parents_at_hand(repository_of(top)) == tuple(branches)
+
+
+def test_parents_at_hand_are_none_while_a_commit_is_picked(top: Path) -> None:
+    git(top, "cherry-pick", "--no-commit", "main")
+    assert parents_at_hand(repository_of(top)) == ()
+
+
+def test_sides_of_a_merge_are_the_change_the_branch_and_their_base(top: Path) -> None:
+    ours, theirs, ancestor = merging(top).sides()
+    base = {"w/r/base"}
+    assert [set(side.whole_catalog.entries) for side in (ours, theirs, ancestor)] == [
+        base | {"w/r/theirs"},
+        base | {"w/r/mine"},
+        base,
+    ]
+    commits = [git(top, "rev-parse", name)[:10] for name in ("topic", "main", "topic~1")]
+    assert [side.tree.name for side in (ours, theirs, ancestor)] == [
+        f"HEAD ({commits[0]})",
+        f"main ({commits[1]})",
+        f"the merge base {commits[2]}",
+    ]
+
+
+def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top: Path) -> None:
+    opened = merging(top)
+    assert opened.tree.files()
+    write_entry(top / "memory", "w/r/later")
+    commit_all(top)
+    assert "w/r/later" not in opened.sides()[0].whole_catalog.entries
+
+
+def test_commits_of_a_moment(top: Path) -> None:
+    opened = open_root(top / "memory")
+    topic, main = git(top, "rev-parse", "topic"), git(top, "rev-parse", "main")
+    moments = (Moment(), Moment(staged=True), Moment("main"), Moment(merge_into="main"))
+    assert [opened.at(moment).commits for moment in moments] == [(), (), (main,), (topic, main)]
+
+
+def test_root_that_another_tree_does_not_have_is_empty_there(top: Path) -> None:
+    make_root(top / "second", "schema = 'none'\n")
+    write_entry(top / "second", "w/r/e")
+    commit_all(top)
+    before = open_root(top / "second").at(Moment("HEAD~1"))
+    assert (dict(before.whole_catalog.entries), before.settings) == ({}, Settings())
+
+
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_root_that_is_something_else_in_another_tree_is_empty_there(top: Path, what: str) -> None:
+    write(top, "second", "x") if what == "file" else (top / "second").symlink_to("memory")
+    commit_all(top)
+    (top / "second").unlink()
+    make_root(top / "second")
+    assert open_root(top / "second").at(Moment("HEAD")).tree.files() == ()
+
+
+@pytest.fixture
+def parsings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Record the path of each file that is parsed."""
+    from mdmem.document import parse
+
+    paths: list[str] = []
+    original = parse.parse_document
+
+    def record(path: str, data: bytes) -> Any:
+        paths.append(path)
+        return original(path, data)
+
+    monkeypatch.setattr(parse, "parse_document", record)
+    return paths
+
+
+def test_second_tree_costs_the_files_that_differ(top: Path, parsings: list[str]) -> None:
+    opened = open_root(top / "memory")
+    assert opened.whole_catalog.entries
+    parsings.clear()
+    assert set(opened.at(Moment("main")).whole_catalog.entries) == {"w/r/base", "w/r/mine"}
+    assert parsings == ["w/r/mine.md"]
+
+
+def test_second_git_tree_reads_only_the_blobs_that_differ(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository, parsed = repository_of(top), Parsed()
+    load(GitTree(repository, "memory", "topic", "topic"), parsed=parsed)
+    asked: list[str] = []
+    read = GitTree.read
+
+    def record(self: GitTree, paths: Sequence[str]) -> Any:
+        asked.extend(paths)
+        return read(self, paths)
+
+    monkeypatch.setattr(GitTree, "read", record)
+    load(GitTree(repository, "memory", "main", "main"), parsed=parsed)
+    assert asked == ["w/r/mine.md"]
+
+
+def test_same_content_at_another_address_is_another_entry(top: Path) -> None:
+    text = (top / "memory/w/r/base.md").read_text(encoding="utf-8")
+    write(top, "memory/w/r/copy.md", text)
+    catalog = load(WorkingTree(top / "memory"), parsed=Parsed())
+    assert [catalog.entries[f"w/r/{name}"].title for name in ("base", "copy")] == ["Base", "Copy"]
+
+
+def test_shared_catalogs_are_those_that_are_loaded_alone(top: Path) -> None:
+    write(top, "memory/w/README.md", "---\nkind: shared\n---\n")
+    write(top, "memory/w/r/odd.md", b"\xff")
+    commit_all(top)
+    repository, parsed = repository_of(top), Parsed()
+    for commit in (None, "topic", "main", None, "main"):
+        one, other = (
+            load(GitTree(repository, "memory", commit, "") if commit else WorkingTree(top / "memory"), parsed=shared)
+            for shared in (parsed, None)
+        )
+        assert (one.entries, one.findings, one.wings) == (other.entries, other.findings, other.wings)
+
+
+def test_file_that_cannot_be_read_is_asked_for_again(top: Path) -> None:
+    repository, parsed = repository_of(top), Parsed()
+    digest = git(top, "rev-parse", "HEAD:memory/w/r/base.md")
+    blob = top / ".git/objects" / digest[:2] / digest[2:]
+    blob.rename(top / "kept")
+    tree = GitTree(repository, "memory", "HEAD", "HEAD")
+    assert isinstance(read_one(tree, "w/r/base.md"), Unreadable)
+    assert "w/r/base.md" in load(tree, parsed=parsed).broken
+    (top / "kept").rename(blob)
+    assert "w/r/base" in load(GitTree(repository, "memory", "HEAD", "HEAD"), parsed=parsed).entries
+
+
+def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:
+    git(top, "checkout", "-q", "main")
+    (top / "memory/w/r/base.md").unlink()
+    deleted = commit_all(top)
+    git(top, "checkout", "-q", "topic")
+    opened = open_root(top / "memory")
+    gone = {
+        moment: dict(GitFacts(repository_of(top), "memory", (), None, opened.at(moment).commits).deleted)
+        for moment in (Moment(), Moment("main"), Moment(merge_into="main"))
+    }
+    told = {"w/r/base.md": (deleted[:7], None)}
+    assert list(gone.values()) == [{}, told, told]
+
+
+def test_facts_are_those_of_the_index_that_a_hook_gives(top: Path) -> None:
+    other = top / ".git/next-index-1.lock"
+    write(top, "memory/w/r/new.md", "x")
+    said = os.environ | {"GIT_INDEX_FILE": str(other)}
+    subprocess.run(["git", "add", "memory/w/r/new.md"], cwd=top, env=said, check=True)
+    facts = GitFacts(repository_of(top), "memory", (), other)
+    assert facts.tracked == {"w/r/new.md"}
+    assert facts.tracked_in_repository == {"memory/w/r/new.md"}
