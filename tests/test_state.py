@@ -11,9 +11,8 @@ from types import SimpleNamespace
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem import state
 from mdmem.gitrepo import Repository
-from mdmem.state import StatCache, places, read_json, write_json, write_new, write_whole
+from mdmem.state import StatCache, places, read_json, stat_cache, write_json, write_new, write_whole
 from mdmem.tree import WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"
@@ -178,7 +177,7 @@ def hashed(root: Path) -> dict[str, str]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trust every file at once, as if each change lay long back."""
-    monkeypatch.setattr(state, "_RACY_NS", -(10**15))
+    monkeypatch.setattr(stat_cache, "_RACY_NS", -(10**15))
 
 
 def test_digest_is_the_name_git_gives(tmp_path: Path) -> None:
@@ -260,7 +259,7 @@ NOW = 1000 * SECOND
 def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mtime: int, ctime: int, found: str | None
 ) -> None:
-    monkeypatch.setattr(state.time, "time_ns", lambda: NOW)
+    monkeypatch.setattr(stat_cache.time, "time_ns", lambda: NOW)
     cache, stat = StatCache(tmp_path / "stat.json"), clocked(mtime, ctime)
     cache.keep("e.md", stat, "digest")
     # A long build may lie between the reading and the writing.
@@ -272,7 +271,7 @@ def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
 def test_file_that_changed_when_the_cache_was_written_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state.time, "time_ns", lambda: NOW)
+    monkeypatch.setattr(stat_cache.time, "time_ns", lambda: NOW)
     cache, stat = StatCache(tmp_path / "stat.json"), clocked(NOW - 5 * SECOND, NOW - 5 * SECOND)
     cache.keep("e.md", stat, "digest")
     cache.save({"e.md"})

@@ -1,0 +1,19 @@
+"""The folders of what is derived or local, the lock of the writers, and the safe reading and writing of files."""
+
+from mdmem.state.files import default_mode, read_json, write_json, write_new, write_whole
+from mdmem.state.lock import BusyError, write_lock
+from mdmem.state.places import Places, places
+from mdmem.state.stat_cache import StatCache
+
+__all__ = [
+    "BusyError",
+    "Places",
+    "StatCache",
+    "default_mode",
+    "places",
+    "read_json",
+    "write_json",
+    "write_lock",
+    "write_new",
+    "write_whole",
+]

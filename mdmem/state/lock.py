@@ -1,0 +1,56 @@
+"""One writer at a time: whoever waits gets its turn, and a process that dies lets go."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mdmem.errors import EnvironmentFaultError
+
+if sys.platform == "win32":  # pragma: no cover
+    from msvcrt import LK_NBLCK, locking
+
+    def _acquire(handle: int) -> None:
+        locking(handle, LK_NBLCK, 1)
+else:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    def _acquire(handle: int) -> None:
+        flock(handle, LOCK_EX | LOCK_NB)
+
+
+class BusyError(EnvironmentFaultError):
+    """Another process holds the lock for longer than anybody should wait."""
+
+
+@contextmanager
+def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
+    """Hold the lock of everybody who writes entries or state; raises BusyError after `wait` seconds, and OSError.
+
+    The kernel keeps it, so that a file which a dead process left behind locks nobody out.
+    """
+    state.mkdir(parents=True, exist_ok=True)
+    # The file stays: whoever removed it would let two processes lock two files of one name.
+    handle = os.open(state / "write.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _wait_for(handle, wait)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait_for(handle: int, wait: float) -> None:
+    deadline, pause = time.monotonic() + wait, 0.001
+    while True:
+        try:
+            return _acquire(handle)
+        except OSError as error:
+            if time.monotonic() >= deadline:
+                message = f"another process has been writing for {wait:.0f} s; try again when it is done"
+                raise BusyError(message) from error
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)

@@ -1,0 +1,46 @@
+"""The folders of what is derived or local."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.gitrepo import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where one root keeps its index (a worktree's own), its parsed entries (shared by worktrees) and its state.
+
+    The first two may be deleted at any time; the state is what nothing else holds, and nothing deletes it.
+    """
+
+    index: Path
+    shared: Path
+    state: Path
+
+
+def places(root: Path, repository: Repository | None, environment: Mapping[str, str]) -> Places:
+    """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
+    if repository is None:
+        name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+        cache = _user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name
+        state = _user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name
+        return Places(cache / "index", cache, state)
+    name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
+    # No other folder's name has a `%` before a letter `t`.
+    name = "%top" if name == "." else name
+    own, common = repository.git_dir / "mdmem", repository.common_dir / "mdmem"
+    return Places(own / "cache" / name, common / "cache", common / "state" / name)
+
+
+def _user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
+    """Return a folder that only the user can write; one that nobody can where the user has no home."""
+    stated = Path(environment.get(variable, ""))
+    if stated.is_absolute():
+        return stated
+    home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111  # a Path raises without a home
+    return home / below_home if home.is_absolute() else Path(os.devnull)
