@@ -53,12 +53,16 @@ class Fields(dict[str, Any]):
     def __init__(self) -> None:
         """Start without a key."""
         super().__init__()
-        self._nodes: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        self._nodes: dict[str, tuple[yaml.ScalarNode, yaml.Node]] = {}
 
     def take(self, key: yaml.ScalarNode, value: yaml.Node) -> None:
         """Add one key with its value."""
         self[key.value] = _plain(value)
         self._nodes[key.value] = (key, value)
+
+    def nodes(self, name: str) -> tuple[yaml.ScalarNode, yaml.Node]:
+        """Return the nodes of a key and of its value: their marks count characters of the front matter."""
+        return self._nodes[name]
 
     def place(self, name: str, item: int | None = None, *, of_key: bool = False) -> tuple[int, int, int]:
         """Return line, column and width of a key, its value, or one item; (1, 1, 0) for a key that is absent."""

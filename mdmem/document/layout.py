@@ -1,0 +1,161 @@
+"""Where things stand in a front matter: the lines of a key, the end of its value, the place of a new one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import yaml
+
+from mdmem.document.edits import UnpatchableError
+from mdmem.document.parse import Document
+from mdmem.document.split import split_text
+from mdmem.document.strict import Fields
+
+# The order in which new keys are written: an entry's own, then a manifest's.
+ORDER = (
+    *("type", "status", "created_at", "title", "verified_at", "deprecated_at", "expires_at", "version"),
+    *("label", "owner", "topic", "focus", "agent", "tags", "applies_to", "confidence", "relevance_score"),
+    *("supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced"),
+    *("reason", "deprecated_reason", "approved_by", "editorial_at", "ignore"),
+    *("trigger", "repeatable_steps", "exclusions"),
+    *("objective", "actions_taken", "decisions_made", "open_items", "next_actions", "entity", "relations"),
+    *("kind", "project_id", "owners", "shared_wings", "description", "last_hygiene_at"),
+)
+LISTS = frozenset(
+    {
+        *("tags", "applies_to", "supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced"),
+        *("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "open_items", "next_actions"),
+        *("relations", "owners", "shared_wings"),
+    }
+)
+_NUMBERS = frozenset({"version", "confidence", "relevance_score"})
+_RANKS = {name: rank for rank, name in enumerate(ORDER)}
+_COLON = re.compile(r"[ \t]*:")
+_BESIDE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Characters of the front matter to put in place of others."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The front matter of one document, its fields, and the line break of the fence above it."""
+
+    path: str
+    front: str
+    fields: Fields
+    opening: str
+
+    @property
+    def offset(self) -> int:
+        """Return where the front matter starts in the document's text."""
+        return len("---") + len(self.opening)
+
+    def line_start(self, index: int) -> int:
+        """Return where the line of a character begins."""
+        return self.front.rfind("\n", 0, index) + 1
+
+    def line_end(self, index: int) -> int:
+        """Return where the line of a character ends, before its line break."""
+        end = self.next_line(index) - 1
+        return end - 1 if self.front[end - 1 : end] == "\r" and end > index else end
+
+    def next_line(self, index: int) -> int:
+        """Return where the line after a character begins; every line of a front matter has a break."""
+        return self.front.index("\n", index) + 1
+
+    def line_break(self, index: int) -> str:
+        """Return the line break of the line before the one of a character."""
+        start = self.line_start(index)
+        if not start:
+            return self.opening
+        return "\r\n" if self.front.endswith("\r\n", 0, start) else "\n"
+
+    def colon(self, name: str) -> int:
+        """Return the offset behind the colon of a key."""
+        found = _COLON.match(self.front, self.fields.nodes(name)[0].end_mark.index)
+        if found is None:
+            raise self.refusal("has a key that is not followed by a colon", "write one `key: value` a line")
+        return found.end()
+
+    def lines(self, name: str) -> tuple[int, int]:
+        """Return the first character of a key's lines and the one behind them; comments around are not among them."""
+        key, value = self.fields.nodes(name)
+        end = max(content_end(self.front, value), self.colon(name))
+        return self.line_start(key.start_mark.index), self.next_line(end)
+
+    def gap(self, name: str) -> int:
+        """Return where the line of a new key goes: behind its predecessor in the order, else before its successor."""
+        if not self.fields:
+            return len(self.front)
+        rank = _RANKS.get(name)
+        if rank is not None:
+            ranked = [(_RANKS[other], other) for other in self.fields if other in _RANKS]
+            before = max((pair for pair in ranked if pair[0] < rank), default=None)
+            if before:
+                return self.lines(before[1])[1]
+            if ranked:
+                return self._above(min(ranked)[1])
+        return self.lines(next(reversed(self.fields)))[1]
+
+    def _above(self, name: str) -> int:
+        """Return where the comments above a key begin."""
+        names = list(self.fields)
+        place = names.index(name)
+        return self.lines(names[place - 1])[1] if place else 0
+
+    def indent(self) -> str:
+        """Return the blanks before every key."""
+        first = next(iter(self.fields), None)
+        return " " * self.fields.nodes(first)[0].start_mark.column if first is not None else ""
+
+    def refusal(self, fact: str, help_: str) -> UnpatchableError:
+        """Return the error for what cannot be patched."""
+        return UnpatchableError(f"{self.path} {fact}, so it was left as it is; {help_}")
+
+
+def is_typed(name: str) -> bool:
+    """Say whether a field holds dates or numbers, which are written without quotes."""
+    return name.endswith("_at") or name in _NUMBERS
+
+
+def rank_of(name: str) -> int:
+    """Return the place of a key in the order of new keys."""
+    return _RANKS.get(name, len(_RANKS))
+
+
+def layout_of(document: Document) -> Layout:
+    """Return the layout of a document whose front matter has one `key: value` a line; raises UnpatchableError."""
+    if document.fields is None:
+        help_ = "mend what `mdmem check` says of it"
+        raise UnpatchableError(f"{document.path} has a front matter that cannot be read; {help_}")
+    front = split_text(document.text)[0]
+    opening = document.text[len("---") : document.text.index("\n") + 1]
+    layout = Layout(document.path, front, document.fields, opening)
+    nodes = [document.fields.nodes(name)[0] for name in document.fields]
+    above = front[: nodes[0].start_mark.index] if nodes else front
+    indents = {front[layout.line_start(key.start_mark.index) : key.start_mark.index] for key in nodes}
+    if not _BESIDE.match(above) or len(indents) > 1 or "".join(indents).strip():
+        raise layout.refusal("has keys that do not start their line", "write one `key: value` a line")
+    return layout
+
+
+def content_end(front: str, node: yaml.Node) -> int:
+    """Return where what is written of a value ends; a block's own mark reaches to the next key, comments included."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return content_end(front, last[1] if isinstance(last, tuple) else last)
+    start, end = node.start_mark.index, node.end_mark.index
+    if not isinstance(node, yaml.ScalarNode) or node.style not in ("|", ">"):
+        return int(end)
+    source = front[start:end]
+    # Blank lines below belong to a block scalar only where its header keeps them.
+    keeps = "+" in source[:3]
+    return int(start + len(source.removesuffix("\n").removesuffix("\r") if keeps else source.rstrip(" \t\r\n")))
