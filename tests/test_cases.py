@@ -1,6 +1,8 @@
 """The golden cases: tests/cases/<check>/<case>/ holds a memory in `root/` and its findings in `expected.txt`.
 
 `facts.json`, where there is one, stands for git: `tracked`, `ignored`, `deleted` (path to commit and new path).
+`base/` is the tree to compare with; `ours/`, `theirs/` and `ancestor/` make `root/` the result of their merge, and
+`conflicts.json` says what git cannot merge (path to kind). `case.json` sets `in_ci`, and `faults` by code.
 """
 
 from __future__ import annotations
@@ -9,30 +11,35 @@ import json
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mdmem.catalog import load
-from mdmem.checks.case import Case
+from mdmem.checks.case import Base, Case, Conflict, Merge
 from mdmem.checks.engine import run
 from mdmem.checks.registry import CODES
-from mdmem.settings import parse_settings
-from mdmem.tree import WorkingTree
+from mdmem.finding import Finding, Place
+from mdmem.settings import Settings, parse_settings
+from mdmem.tree import SETTINGS_NAME, WorkingTree
 
 CASES = Path(__file__).parent / "cases"
 TODAY = date(2026, 11, 21)
 EXPECTED = "expected.txt"
-# These need git or a file system that git cannot carry; their tests are in tests/checks/.
+# These need git, a file system that git cannot carry, or the run of other checks; their tests are in tests/checks/.
 ELSEWHERE: frozenset[str] = frozenset(
     {
         "case-collision",
+        "check-crashed",
         "path-escapes-root",
         "path-illegal-on-windows",
         "secret-like-text",
+        "stale-baseline-entry",
         "submodule",
         "symlink",
         "unicode-collision",
         "unreadable",
+        "unused-suppression",
     }
 )
 
@@ -58,11 +65,45 @@ def facts_of(folder: Path) -> FakeFacts | None:
     return FakeFacts(tracked, tracked | elsewhere, frozenset(said.get("ignored", ())), deleted)
 
 
+def settings_of(root: Path) -> Settings:
+    file = root / SETTINGS_NAME
+    return parse_settings(file.read_bytes() if file.exists() else b"")
+
+
+def base_of(folder: Path, name: str) -> Base | None:
+    root = folder / name
+    return Base(name, load(WorkingTree(root)), settings_of(root)) if root.is_dir() else None
+
+
+def merge_of(folder: Path) -> Merge | None:
+    ours, theirs, ancestor = (base_of(folder, name) for name in ("ours", "theirs", "ancestor"))
+    if ours is None or theirs is None or ancestor is None:
+        return None
+    conflicts = said_in(folder / "conflicts.json")
+    return Merge(ours, theirs, ancestor, tuple(Conflict(path, kind) for path, kind in conflicts.items()))
+
+
+def said_in(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def case_of(folder: Path) -> Case:
+    said = said_in(folder / "case.json")
+    faults = tuple(Finding(code, message, Place(SETTINGS_NAME)) for code, message in said.get("faults", {}).items())
+    return Case(
+        load(WorkingTree(folder / "root")),
+        settings_of(folder / "root"),
+        TODAY,
+        facts_of(folder),
+        base=base_of(folder, "base"),
+        merge=merge_of(folder),
+        faults=faults,
+        in_ci=said.get("in_ci", False),
+    )
+
+
 def found_in(folder: Path, code: str) -> list[str]:
-    settings_file = folder / "root" / "mdmem.toml"
-    settings = parse_settings(settings_file.read_bytes() if settings_file.exists() else b"")
-    case = Case(load(WorkingTree(folder / "root")), settings, TODAY, facts_of(folder))
-    found = run(case, [code])
+    found = run(case_of(folder), [code])
     return [f"{f.place.path}:{f.place.line}:{f.place.column}: {f.severity} {f.message}" for f in found]
 
 

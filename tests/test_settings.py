@@ -4,7 +4,7 @@ import pytest
 
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
-from mdmem.settings import Settings, parse_settings
+from mdmem.settings import Ended, Settings, WingSettings, parse_settings
 
 
 @pytest.mark.parametrize("content", [b"", b"\n# nothing\n", b"\xef\xbb\xbf", b"[check]\n"])
@@ -90,6 +90,115 @@ def test_settings_that_are_no_toml_are_refused(content: bytes) -> None:
 
 def test_settings_with_an_unknown_key_and_none_near_list_the_known_ones() -> None:
     with pytest.raises(
-        SettingsError, match=r"known keys are budget, check\.entry_tokens, check\.fail_on, .*default_wing"
+        SettingsError, match=r"known keys are budget, check\.baseline, .*default_wing, .*, wings\.NAME\.check$"
     ):
         parse_settings(b"zzz = 1")
+
+
+def test_settings_read_the_tables_of_wings() -> None:
+    content = b"""
+[check]
+ended = "same"
+baseline = ".known.json"
+[wings.app.check]
+select = ["expired"]
+ignore = ["self-link"]
+severity = {expired = "info"}
+[wings.shop]
+"""
+    assert parse_settings(content) == Settings(
+        ended=Ended.SAME,
+        baseline=".known.json",
+        wings={
+            "app": WingSettings(select=("expired",), ignore=("self-link",), severity={"expired": Severity.INFO}),
+            "shop": WingSettings(),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "sentence"),
+    [
+        (
+            b"[check]\nselect = []\n[wings.app.check]\nselct = []",
+            4,
+            "mdmem.toml has an unknown key `wings.app.check.selct`; did you mean `wings.app.check.select`?",
+        ),
+        (
+            b"[wings.app]\nchek = {}",
+            2,
+            "mdmem.toml has an unknown key `wings.app.chek`; did you mean `wings.app.check`?",
+        ),
+        (
+            b"[wings.app]\nzz = 1",
+            2,
+            (
+                "mdmem.toml has an unknown key `wings.app.zz`; known keys are wings.app.check.ignore, "
+                "wings.app.check.select, wings.app.check.severity"
+            ),
+        ),
+        (b"[wing.app.check]\nselect = []", 1, "mdmem.toml has an unknown key `wing`; did you mean `wings`?"),
+        (b"budget = 1\nwings = 3", 2, "mdmem.toml: `wings` must be a table, found 3"),
+        (b"[wings]\napp = 'x'", 2, "mdmem.toml: `wings.app` must be a table, found 'x'"),
+        (
+            b"[check]\nselect = []\n[wings.app.check]\nselect = 'expired'",
+            4,
+            "mdmem.toml: `wings.app.check.select` must be a list of texts, found 'expired'",
+        ),
+        (
+            b"[wings.app.check.severity]\nexpired = 'bad'",
+            1,
+            "mdmem.toml: `wings.app.check.severity.expired` must be one of `error`, `warning`, `info`, found 'bad'",
+        ),
+        (
+            b"[check]\n\nended = 'none'",
+            3,
+            "mdmem.toml: `check.ended` must be one of `lower`, `same`, found 'none'",
+        ),
+    ],
+)
+def test_settings_of_a_wing_are_refused_with_a_sentence_and_the_line(content: bytes, line: int, sentence: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_settings(content)
+    assert (str(caught.value), caught.value.line) == (sentence, line)
+
+
+@pytest.mark.parametrize("path", ["/known.json", "../known.json", "a/../b", "./a", "a//b", "C:/a", r"a\b"])
+def test_baseline_that_is_not_below_the_root_is_refused(path: str) -> None:
+    with pytest.raises(SettingsError, match=r"^mdmem\.toml: `check\.baseline` must be a path below the root, such as"):
+        parse_settings(f"[check]\nbaseline = '{path}'".encode())
+
+
+def test_settings_with_a_fault_keep_what_can_be_read() -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse_settings(b"budget = 7\n[wings.app.check]\nignore = ['expired']\nselct = []\n")
+    assert caught.value.readable == Settings(budget=7, wings={"app": WingSettings(ignore=("expired",))})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("check.ignore", "", 2),
+        ("check.ignore", "b", 4),
+        ("check.severity.c", "", 7),
+        ("wings.app.check.ignore", "d", 9),
+        ("wings.app", "", 8),
+        ("wings.shop", "", 10),
+        ("budget", "", 1),
+        ("check.severity.d", "", 6),
+        ("wings.app.check.select", "", 8),
+    ],
+)
+def test_line_of_a_key_or_a_value_is_where_the_file_sets_it(key: str, value: str, line: int) -> None:
+    content = b"""# ignore
+check.ignore = [
+  "a",
+  'b', # "d"
+]
+[check.severity]
+c = "info"
+[wings.app.check]
+ignore = ["d"]
+[wings."shop"]
+"""
+    assert Settings(source=content).line_of(key, value) == line

@@ -9,6 +9,7 @@ Fails:
 
 Fix: rename it with `git mv`, here to `my_app/business-rules/use-utc.md`, and write the new address in the entries that
 link to it.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.layout import MOVING, at_path
+from mdmem.checks.moving import with_name
 from mdmem.checks.names import is_well_formed, well_formed, why_not_on_windows
 from mdmem.checks.prefixes import files_and_folders
 from mdmem.finding import Finding, Severity
@@ -38,4 +40,5 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         better = well_formed(kind, name)
         help_ = f"rename it to `{better}` {MOVING}" if better else f"rename it {MOVING}"
-        yield at_path(CODE, path, f"the {kind} `{name}` is not {written}", help_)
+        shown = at_path(CODE, path, f"the {kind} `{name}` is not {written}", help_)
+        yield with_name(shown, case, place, better) if better else shown

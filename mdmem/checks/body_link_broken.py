@@ -10,6 +10,7 @@ Fails:
     [the reasons](../architecture/gone.md)
 
 Fix: write what was meant; the nearest addresses are named.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
@@ -19,14 +20,17 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixing import is_slip
 from mdmem.checks.missing import Fate, Missing
 from mdmem.checks.references import Reference
+from mdmem.checks.relinking import with_reference
 from mdmem.checks.tracked import Tracked
 from mdmem.finding import Finding, Severity
 
 CODE = "body-link-broken"
 SEVERITY = Severity.WARNING
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
+_NUMBER = re.compile(r"\d+")
 # `[index](0)` in prose about code is no link to a file.
 _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./])[\w./@%+~ -]+")
 
@@ -47,7 +51,19 @@ def find(case: Case) -> Iterator[Finding]:
         message = f"`{found.link.target}` {fate.story}"
         help_ = _path_help(fate, found.address) if found.path else fate.help()
         place = {"offset": found.link.offset, "width": found.link.width}
-        yield case.in_body(CODE, found.address, message, help_, **place)
+        shown = case.in_body(CODE, found.address, message, help_, **place)
+        meant = _certainly_meant(fate, found.path or found.link.target)
+        yield with_reference(shown, case, found, meant) if meant else shown
+
+
+def _certainly_meant(fate: Fate, written: str) -> str | None:
+    """Return where the file moved to, or the only near address if it differs by the folder or one slip of the pen."""
+    if fate.certain or len(fate.meant) != 1:
+        return fate.certain
+    wanted, near = (address.removesuffix(".md").rsplit("/", 1)[-1] for address in (written, fate.meant[0]))
+    # `retry-v1` and `retry-v2` are two entries.
+    same_numbers = _NUMBER.findall(wanted) == _NUMBER.findall(near)
+    return fate.meant[0] if same_numbers and is_slip(wanted, near) else None
 
 
 def _path_help(fate: Fate, address: str) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from mdmem.catalog import Catalog, full_address
+from mdmem.checks.changes import Changes, changes_between
 from mdmem.checks.edges import Edge, classify
 from mdmem.checks.references import Reference, references_in
 from mdmem.document.parse import Document, without_code
@@ -148,6 +149,19 @@ class Case:
     def edges(self) -> tuple[Edge, ...]:
         """Return every supersession edge in its one class, by superseded and superseding address."""
         return classify(self.catalog, self.untracked)
+
+    @cached_property
+    def changes(self) -> Changes:
+        """Return what the change did to the entries of its base; nothing where there is no base."""
+        if self.base is None:
+            return Changes()
+        unmerged = frozenset(path.removesuffix(".md") for path in self.unmerged)
+        return changes_between(self.base.catalog, self.catalog, dict(self.documents), left_out=unmerged)
+
+    @cached_property
+    def unmerged(self) -> frozenset[str]:
+        """Return the paths that git cannot merge, where the tree is the result of a merge."""
+        return frozenset(conflict.path for conflict in self.merge.conflicts) if self.merge else frozenset()
 
     @cached_property
     def untracked(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ Fails:
     owner: #navigation           (the owner is empty)
 
 Fix: put the whole value in quotes, as in `title: "Update #2 done"`; write `# ` with a blank where a comment is meant.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixing import loaded_with_fixes
+from mdmem.checks.requoting import with_whole_value
 from mdmem.finding import Finding, Severity
 
 CODE = "comment-truncates-value"
@@ -24,4 +27,4 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each value that a comment cuts off."""
-    yield from case.loaded(CODE)
+    yield from loaded_with_fixes(case, CODE, with_whole_value)

@@ -10,20 +10,23 @@ Fails:
 
 Fix: write the address that was meant; the nearest ones are named. Where an entry was renamed, `git grep OLD-ADDRESS`
 lists the entries that still name it.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.distinct_links import distinct_links
 from mdmem.checks.missing import Missing
+from mdmem.checks.relinking import with_link
 from mdmem.finding import Finding, Severity
 
 CODE = "dangling-link"
 SEVERITY = Severity.ERROR
-_URL_HELP = "move the URL into the body; a link field holds addresses of entries"
+_URL_HELP = "move it into the body, or into an `x-` field; a link field holds addresses of entries"
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -32,9 +35,14 @@ def find(case: Case) -> Iterator[Finding]:
     for link in distinct_links(case):
         if link.target is None:
             fate = missing.fate(link.written, link.entry.address)
-            message = f"`{link.field}` names `{link.written}`, which {fate.story}"
-            help_ = _URL_HELP if "://" in link.written else fate.help(_other_ends(case, link))
-            yield case.on_entry(CODE, link.entry, message, help_, field=link.field, item=link.item)
+            is_url = "://" in link.written
+            message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
+            help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
+            shown = case.on_entry(CODE, link.entry, message, help_, field=link.field, item=link.item)
+            if link.field in ("supersedes", "superseded_by"):
+                # It hides what binds now, and so weighs as much on an entry that ended.
+                shown = replace(shown, severity=SEVERITY)
+            yield with_link(shown, case, link, fate.certain) if fate.certain else shown
 
 
 def _other_ends(case: Case, link: Link) -> tuple[str, ...]:

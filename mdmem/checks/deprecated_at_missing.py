@@ -10,19 +10,23 @@ Fails:
     superseded_by: [web/rules/use-the-query-cache]
 
 Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of what superseded it.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdmem.entry.model import Status
+from mdmem.checks.fixing import with_fix
+from mdmem.document.patch import set_fields
+from mdmem.entry.model import Status, day_of
 from mdmem.finding import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mdmem.checks.case import Case
+    from mdmem.entry.model import Entry
 
 CODE = "deprecated-at-missing"
 SEVERITY = Severity.WARNING
@@ -34,4 +38,17 @@ def find(case: Case) -> Iterator[Finding]:
         if entry.status is not Status.DEPRECATED or entry.deprecated_at or "deprecated_at" in entry.unread:
             continue
         message = "the entry is deprecated without `deprecated_at`"
-        yield case.on_entry(CODE, entry, message, "add `deprecated_at: YYYY-MM-DD`, the day it ended", field="status")
+        help_ = "add `deprecated_at: YYYY-MM-DD`, the day it ended"
+        shown, day = case.on_entry(CODE, entry, message, help_, field="status"), _day_of_end(case, entry)
+        values, document = {"deprecated_at": day}, case.catalog.document(entry.path)
+        yield with_fix(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
+
+
+def _day_of_end(case: Case, entry: Entry) -> str | None:
+    """Return the day on which the one successor was written: from then on readers had the new rule."""
+    successors = case.catalog.lineage.successors.get(entry.address, ())
+    created = case.catalog.entries[successors[0]].created_at if len(successors) == 1 else None
+    known = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
+    if created is None or day_of(created) > case.today or any(day_of(created) < day for day in known):
+        return None
+    return day_of(created).isoformat()

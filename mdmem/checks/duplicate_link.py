@@ -7,6 +7,7 @@ Fails:
     see: [app/rules/retry, retry]
 
 Fix: remove the second.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
+from mdmem.checks.fixing import with_fix
+from mdmem.document.patch import remove_item
 from mdmem.finding import Finding, Severity
 
 CODE = "duplicate-link"
@@ -31,4 +34,6 @@ def find(case: Case) -> Iterator[Finding]:
         if earlier is not link:
             place, other = (case.catalog.place(one.entry.address, one.field, one.item) for one in (link, earlier))
             message = f"`{link.field}` names `{meant}` twice"
-            yield Finding(CODE, message, place, "remove this one", link.entry.address, other=other)
+            shown = Finding(CODE, message, place, "remove this one", link.entry.address, other=other)
+            document = case.catalog.document(link.entry.path)
+            yield with_fix(shown, "Remove the second", remove_item, document, link.field, link.item)

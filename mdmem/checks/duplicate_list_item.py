@@ -9,12 +9,15 @@ Fails:
     tags: [executor, navigation, Executor]
 
 Fix: remove the second one.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mdmem.checks.fixing import with_fix
+from mdmem.document.patch import remove_item
 from mdmem.finding import Finding, Severity
 
 if TYPE_CHECKING:
@@ -44,7 +47,8 @@ def _repeats(case: Case, entry: Entry, name: str) -> Iterator[Finding]:
         if item is not None and first.setdefault(_folded(name, item), number) != number:
             place, other = document.place(name, number), document.place(name, first[_folded(name, item)])
             message = f"{_shown(item)} stands twice in `{name}`"
-            yield Finding(CODE, message, place, "remove it", entry.address, other)
+            shown = Finding(CODE, message, place, "remove it", entry.address, other)
+            yield with_fix(shown, "Remove the second", remove_item, document, name, number)
 
 
 def _folded(name: str, item: object) -> str:

@@ -11,6 +11,7 @@ Rows marked * look at all edges of O together, of which the rows above took thei
 | UNKNOWN | the file at one end cannot be read | that file's own |
 | CYCLE | O also supersedes N, directly or through others | supersession-cycle |
 | ACROSS_WINGS | N and O are of two wings, and N is not shared while O is a project's | supersession-across-wings |
+| PENDING | N was turned down: it ended for a reason and without a successor, and O does not name it | none |
 | TWO_SUCCESSORS * | two that are no drafts claim O, or O names two, without naming all and a reason | two-successors |
 | MISMATCH * | one that is no draft claims O, and O names another instead | supersession-mismatch |
 | PENDING | N is a draft and O does not name it | none |
@@ -136,7 +137,9 @@ class _Classifying:
             return EdgeKind.UNKNOWN
         if self.cycle_of.get(claim.old, -1) == self.cycle_of.get(claim.new):
             return EdgeKind.CYCLE
-        return EdgeKind.ACROSS_WINGS if self._is_across_wings(claim) else None
+        if self._is_across_wings(claim):
+            return EdgeKind.ACROSS_WINGS
+        return EdgeKind.PENDING if self._was_turned_down(claim) else None
 
     def _is_only_on_disk(self, claim: _Claim) -> bool:
         named = {claim.old} if claim.by_new else set()
@@ -187,6 +190,11 @@ class _Classifying:
 
     def _is_draft(self, claim: _Claim) -> bool:
         return self.entries[claim.new].status is Status.DRAFT
+
+    def _was_turned_down(self, claim: _Claim) -> bool:
+        """Say whether an entry that nothing names as its successor ended as itself: it never took over."""
+        new = self.entries[claim.new]
+        return not claim.by_old and new.status is Status.DEPRECATED and bool(new.why_ended) and not new.superseded_by
 
     def _has_own_cause(self, old: Entry, rest: Sequence[_Claim]) -> bool:
         if old.status is not Status.DEPRECATED:

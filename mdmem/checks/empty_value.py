@@ -9,6 +9,7 @@ Fails:
     tags: ~
 
 Fix: write a value, or remove the line.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixing import key_at, with_fix
+from mdmem.document.parse import Document
+from mdmem.document.patch import set_fields
 from mdmem.finding import Finding, Severity
 
 CODE = "empty-value"
@@ -27,4 +31,13 @@ def find(case: Case) -> Iterator[Finding]:
     cut = {(found.place.path, found.place.line) for found in case.loaded("comment-truncates-value")}
     for finding in case.loaded(CODE):
         if (finding.place.path, finding.place.line) not in cut:
-            yield finding
+            yield _removed(case.catalog.document(finding.place.path), finding)
+
+
+def _removed(document: Document, finding: Finding) -> Finding:
+    """Remove the key where its line holds nothing else: a comment there is what somebody meant to remember."""
+    key = key_at(document, finding.place)
+    line = document.text.split("\n")[finding.place.line - 1]
+    if key is None or "#" in line:
+        return finding
+    return with_fix(finding, f"Remove `{key}`", set_fields, document, {key: None})

@@ -1,18 +1,24 @@
-"""Runs the checks over a case: severity from the check or the settings, findings in the order of reading."""
+"""Runs the checks over a case: one that fails stops no other, findings come weighed and in the order of reading."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol, cast
 
+from mdmem.checks import unused_suppression
 from mdmem.checks.case import Case
-from mdmem.checks.registry import CODES
-from mdmem.errors import UsageError
+from mdmem.checks.check_crashed import crash_of
+from mdmem.checks.registry import ASKS_GIT, CODES
+from mdmem.checks.suppressions import Silenced
+from mdmem.checks.weighing import Weighing, codes_of
+from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
-from mdmem.settings import Settings
+from mdmem.settings import Settings, WingSettings
 
 
 class Check(Protocol):
@@ -49,47 +55,136 @@ class Report:
 def get_check(code: str) -> Check:
     """Return the check of a code; raises UsageError naming the nearest code."""
     if code not in CODES:
-        raise UsageError(_unknown_code(code))
+        raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
     return cast("Check", import_module(f"mdmem.checks.{code.replace('-', '_')}"))
 
 
-def _unknown_code(code: str) -> str:
+def _nearest(code: str) -> str:
     close = difflib.get_close_matches(code, CODES, n=3, cutoff=0.4)
-    return (
-        f"there is no check `{code}`; did you mean {' or '.join(f'`{one}`' for one in close)}?"
-        if close
-        else (f"there is no check `{code}`; `mdmem check --explain all` lists them")
-    )
+    named = " or ".join(f"`{one}`" for one in close)
+    return f"did you mean {named}?" if close else "`mdmem check --explain all` lists them"
 
 
 def chosen_codes(settings: Settings, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the codes to run, in the registry's order; raises UsageError for one that does not exist."""
-    for code in (*select, *ignore, *settings.select, *settings.ignore, *settings.severity):
+    """Return the codes to run, in the registry's order; with `select` given, no choice of the settings holds.
+
+    Raises UsageError for a given code that does not exist, SettingsError with the line for one of the settings.
+    """
+    for code in (*select, *ignore):
         if code not in CODES:
-            raise UsageError(_unknown_code(code))
-    wanted = set(select or settings.select or CODES)
-    unwanted = {*ignore, *(() if select else settings.ignore)}
-    return tuple(code for code in CODES if code in wanted - unwanted)
+            raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
+    _require_known_codes(settings)
+    if select:
+        wanted = frozenset(select)
+    else:
+        wanted = codes_of(settings, "").union(*(codes_of(settings, f"{wing}/") for wing in settings.wings))
+    return tuple(code for code in CODES if code in wanted.difference(ignore))
 
 
-def run(case: Case, codes: Iterable[str]) -> list[Finding]:
-    """Return what the checks find and no entry ignores, sorted by file, place and code, each with its severity."""
-    found: list[Finding] = []
+def _require_known_codes(settings: Settings) -> None:
+    for key, code in _stated_codes(settings):
+        if code not in CODES:
+            # A code that weighs something is a key, one that is listed is a text.
+            line = settings.line_of(f"{key}.{code}" if key.endswith("severity") else key, code)
+            message = f"mdmem.toml:{line}: `{key}` names `{code}`, which is no check; {_nearest(code)}"
+            raise SettingsError(message, readable=settings, line=line)
+
+
+def _stated_codes(settings: Settings) -> Iterator[tuple[str, str]]:
+    tables: list[tuple[str, Settings | WingSettings]] = [("check", settings)]
+    for table, stated in (*tables, *((f"wings.{name}.check", wing) for name, wing in settings.wings.items())):
+        for key, codes in (("select", stated.select), ("ignore", stated.ignore), ("severity", stated.severity)):
+            yield from ((f"{table}.{key}", code) for code in codes)
+
+
+def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
+    """Raise SettingsError for a table of a wing that is not among those of the memory, naming the nearest."""
+    for name in settings.wings:
+        if name not in wings:
+            close = difflib.get_close_matches(name, sorted(wings), n=1, cutoff=0.4)
+            hint = f"did you mean `{close[0]}`?" if close else "remove the table"
+            line = settings.line_of(f"wings.{name}")
+            message = f"mdmem.toml:{line}: `wings.{name}` is about a wing that is not there; {hint}"
+            raise SettingsError(message, readable=settings, line=line)
+
+
+def run(case: Case, codes: Collection[str], *, by_wing: bool = True, is_debugging: bool = False) -> list[Finding]:
+    """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
+
+    `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
+    A check that raises is a finding, too, unless `is_debugging`.
+    """
+    running = _Running(case, Weighing(case.settings, case.catalog, by_wing=by_wing), is_debugging=is_debugging)
     for code in codes:
+        if code != unused_suppression.CODE:
+            running.take(code)
+    if unused_suppression.CODE in codes:
+        running.take_unused()
+    return sorted(set(running.found), key=lambda finding: finding.sort_key)
+
+
+class _Running:
+    """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
+
+    def __init__(self, case: Case, weighing: Weighing, *, is_debugging: bool) -> None:
+        self._case, self._weighing, self._is_debugging = case, weighing, is_debugging
+        self._silenced = Silenced(case)
+        self._ran: set[str] = set()
+        self.found: list[Finding] = []
+
+    def take(self, code: str) -> None:
         check = get_check(code)
-        severity = case.settings.severity.get(code)
-        found.extend(
-            replace(finding, severity=severity or finding.severity or check.SEVERITY)
-            for finding in check.find(case)
-            if not _is_kept_out(case, finding)
-        )
-    return sorted(set(found), key=lambda finding: finding.sort_key)
+        try:
+            found = list(check.find(self._case))
+        except MdmemError:
+            raise
+        # A fault in one check of a hundred must not hide what the others find.
+        except Exception as error:
+            if self._is_debugging:
+                raise
+            self._add(crash_of(code, error, self._case), Severity.ERROR)
+            return
+        self._ran.add(code)
+        for finding in found:
+            if not self._silenced.keeps_back(finding) and self._weighing.counts(code, finding.place.path):
+                self._add(finding, check.SEVERITY)
+
+    def _add(self, finding: Finding, default: Severity) -> None:
+        severity = self._weighing.severity(finding, default)
+        self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
+
+    def take_unused(self) -> None:
+        """Take the suppressions that kept nothing back, where their check ran: what all the other checks tell."""
+        unused = [
+            one
+            for one in self._silenced.unused()
+            if one.code in self._ran - ASKS_GIT and self._weighing.counts(one.code, one.place.path)
+        ]
+        self._case = replace(self._case, faults=(*self._case.faults, *unused_suppression.unused(unused)))
+        self.take(unused_suppression.CODE)
 
 
-def _is_kept_out(case: Case, finding: Finding) -> bool:
-    """Say whether the entry that a finding is about names its code, with a reason, under `ignore`."""
-    entry = case.catalog.entries.get(finding.address) if finding.address else None
-    return entry is not None and any(code == finding.code for code, _ in entry.ignore)
+_NUMBER = re.compile(r"`[^`]*`|\d+")
+
+
+def mark_new(findings: Iterable[Finding], base_findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings, those marked new of which the base has fewer of the same.
+
+    The same are of one code and file and say the same but for numbers that are not quoted, so that neither a shifted
+    line nor a longer text makes one new; of several alike the last ones are new.
+    """
+    left = Counter(map(_sameness, base_findings))
+    marked = []
+    for finding in findings:
+        key = _sameness(finding)
+        left[key] -= 1
+        marked.append(replace(finding, new=left[key] < 0))
+    return marked
+
+
+def _sameness(finding: Finding) -> tuple[str, str, str]:
+    said = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
+    return finding.code, finding.address or finding.place.path, said
 
 
 def first_sentences() -> dict[str, str]:

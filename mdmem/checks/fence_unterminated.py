@@ -13,6 +13,7 @@ Fails:
     We store times in UTC.
 
 Fix: write `---` on a line of its own after the last field.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fences import with_end
+from mdmem.checks.fixing import loaded_with_fixes
 from mdmem.finding import Finding, Severity
 
 CODE = "fence-unterminated"
@@ -28,4 +31,4 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each front matter without an end, at its opening fence."""
-    yield from case.loaded(CODE)
+    yield from loaded_with_fixes(case, CODE, with_end)

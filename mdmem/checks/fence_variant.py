@@ -11,6 +11,7 @@ Fails:
     ----
 
 Fix: write exactly `---`, at the very top of the file and after the last field.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fences import with_exact_fences
+from mdmem.checks.fixing import loaded_with_fixes
 from mdmem.finding import Finding, Severity
 
 CODE = "fence-variant"
@@ -26,4 +29,4 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each fence that is nearly `---`, at its line."""
-    yield from case.loaded(CODE)
+    yield from loaded_with_fixes(case, CODE, with_exact_fences)

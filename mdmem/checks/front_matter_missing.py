@@ -10,6 +10,7 @@ Fails:
     All times are stored in UTC.
 
 Fix: start the file with `---`, `type:`, `status:`, `created_at:` and `---`; `mdmem new` writes such a file.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fences import with_start
+from mdmem.checks.fixing import loaded_with_fixes
 from mdmem.finding import Finding, Severity
 
 CODE = "front-matter-missing"
@@ -25,4 +28,4 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each file that does not begin with a front matter."""
-    yield from case.loaded(CODE)
+    yield from loaded_with_fixes(case, CODE, with_start)

@@ -8,6 +8,7 @@ Fails:
     Status: active
 
 Fix: write the field's own name, as in `superseded_by` and `status`.
+`mdmem check --fix` does it where no doubt is left.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixing import key_at, loaded_with_fixes, with_fix
+from mdmem.document.parse import Document
+from mdmem.document.patch import rename_key
+from mdmem.entry.spelling import known_spelling
 from mdmem.finding import Finding, Severity
 
 CODE = "key-spelling"
@@ -23,4 +28,13 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each key that surely means a field and is not read as it."""
-    yield from case.loaded(CODE)
+    yield from loaded_with_fixes(case, CODE, _respelt)
+
+
+def _respelt(document: Document, finding: Finding) -> Finding:
+    key = key_at(document, finding.place)
+    meant = known_spelling(key) if key else None
+    # Where the right key stands, too, which of the two values holds cannot be told.
+    if meant is None or meant in (document.fields or ()):
+        return finding
+    return with_fix(finding, f"Write `{meant}`", rename_key, document, key, meant)

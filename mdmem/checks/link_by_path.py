@@ -8,6 +8,7 @@ Fails:
     see: [../rules/retry.md]
 
 Fix: write the address, as in `see: [app/rules/retry]`; the finding names it.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.distinct_links import distinct_links, is_path_like
+from mdmem.checks.relinking import with_link, with_reference
 from mdmem.finding import Finding, Severity
 
 CODE = "link-by-path"
@@ -27,9 +29,12 @@ def find(case: Case) -> Iterator[Finding]:
     for link in distinct_links(case):
         if link.target is not None and is_path_like(link.written):
             message = f"`{link.written}` is a path; the address is `{link.target}`"
-            yield case.on_entry(CODE, link.entry, message, f"write `{link.target}`", field=link.field, item=link.item)
+            help_ = f"write `{link.target}`"
+            shown = case.on_entry(CODE, link.entry, message, help_, field=link.field, item=link.item)
+            yield with_link(shown, case, link, link.target)
     for found in case.references:
         if found.path is None and found.target is not None and is_path_like(found.link.target):
             message = f"`{found.link.target}` is a path; the address is `{found.target}`"
-            place = {"offset": found.link.offset, "width": found.link.width}
-            yield case.in_body(CODE, found.address, message, f"write `{found.target}`", **place)
+            at = {"offset": found.link.offset, "width": found.link.width}
+            shown = case.in_body(CODE, found.address, message, f"write `{found.target}`", **at)
+            yield with_reference(shown, case, found, found.target)

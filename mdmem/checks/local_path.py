@@ -43,14 +43,17 @@ _ANYBODY = re.compile(
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield one finding for each path below a named person's home directory."""
+    """Yield one finding for each person whose home directory a file names, at the first place."""
     for address, document in case.documents:
         text = document.text
         if not any(hint in text for hint in _HINTS):
             continue
+        by_name: dict[str, list[re.Match[str]]] = {}
         for found in _HOME.finditer(text):
-            if _ANYBODY.match(found["name"]):
-                continue
-            place = document.text_place(found.start(), len(found.group()))
-            message = f"`{found.group()}` is a home directory on one machine"
+            if not _ANYBODY.match(found["name"]):
+                by_name.setdefault(found["name"], []).append(found)
+        for first, *more in by_name.values():
+            place = document.text_place(first.start(), len(first.group()))
+            often = f", first of {len(more) + 1} places in the file" if more else ""
+            message = f"`{first.group()}` is a home directory on one machine{often}"
             yield Finding(CODE, message, place, "write the path from the repository's top, or `~/`", address)

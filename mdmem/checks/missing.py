@@ -13,10 +13,14 @@ from mdmem.checks.nearest import Nearest
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first."""
+    """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
+
+    `certain` is where the file moved to, as git tells.
+    """
 
     story: str
     meant: tuple[str, ...] = ()
+    certain: str | None = None
 
     def help(self, first: Sequence[str] = ()) -> str:
         """Return what to type; `first` are addresses that are likelier still."""
@@ -54,7 +58,7 @@ class Missing:
             commit, moved = self._deleted[moved]
         if moved is None:
             return Fate(f"was deleted in commit `{commit}`", self._nearest.to(gone, near))
-        return Fate(f"moved to `{moved}` in commit `{commit}`", (moved,))
+        return Fate(f"moved to `{moved}` in commit `{commit}`", (moved,), moved)
 
     @cached_property
     def _deleted(self) -> Mapping[str, tuple[str, str | None]]:

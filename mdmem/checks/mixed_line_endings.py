@@ -9,6 +9,7 @@ Fails:
     status: active\\n
 
 Fix: save the file with one kind of line ending; the finding names the one that most lines have.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Severity
+from mdmem.checks.fixing import with_fix
+from mdmem.document.parse import Document
+from mdmem.finding import Edit, Finding, Severity
 
 CODE = "mixed-line-endings"
 SEVERITY = Severity.WARNING
 _ENDS = {"CRLF": re.compile(r"\r\n"), "LF": re.compile(r"(?<!\r)\n"), "CR": re.compile(r"\r(?!\n)")}
+_END = re.compile(rb"\r\n|\r|\n")
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -36,7 +40,17 @@ def find(case: Case) -> Iterator[Finding]:
         offset = min(found.start() for name in counts if name != usual and (found := _ENDS[name].search(document.text)))
         listed = " and ".join(f"{count} in {name}" for name, count in counts.items())
         message = f"the lines end differently: {listed}"
-        yield Finding(CODE, message, document.text_place(offset), f"save the file with {usual} throughout", address)
+        help_ = f"save the file with {usual} throughout"
+        shown = Finding(CODE, message, document.text_place(offset), help_, address)
+        yield with_fix(shown, f"End every line in {usual}", _edits, document, usual)
+
+
+def _edits(document: Document, usual: str) -> Iterator[Edit]:
+    """Yield an edit for each line end of a rarer kind; none where CR is usual, which is no line end to our reader."""
+    wanted = {"CRLF": b"\r\n", "LF": b"\n"}.get(usual)
+    for end in _END.finditer(document.data) if wanted else ():
+        if end.group() != wanted:
+            yield Edit(document.path, end.start(), end.end(), wanted or b"")
 
 
 def _counts(text: str) -> dict[str, int]:

@@ -8,6 +8,7 @@ Fails:
     We store times in UTC.⏏    (no newline)
 
 Fix: end the last line with a newline.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixing import line_end, with_fix
+from mdmem.document.patch import replace_span
 from mdmem.finding import Finding, Severity
 
 CODE = "no-final-newline"
@@ -27,4 +30,6 @@ def find(case: Case) -> Iterator[Finding]:
         text = document.text
         if text.strip() and not text.endswith(("\n", "\r")):
             place = document.text_place(len(text))
-            yield Finding(CODE, "the last line has no newline", place, "end the file with a newline", address)
+            found = Finding(CODE, "the last line has no newline", place, "end the file with a newline", address)
+            at = len(text), len(text), line_end(document)
+            yield with_fix(found, "End the last line", replace_span, document, *at)

@@ -29,6 +29,6 @@ def find(case: Case) -> Iterator[Finding]:
     strays = sum(file.path.endswith(".md") for file in case.catalog.others)
     found = f", though {strays} Markdown file{'s' * (strays != 1)} lie elsewhere" if strays else ""
     message = f"no file stands at `wing/room/entry-id.md`{found}"
-    yield Finding(
-        CODE, message, Place(SETTINGS_NAME), "give the right folder with `--root`, or write an entry with `mdmem new`"
-    )
+    help_ = "give the right folder with `--root`, or write an entry with `mdmem new`"
+    severity = Severity.ERROR if case.in_ci else None
+    yield Finding(CODE, message, Place(SETTINGS_NAME), help_, severity=severity)

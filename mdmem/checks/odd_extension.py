@@ -8,6 +8,7 @@ Fails:
     app/rules/use-utc.markdown
 
 Fix: rename it, as in `git mv app/rules/use-utc.markdown app/rules/use-utc.md`.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.layout import at_path, has_odd_extension
+from mdmem.checks.moving import with_move
 from mdmem.finding import Finding, Severity
 from mdmem.tree import FileKind
 
@@ -29,4 +31,6 @@ def find(case: Case) -> Iterator[Finding]:
         if file.kind is FileKind.FILE and has_odd_extension(file.path):
             stem, extension = file.path.rsplit(".", 1)
             message = f"`.{extension}` is not read; entries end in `.md`"
-            yield at_path(CODE, file.path, message, f"rename it to `{stem.rsplit('/', 1)[-1]}.md`")
+            name = f"{stem.rsplit('/', 1)[-1]}.md"
+            shown = at_path(CODE, file.path, message, f"rename it to `{name}`")
+            yield with_move(shown, case, {file.path: f"{stem}.md"}, f"Rename it to `{name}`")

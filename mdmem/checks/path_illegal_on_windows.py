@@ -9,21 +9,25 @@ Fails:
     app/rules/when: now.md
 
 Fix: rename it with `git mv`, and where it is an entry, write the new address in the entries that link to it.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.layout import MOVING, at_path
-from mdmem.checks.names import why_not_on_windows
+from mdmem.checks.moving import with_name
+from mdmem.checks.names import well_formed, why_not_on_windows
 from mdmem.checks.prefixes import files_and_folders
 from mdmem.entry.model import visible
 from mdmem.finding import Finding, Severity
 
 CODE = "path-illegal-on-windows"
 SEVERITY = Severity.ERROR
+_KINDS = {0: "wing", 1: "room", 2: "entry"}
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -33,4 +37,14 @@ def find(case: Case) -> Iterator[Finding]:
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"
-            yield at_path(CODE, path, message, f"rename it {MOVING}")
+            shown, better = at_path(CODE, path, message, f"rename it {MOVING}"), _better(place, path)
+            yield with_name(shown, case, place, better) if better else shown
+
+
+def _better(place: str, path: str) -> str | None:
+    """Return the name that entries, rooms and wings should have, where Windows allows that one."""
+    kind = _KINDS.get(place.count("/"))
+    if kind is None or not is_entry_place(path):
+        return None
+    better = well_formed(kind, place.rsplit("/", 1)[-1].removesuffix(".md"))
+    return better if better and not why_not_on_windows(better) else None

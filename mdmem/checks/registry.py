@@ -109,13 +109,38 @@ DATES = (
     "expired",
     "date-without-offset",
 )
+CHANGE = (
+    "deleted-in-force",
+    "frozen-text-changed",
+    "illegal-transition",
+    "created-at-changed",
+    "type-changed",
+    "activated-by-agent",
+    "approved-by-nobody",
+    "superseded-entry-edited",
+)
+MERGE = (
+    "merge-two-successors",
+    "merge-address-collision",
+    "merge-conflict",
+)
 WINGS = (
     "manifest-invalid",
     "unknown-shared-wing",
     "shared-wing-is-project",
     "wing-without-owner",
+    "settings-loosened",
 )
-RUN = ("nothing-checked",)
+RUN = (
+    "nothing-checked",
+    "base-unavailable",
+    "shallow-history",
+    "git-unavailable",
+    "check-crashed",
+    "suppression-invalid",
+    "unused-suppression",
+    "stale-baseline-entry",
+)
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "file": FILE,
@@ -124,7 +149,19 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "links": LINKS,
     "supersession": SUPERSESSION,
     "dates": DATES,
+    "change": CHANGE,
+    "merge": MERGE,
     "wings": WINGS,
     "run": RUN,
 }
 CODES: tuple[str, ...] = tuple(code for family in FAMILIES.values() for code in family)
+
+# Something was not looked at, and no other finding tells what it would have shown.
+INCOMPLETE_CODES = frozenset({"unreadable", "check-crashed", "base-unavailable", "shallow-history", "git-unavailable"})
+_ABOUT_THE_CASE = {code for family in ("change", "merge", "run") for code in FAMILIES.get(family, ())}
+# What a file or a baseline may keep back: no change excuses itself.
+EXCUSABLE: tuple[str, ...] = tuple(
+    code for code in CODES if code not in {*_ABOUT_THE_CASE, *INCOMPLETE_CODES, "settings-loosened"}
+)
+# What these find depends on what git has in this checkout, so that finding nothing says nothing.
+ASKS_GIT = frozenset({"applies-to-nothing", "ignored-by-git", "link-not-tracked"})

@@ -8,13 +8,16 @@ Fails:
     app/rules/retry.md    supersedes: [app/rules/retry]
 
 Fix: write the address that was meant, or remove the link.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, Link
+from mdmem.checks.fixing import is_only_cause, with_fix
+from mdmem.document.patch import remove_item
 from mdmem.finding import Finding, Severity
 
 CODE = "self-link"
@@ -29,6 +32,15 @@ def find(case: Case) -> Iterator[Finding]:
         if link.target == link.entry.address and key not in seen:
             seen.add(key)
             message = f"`{link.field}` names the entry itself"
-            yield case.on_entry(
-                CODE, link.entry, message, "remove it, or write what was meant", field=link.field, item=link.item
-            )
+            help_ = "remove it, or write what was meant"
+            shown = case.on_entry(CODE, link.entry, message, help_, field=link.field, item=link.item)
+            yield _removed(case, link, shown)
+
+
+def _removed(case: Case, link: Link, finding: Finding) -> Finding:
+    """Remove the link where nothing that another check asks for is lost with it."""
+    document = case.catalog.document(link.entry.path)
+    is_needed = link.field == "overrides" and len(link.entry.overrides) == 1
+    if is_needed or is_only_cause(document, link.field, link.item):
+        return finding
+    return with_fix(finding, f"Remove it from `{link.field}`", remove_item, document, link.field, link.item)

@@ -8,6 +8,7 @@ Fails:
     superseded_by: [app/rules/new]
 
 Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from itertools import groupby
 
 from mdmem.checks.case import Case
 from mdmem.checks.edges import EdgeKind
+from mdmem.checks.fixing import ending, with_fix
+from mdmem.document.patch import set_fields
 from mdmem.finding import Finding, Severity
 
 CODE = "superseded-but-active"
@@ -35,4 +38,9 @@ def find(case: Case) -> Iterator[Finding]:
             help_ = f"remove the links on both ends if this entry is in force again, else {help_}"
         message = f"superseded by {listed}, yet its status is `{entry.status}`"
         other = case.link_place(successors[0], "supersedes", old)
-        yield Finding(CODE, message, case.catalog.place(old, "status"), help_, old, other=other)
+        shown = Finding(CODE, message, case.catalog.place(old, "status"), help_, old, other=other)
+        if old in case.catalog.lineage.heads(old):
+            yield shown
+        else:
+            document = case.catalog.document(entry.path)
+            yield with_fix(shown, "Write `status: deprecated`", set_fields, document, ending(entry, case))

@@ -9,6 +9,7 @@ Fails:
     app/rules/old.md    status: deprecated    deprecated_at: 2026-05-01    superseded_by: [app/rules/new]
 
 Fix: name the entry that holds instead, or take the old one back into force and remove the links on both ends.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.edges import EdgeKind
+from mdmem.checks.fixing import reviving, unlinking, with_choice
 from mdmem.entry.model import day_of
-from mdmem.finding import Finding, Severity
+from mdmem.finding import Edit, Finding, Severity
 
 CODE = "superseded-by-dead"
 SEVERITY = Severity.ERROR
@@ -32,4 +34,11 @@ def find(case: Case) -> Iterator[Finding]:
             message = f"superseded by `{edge.new}`, which had already ended on {day_of(ended)}"
             help_ = "name the entry that holds instead, or remove the links on both ends and write `status: active`"
             place = case.link_place(edge.old, "superseded_by", edge.new)
-            yield Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "deprecated_at"))
+            other = case.catalog.place(edge.new, "deprecated_at")
+            shown = Finding(CODE, message, place, help_, edge.old, other=other)
+            yield with_choice(shown, "Take the old entry back into force", _undo, case, edge.old, edge.new)
+
+
+def _undo(case: Case, old: str, new: str) -> list[Edit]:
+    """Remove the links on both ends, the claim last: with it alone, the old entry is still superseded."""
+    return [*reviving(case, old, new), *unlinking(case, new, "supersedes", old)]

@@ -10,6 +10,7 @@ Fails:
 
 Fix: write `status: active` in the draft once it is approved. Until then write `status: active` in the old entry, and
 remove `superseded_by` and `deprecated_at` from it.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.edges import EdgeKind
+from mdmem.checks.fixing import reviving, with_choice
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Severity
 
@@ -37,4 +39,5 @@ def find(case: Case) -> Iterator[Finding]:
             message = f"names `{edge.new}` as successor, which is still a draft"
             help_ = f"remove `superseded_by` until `{edge.new}.md` says `status: active`"
         place = case.link_place(edge.old, "superseded_by", edge.new)
-        yield Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "status"))
+        shown = Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "status"))
+        yield with_choice(shown, "Keep the old entry in force", reviving, case, edge.old, edge.new)

@@ -9,14 +9,16 @@ Fails:
     app/rules/c.md    supersedes: [app/rules/a]    status: draft
 
 Fix: supersede the head of the chain, which the finding names.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mdmem.checks.case import Case
+from mdmem.checks.case import Case, Link
 from mdmem.checks.edges import Edge
+from mdmem.checks.relinking import with_link
 from mdmem.entry.model import Entry, Status, instant_of
 from mdmem.finding import Finding, Severity
 
@@ -35,7 +37,17 @@ def find(case: Case) -> Iterator[Finding]:
         message = f"supersedes `{edge.old}`, which `{earlier}` already supersedes"
         place = case.link_place(edge.new, "supersedes", edge.old)
         other = case.link_place(edge.old, "superseded_by", earlier)
-        yield Finding(CODE, message, place, help_, edge.new, other=other)
+        shown = Finding(CODE, message, place, help_, edge.new, other=other)
+        link = _link(case, edge) if len(heads) == 1 else None
+        yield with_link(shown, case, link, heads[0], is_safe=False) if link else shown
+
+
+def _link(case: Case, edge: Edge) -> Link | None:
+    """Return the link of a draft; a split that the old entry declares is meant."""
+    if edge.by_old:
+        return None
+    links = (link for link in case.links if link.entry.address == edge.new and link.field == "supersedes")
+    return next((link for link in links if link.target == edge.old), None)
 
 
 def _earlier(case: Case, edge: Edge) -> str | None:

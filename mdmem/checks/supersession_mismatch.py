@@ -9,6 +9,7 @@ Fails:
     app/rules/old.md    superseded_by: [app/rules/other]
 
 Fix: write the true successor in the old entry, or remove the claim from the other.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from itertools import groupby
 
 from mdmem.checks.case import Case
 from mdmem.checks.edges import EdgeKind
+from mdmem.checks.fixing import with_choice
+from mdmem.document.patch import replace_item, set_fields
 from mdmem.finding import Finding, Severity
 
 CODE = "supersession-mismatch"
@@ -35,4 +38,9 @@ def find(case: Case) -> Iterator[Finding]:
         message = f"`superseded_by` names {listed}, but `{claimant}` supersedes this entry"
         help_ = f"write `superseded_by: [{claimant}]`, or remove `{old}` from `supersedes` in `{claimant}.md`"
         other = case.link_place(claimant, "supersedes", old)
-        yield Finding(CODE, message, case.link_place(old, "superseded_by", named[0]), help_, old, other=other)
+        shown = Finding(CODE, message, case.link_place(old, "superseded_by", named[0]), help_, old, other=other)
+        document, title = case.catalog.document(f"{old}.md"), f"Name `{claimant}` as the successor"
+        if len(case.catalog.entries[old].superseded_by) == 1:
+            yield with_choice(shown, title, replace_item, document, "superseded_by", 0, claimant)
+        else:
+            yield with_choice(shown, title, set_fields, document, {"superseded_by": [claimant]})

@@ -10,6 +10,7 @@ Fails:
 
 Fix: rename one of them with `git mv` and write the new address in the entries that link to it, or merge the two into
 one entry.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.layout import MOVING, at_path
+from mdmem.checks.moving import apart
 from mdmem.checks.twins import composed, twins
 from mdmem.finding import Finding, Place, Severity
 
@@ -30,4 +32,5 @@ def find(case: Case) -> Iterator[Finding]:
     for pair in twins(case, composed):
         message = f"`{ascii(pair.second)[1:-1]}` and `{ascii(pair.first)[1:-1]}` look the same"
         help_ = f"rename one of them {MOVING}"
-        yield at_path(CODE, pair.second_path, message, help_, other=Place(pair.first_path))
+        shown = at_path(CODE, pair.second_path, message, help_, other=Place(pair.first_path))
+        yield apart(shown, case, pair.second)

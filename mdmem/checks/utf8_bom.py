@@ -9,6 +9,7 @@ Fails:
     type: decision
 
 Fix: save the file as UTF-8 without a byte order mark.
+`mdmem check --fix` does it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.finding import Finding, Place, Severity
+from mdmem.checks.fixing import only, with_fix
+from mdmem.finding import Edit, Finding, Place, Severity
 
 CODE = "utf8-bom"
 SEVERITY = Severity.WARNING
@@ -28,4 +30,6 @@ def find(case: Case) -> Iterator[Finding]:
     for address, document in case.documents:
         if document.data.startswith(_MARK):
             message = "the file begins with a byte order mark"
-            yield Finding(CODE, message, Place(document.path), "save it as UTF-8 without the mark", address)
+            found = Finding(CODE, message, Place(document.path), "save it as UTF-8 without the mark", address)
+            edit = Edit(document.path, 0, len(_MARK), b"")
+            yield with_fix(found, "Remove the byte order mark", only, edit)

@@ -9,6 +9,7 @@ Fails:
     app/rules/time/use-utc.md
 
 Fix: move it into a room, as `app/rules/use-utc.md`.
+`mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Collection, Iterator
 from mdmem.catalog import is_misplaced
 from mdmem.checks.case import Case
 from mdmem.checks.layout import at_path
+from mdmem.checks.moving import with_move
 from mdmem.finding import Finding, Severity
 from mdmem.tree import FileKind
 
@@ -32,16 +34,25 @@ def find(case: Case) -> Iterator[Finding]:
         if file.kind is FileKind.FILE and is_misplaced(file.path):
             depth = min(file.path.count("/"), 2)
             message = f"the file lies {_WHERE[depth]}, so it has no address"
-            yield at_path(CODE, file.path, message, _move(file.path, taken))
+            shown, target = at_path(CODE, file.path, message, _help(file.path, taken)), _target(file.path, taken)
+            yield with_move(shown, case, {file.path: target}, f"Move it to `{target}`") if target else shown
 
 
 _WHERE = ("in the root", "in a wing but in no room", "below a room")
 
 
-def _move(path: str, taken: Collection[str]) -> str:
+def _help(path: str, taken: Collection[str]) -> str:
+    *folders, name = path.split("/")
+    target = _target(path, taken)
+    if target is None:
+        return f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
+    return f"move `{path}` to `{target}`, both counted from the memory's root"
+
+
+def _target(path: str, taken: Collection[str]) -> str | None:
+    """Return the place in the room above it; what lies in no room has none that is certain."""
     *folders, name = path.split("/")
     if len(folders) < 2:
-        return f"move it into a room, as `{folders[0] if folders else '<wing>'}/<room>/{name}`"
+        return None
     room = "/".join(folders[:2])
-    target = f"{room}/{name}" if f"{room}/{name}" not in taken else f"{room}/{'-'.join([*folders[2:], name])}"
-    return f"move `{path}` to `{target}`, both counted from the memory's root"
+    return f"{room}/{name}" if f"{room}/{name}" not in taken else f"{room}/{'-'.join([*folders[2:], name])}"

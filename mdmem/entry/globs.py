@@ -25,6 +25,14 @@ def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
     return next((path for path in paths if any(rule.covers(path) for rule in rules)), None)
 
 
+def fixed_part(glob: str) -> str | None:
+    """Return the path at or below which all lies that a glob covers, empty for the top; None where it covers nothing."""
+    rule = _rule(glob)
+    if rule is _NOTHING:
+        return None
+    return rule.plain.rstrip("/") if rule.pattern is None else rule.literal.rpartition("/")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """A glob as git reads it: first as a plain path, then as `literal` followed by what `pattern` matches."""

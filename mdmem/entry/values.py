@@ -84,9 +84,10 @@ def _glob(value: object) -> object:
 
 
 def _pairs(value: object) -> object:
-    if not isinstance(value, dict) or not all(isinstance(reason, str) and reason for reason in value.values()):
+    if not isinstance(value, dict) or not all(reason is None or isinstance(reason, str) for reason in value.values()):
         raise PydanticCustomError("wrong-type", "expected a mapping of check code to reason")
-    return tuple(value.items())
+    # A code without a reason is for a check to name.
+    return tuple((code, reason) for code, reason in value.items() if reason)
 
 
 def _relations(value: object) -> object:

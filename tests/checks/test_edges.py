@@ -40,6 +40,9 @@ class MemoryTree:
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         return {file.path: digest_of(self.texts[file.path].encode()) for file in files}
 
+    def identity(self, path: str, content: bytes) -> str:
+        return digest_of(content)
+
 
 def catalog_of(**entries: dict[str, object] | str) -> Catalog:
     """Load entries by their id in `app/rules`; a text stands as it is."""
@@ -183,6 +186,21 @@ def test_pending_when_a_draft_names_an_entry_that_stays_silent() -> None:
     assert kind_of({"supersedes": [OLD], "status": "draft"}, {}) is EdgeKind.PENDING
 
 
+def test_pending_when_the_new_entry_was_turned_down() -> None:
+    new = {"supersedes": [OLD], **ENDED, "deprecated_reason": "Too slow."}
+    assert kinds(catalog_of(new=new, old={})) == {("new", "old"): EdgeKind.PENDING}
+
+
+def test_missing_back_when_the_new_entry_ended_without_a_reason() -> None:
+    assert kinds(catalog_of(new={"supersedes": [OLD], **ENDED}, old={})) == {("new", "old"): EdgeKind.MISSING_BACK}
+
+
+def test_one_turned_down_is_no_second_successor() -> None:
+    turned_down = {"supersedes": [OLD], **ENDED, "deprecated_reason": "Too slow."}
+    found = kinds(catalog_of(new={"supersedes": [OLD]}, other=turned_down, old={"superseded_by": [NEW], **ENDED}))
+    assert found == {("new", "old"): EdgeKind.SOUND, ("other", "old"): EdgeKind.PENDING}
+
+
 def test_by_draft_when_the_old_entry_was_flipped() -> None:
     new = {"supersedes": [OLD], "status": "draft"}
     assert kind_of(new, {"superseded_by": [NEW], **ENDED}) is EdgeKind.BY_DRAFT
@@ -320,7 +338,8 @@ def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, o
             assert catalog.entries[edge.old].status == "deprecated"
             assert edge.new in catalog.lineage.successors[edge.old]
         if edge.kind is EdgeKind.PENDING:
-            assert catalog.entries[edge.new].status == "draft"
+            new = catalog.entries[edge.new]
+            assert new.status == "draft" or (new.status == "deprecated" and new.why_ended and not edge.by_old)
 
 
 @given(MEMORIES, st.sampled_from(["active", "draft", "deprecated"]))

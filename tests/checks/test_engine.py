@@ -1,14 +1,20 @@
-"""What a run of the checks reports, and what an entry keeps out of the report."""
+"""What a run of the checks reports, which checks it runs, and what an entry keeps out of the report."""
 
 from datetime import date
 from pathlib import Path
 
+import pytest
 from builders import write_entry
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
-from mdmem.settings import Settings
+from mdmem.checks.engine import chosen_codes, mark_new, require_known_wings, run
+from mdmem.checks.registry import CODES
+from mdmem.errors import SettingsError, UsageError
+from mdmem.finding import Finding, Place
+from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.tree import WorkingTree
 
 EMPTY = "body-empty"
@@ -59,3 +65,92 @@ def test_entry_keeps_out_what_another_end_would_say_only_at_its_own(tmp_path: Pa
     write_entry(tmp_path, "app/rules/old", ignore="{supersession-one-sided: not here}")
     case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
     assert [finding.address for finding in run(case, ["supersession-one-sided"])] == ["app/rules/new"]
+
+
+def test_code_without_a_reason_keeps_out_nothing_beside_one_with_a_reason(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app/rules/a", f"{{{EMPTY}: , {DANGLING}: it is coming}}")
+    assert reported(tmp_path) == [(EMPTY, "app/rules/a")]
+
+
+def test_codes_are_the_roots_and_those_that_a_wing_selects() -> None:
+    settings = Settings(select=(EMPTY,), wings={"app": WingSettings(select=("expired",))})
+    assert chosen_codes(settings) == (EMPTY, "expired")
+
+
+def test_codes_asked_for_are_run_whatever_the_settings_choose() -> None:
+    settings = Settings(ignore=(EMPTY,), wings={"app": WingSettings(select=("expired",))})
+    assert chosen_codes(settings, [EMPTY, DANGLING], [DANGLING]) == (EMPTY,)
+
+
+def test_codes_leave_out_what_every_wing_and_the_root_ignore() -> None:
+    settings = Settings(ignore=(EMPTY,), wings={"app": WingSettings(ignore=(DANGLING,))})
+    assert set(CODES) - set(chosen_codes(settings)) == {EMPTY}
+
+
+def test_code_asked_for_that_does_not_exist_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match=r"^there is no check `body-emty`; did you mean `body-empty`"):
+        chosen_codes(Settings(), ["body-emty"])
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "key"),
+    [
+        ("[check]\nselect = ['body-emty']", 2, "check.select"),
+        ("[check]\nselect = []\nignore = [\n  'expired',\n  'body-emty',\n]", 5, "check.ignore"),
+        ("[check.severity]\nexpired = 'info'\nbody-emty = 'info'", 3, "check.severity"),
+        ("[check]\nseverity = {body-emty = 'info'}", 2, "check.severity"),
+        ("[check]\nselect = []\n[wings.app.check]\nselect = ['body-emty']", 4, "wings.app.check.select"),
+        ("[wings.app]\ncheck.severity.body-emty = 'info'", 2, "wings.app.check.severity"),
+    ],
+)
+def test_code_in_the_settings_that_does_not_exist_is_named_with_its_line(content: str, line: int, key: str) -> None:
+    settings = parse_settings(content.encode())
+    with pytest.raises(SettingsError) as caught:
+        chosen_codes(settings)
+    sentence = f"mdmem.toml:{line}: `{key}` names `body-emty`, which is no check; did you mean `body-empty`"
+    assert (str(caught.value)[: len(sentence)], caught.value.line) == (sentence, line)
+    assert caught.value.readable == settings
+
+
+def test_table_of_a_wing_that_is_not_there_is_refused_with_the_nearest() -> None:
+    settings = parse_settings(b"[check]\n[wings.ap.check]\nignore = []\n")
+    require_known_wings(settings, ["ap"])
+    with pytest.raises(SettingsError) as caught:
+        require_known_wings(settings, ["shop", "app"])
+    assert str(caught.value) == "mdmem.toml:2: `wings.ap` is about a wing that is not there; did you mean `app`?"
+
+
+def found(message: str, line: int = 1, path: str = "app/rules/a.md", code: str = EMPTY) -> Finding:
+    return Finding(code, message, Place(path, line))
+
+
+def test_finding_is_new_where_the_base_has_none_of_its_code_and_file() -> None:
+    base = [found("it is empty"), found("it is empty", path="app/rules/b.md")]
+    now = [found("it is empty", code=DANGLING), *base, found("it is empty", path="app/rules/c.md")]
+    assert [one.new for one in mark_new(now, base)] == [True, False, False, True]
+
+
+def test_finding_is_not_new_for_a_shifted_line_or_another_number() -> None:
+    base = [found("it has 812 tokens, line 3", 3)]
+    assert [one.new for one in mark_new([found("it has 90 tokens, line 14", 14)], base)] == [False]
+
+
+def test_finding_is_new_for_another_quoted_number() -> None:
+    assert [one.new for one in mark_new([found("`a-2` is gone")], [found("`a-1` is gone")])] == [True]
+
+
+def test_last_of_several_alike_is_new_where_the_base_has_fewer() -> None:
+    now = [found("it dangles", line) for line in (2, 5, 9)]
+    assert [one.new for one in mark_new(now, now[:2])] == [False, False, True]
+
+
+alike = st.lists(st.builds(found, st.sampled_from(["a", "b 1", "b 2"]), st.integers(1, 3)), max_size=8)
+
+
+@given(alike, alike)
+def test_new_findings_are_as_many_as_the_base_lacks(now: list[Finding], base: list[Finding]) -> None:
+    marked = mark_new(now, base)
+    assert [(one.message, one.place) for one in marked] == [(one.message, one.place) for one in now]
+    for start in ("a", "b"):
+        more = sum(one.message[0] == start for one in now) - sum(one.message[0] == start for one in base)
+        assert sum(one.new for one in marked if one.message[0] == start) == max(0, more)

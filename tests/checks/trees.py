@@ -10,7 +10,7 @@ from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run
 from mdmem.settings import Settings
-from mdmem.tree import Tree, TreeFile, Unreadable
+from mdmem.tree import Tree, TreeFile, Unreadable, digest_of
 
 
 @dataclass
@@ -30,6 +30,9 @@ class ListedTree:
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         return {}
+
+    def identity(self, path: str, content: bytes) -> str:
+        return digest_of(content)
 
 
 @dataclass(frozen=True)

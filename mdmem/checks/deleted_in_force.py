@@ -1,0 +1,32 @@
+"""An entry that was in force is gone.
+
+Who relied on the rule finds neither the rule nor why it ended. A rule ends by its status, and its file stays as
+history. A body that stands at another address in the same change has moved, and a draft or an ended entry may go.
+
+Fails:
+
+    git rm app/rules/use-utc.md     (status: active in the base)
+
+Fix: bring the file back, and end the entry with `mdmem deprecate` or `mdmem supersede`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.checks.case import Case
+from mdmem.finding import Finding, Place, Severity
+
+CODE = "deleted-in-force"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each entry that bound in the base and is neither here nor moved, at the path it had."""
+    if case.base is None:
+        return
+    for entry in case.changes.gone:
+        if case.base.catalog.lineage.is_current(entry.address):
+            message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
+            help_ = "bring the file back, then end it with `mdmem deprecate` or `mdmem supersede`"
+            yield Finding(CODE, message, Place(entry.path), help_, entry.address)

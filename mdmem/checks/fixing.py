@@ -1,0 +1,161 @@
+"""What the fixes of the checks have in common: built from patches, given up where a file cannot be patched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from mdmem.catalog import full_address
+from mdmem.checks.case import Case, written_links
+from mdmem.document.parse import Document
+from mdmem.document.patch import UnpatchableError, remove_item, set_fields
+from mdmem.entry.model import Entry, Status
+from mdmem.finding import Edit, Finding, Fix, Place
+
+Values = dict[str, "str | list[str] | None"]
+
+
+def with_fix(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:
+    """Return a finding with the safe fix that a patch makes of what it is given.
+
+    Without a fix where the file cannot be patched, or where there is nothing to patch.
+    """
+    return _fixed(finding, title, lambda: patch(*given), is_safe=True)
+
+
+def with_choice(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:
+    """Return a finding with a fix that decides for a person, as `with_fix` does."""
+    return _fixed(finding, title, lambda: patch(*given), is_safe=False)
+
+
+def with_renames(finding: Finding, title: str, renames: Mapping[str, str], edits: Iterable[Edit]) -> Finding:
+    """Return a finding with the fix that makes edits and then renames files; it decides for a person."""
+    return _fixed(finding, title, lambda: edits, is_safe=False, renames=tuple(sorted(renames.items())))
+
+
+def _fixed(
+    finding: Finding,
+    title: str,
+    make: Callable[[], Iterable[Edit]],
+    *,
+    is_safe: bool,
+    renames: tuple[tuple[str, str], ...] = (),
+) -> Finding:
+    try:
+        edits = tuple(make())
+    except UnpatchableError:
+        return finding
+    return replace(finding, fix=Fix(title, edits, is_safe, renames)) if edits or renames else finding
+
+
+def only(*edits: Edit) -> tuple[Edit, ...]:
+    """Return edits that are known already as what a patch makes."""
+    return edits
+
+
+def loaded_with_fixes(case: Case, code: str, mend: Callable[[Document, Finding], Finding]) -> Iterator[Finding]:
+    """Yield what loading found under a code, each with the fix that its document gives."""
+    for finding in case.loaded(code):
+        yield mend(case.catalog.document(finding.place.path), finding)
+
+
+def fields_of(document: Document) -> Mapping[str, Any]:
+    """Return the fields of a document, none where they cannot be read."""
+    return document.fields if document.fields is not None else {}
+
+
+def key_at(document: Document, place: Place) -> str | None:
+    """Return the key that stands at a place, or whose value does."""
+    found = field_at(document, place)
+    return found[0] if found else None
+
+
+def field_at(document: Document, place: Place) -> tuple[str, int] | None:
+    """Return the field whose key, value or item stands at a place, and the number of the item."""
+    for name, value in fields_of(document).items():
+        if place in (document.place(name), document.place(name, of_key=True)):
+            return name, 0
+        for item in range(len(value) if isinstance(value, list) else 0):
+            if document.place(name, item) == place:
+                return name, item
+    return None
+
+
+def line_start(document: Document, line: int) -> int:
+    """Return the offset in a file's text at which a line starts; lines count from 1."""
+    offset = 0
+    for _ in range(line - 1):
+        offset = document.text.index("\n", offset) + 1
+    return offset
+
+
+def line_end(document: Document) -> str:
+    """Return how most lines of a file end: CRLF or LF."""
+    both = document.text.count("\r\n")
+    return "\r\n" if both * 2 > document.text.count("\n") else "\n"
+
+
+def ending(entry: Entry, case: Case, *successors: str) -> Values:
+    """Return what an entry's front matter has to say for it to have ended, today unless it says when, and by whom."""
+    values: Values = {}
+    if successors:
+        written = written_links(case.catalog.document(entry.path), "superseded_by")
+        values["superseded_by"] = [*written, *successors]
+    if entry.status is not Status.DEPRECATED:
+        values["status"] = Status.DEPRECATED.value
+        if entry.deprecated_at is None and "deprecated_at" not in entry.unread:
+            values["deprecated_at"] = case.today.isoformat()
+    return values
+
+
+def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
+    """Return the edits that take an entry back into force and its link to a successor away."""
+    entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
+    item = item_of(case, old, "superseded_by", new)
+    written = written_links(document, "superseded_by")
+    values: Values = {"superseded_by": [link for place, link in enumerate(written) if place != item]}
+    if entry.status is Status.DEPRECATED:
+        values |= {"status": Status.ACTIVE.value, "deprecated_at": None}
+    return set_fields(document, values)
+
+
+def unlinking(case: Case, address: str, field: str, target: str) -> tuple[Edit, ...]:
+    """Return the edits that take a link out of a field; none where it is not there."""
+    item = item_of(case, address, field, target)
+    return () if item is None else remove_item(case.catalog.document(f"{address}.md"), field, item)
+
+
+def item_of(case: Case, address: str, field: str, target: str) -> int | None:
+    """Return the number of the item of a link field that means an address."""
+    written = enumerate(written_links(case.catalog.document(f"{address}.md"), field))
+    return next((item for item, link in written if full_address(link, address, case.catalog.addresses) == target), None)
+
+
+def certainly_meant(value: str, allowed: Iterable[str]) -> str | None:
+    """Return the one allowed word that a value is, but for case, a joining sign, or one slip of the pen."""
+    plain = value.strip().casefold().replace("-", "_").replace(" ", "_")
+    close = [word for word in allowed if is_slip(plain, word)]
+    return close[0] if len(close) == 1 else None
+
+
+def is_slip(written: str, meant: str) -> bool:
+    """Say whether two words are equal, or one character apart: one more, one less, another, or two swapped."""
+    if abs(len(written) - len(meant)) > 1:
+        return False
+    pairs = zip(written, meant, strict=False)
+    first = next((index for index, (one, other) in enumerate(pairs) if one != other), min(len(written), len(meant)))
+    rest, wanted = written[first:], meant[first:]
+    swapped = rest[1:2] + rest[:1] + rest[2:]
+    return rest == wanted or wanted in (rest[1:], swapped) or wanted[1:] in (rest, rest[1:])
+
+
+def is_only_cause(document: Document, name: str, item: int) -> bool:
+    """Say whether an item of a link field is all that explains why a deprecated entry ended."""
+    fields = fields_of(document)
+    if name != "superseded_by" or fields.get("status") != Status.DEPRECATED.value:
+        return False
+    if fields.get("deprecated_reason") or fields.get("reason"):
+        return False
+    value = fields.get(name)
+    return not isinstance(value, list) or len(value) <= 1 or item >= len(value)

@@ -1,0 +1,103 @@
+"""What a file says must not be said of it: the comments `mdmem: ignore` of a body and `ignore` of a front matter."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mdmem.catalog.links import is_manifest
+from mdmem.checks.case import Case
+from mdmem.checks.registry import CODES, EXCUSABLE
+from mdmem.document.parse import Document, without_code
+from mdmem.finding import Finding, Place
+
+# A comment that nothing closes reaches to the end, as it does for whoever renders it.
+_COMMENT = re.compile(r"<!--\s*mdmem:(.*?)(-->|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One check that one file wants silent; with a `fault`, which is a message and a help, it keeps nothing back."""
+
+    code: str
+    reason: str
+    place: Place
+    address: str | None = None
+    fault: tuple[str, str] | None = None
+
+
+def suppressions(case: Case) -> Iterator[Suppression]:
+    """Yield every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
+    for entry, document in case.entries:
+        for code, reason in _in_front_matter(document).items():
+            given = reason if isinstance(reason, str) else ""
+            how = f"write `ignore: {{{code}: REASON}}`"
+            place = document.place("ignore")
+            yield Suppression(code, given, place, entry.address, _fault(code, given, how))
+        yield from _in_comments(document, case.prose[entry.address], entry.address)
+    for file in filter(is_manifest, case.catalog.others):
+        manifest = case.catalog.document(file.path)
+        # One whose front matter cannot be read may hide a wing; one without is prose and hides nothing.
+        if manifest.fields is not None or any(one.code == "front-matter-missing" for one in manifest.findings):
+            yield from _in_comments(manifest, without_code(manifest.body), None)
+
+
+def _in_front_matter(document: Document) -> dict[str, object]:
+    stated = document.fields.get("ignore") if document.fields is not None else None
+    return stated if isinstance(stated, dict) else {}
+
+
+def _in_comments(document: Document, prose: str, address: str | None) -> Iterator[Suppression]:
+    if "mdmem:" not in document.body:
+        return
+    for comment in _COMMENT.finditer(prose):
+        # Code is blank in the prose, and a reason may hold some.
+        words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)
+        verb, code, reason = (*words, "", "", "")[:3]
+        code, reason = code.rstrip(":"), " ".join(reason.split())
+        place = document.body_place(comment.start(), 4)
+        fault = _fault(code, reason, f"write `<!-- mdmem: ignore {code} REASON -->`")
+        if verb != "ignore":
+            form = "write `<!-- mdmem: ignore CODE REASON -->`"
+            fault = (f"`mdmem: {verb}` is no instruction; the only one is `mdmem: ignore`", form)
+        elif not comment[2]:
+            fault = ("the comment is never closed", "write `-->` behind the reason")
+        yield Suppression(code, reason, place, address, fault)
+
+
+def _fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
+    if not code:
+        return "no check is named to ignore", "write `<!-- mdmem: ignore CODE REASON -->`"
+    if code not in CODES:
+        close = difflib.get_close_matches(code, EXCUSABLE, n=1, cutoff=0.4)
+        help_ = f"write `{close[0]}`" if close else "run `mdmem check --explain all` to see the codes"
+        return f"there is no check `{code}` to ignore", help_
+    if code not in EXCUSABLE:
+        return f"`{code}` cannot be ignored by a file", "mend what it finds, and remove this"
+    if not re.search(r"\w", reason):
+        return f"`{code}` is ignored without a reason, so it is not", how
+    return None
+
+
+class Silenced:
+    """The suppressions of a case that hold, and which of them kept a finding back."""
+
+    def __init__(self, case: Case) -> None:
+        """Gather the suppressions."""
+        self._stated = tuple(one for one in suppressions(case) if one.fault is None)
+        self._keys = frozenset((one.place.path, one.code) for one in self._stated)
+        self._used: set[tuple[str, str]] = set()
+
+    def keeps_back(self, finding: Finding) -> bool:
+        """Say whether the file of a finding keeps it back, and remember that it did."""
+        key = (finding.place.path, finding.code)
+        if key not in self._keys:
+            return False
+        self._used.add(key)
+        return True
+
+    def unused(self) -> tuple[Suppression, ...]:
+        """Return the suppressions that kept nothing back so far."""
+        return tuple(one for one in self._stated if (one.place.path, one.code) not in self._used)

@@ -1,0 +1,199 @@
+"""The baseline: what it records, what it keeps out of the report, and which of its records are too much."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.checks.baseline import Baseline, Record, apply_baseline, baseline_of, read_baseline
+from mdmem.checks.registry import CODES
+from mdmem.errors import SettingsError
+from mdmem.finding import Finding, Place, Severity
+from mdmem.settings import Settings, WingSettings
+
+ERROR, WARNING, INFO = Severity
+EMPTY, DANGLING, STRAY, STALE = "body-empty", "dangling-link", "stray-file", "stale-baseline-entry"
+A, B = "app/rules/a", "app/rules/b"
+
+
+def found(code: str, address: str = A, line: int = 1, severity: Severity = ERROR, *, new: bool = False) -> Finding:
+    return Finding(code, "it is so", Place(f"{address}.md", line), "", address, severity=severity, new=new)
+
+
+def known(*records: tuple[str, str, int]) -> Baseline:
+    return Baseline(".known.json", tuple(Record(*record, line=4) for record in records))
+
+
+def applied(
+    findings: list[Finding],
+    *records: tuple[str, str, int],
+    settings: Settings = Settings(),  # noqa: B008  # frozen
+    codes: tuple[str, ...] = CODES,
+) -> tuple[list[int], list[str]]:
+    """Return the lines of what is still reported and the messages about what is too much."""
+    kept, stale = apply_baseline(findings, known(*records), settings=settings, codes=codes)
+    return [one.place.line for one in kept], [one.message for one in stale]
+
+
+def test_baseline_has_one_sorted_line_a_record() -> None:
+    stray = Finding(STRAY, "it is no entry", Place("app/notes.txt"), severity=WARNING)
+    findings = [stray, found(EMPTY, B), found(DANGLING, A, 7), found(DANGLING, A, 5), found("expired", severity=INFO)]
+    expected = b"""{"schema": 1, "findings": [
+{"code": "body-empty", "address": "app/rules/b", "count": 1},
+{"code": "dangling-link", "address": "app/rules/a", "count": 2},
+{"code": "stray-file", "address": "app/notes.txt", "count": 1}
+]}
+"""
+    assert baseline_of(findings) == expected
+    records = (Record(EMPTY, B, 1, 2), Record(DANGLING, A, 2, 3), Record(STRAY, "app/notes.txt", 1, 4))
+    assert read_baseline(expected, path=".known.json") == Baseline(".known.json", records)
+
+
+def test_baseline_of_nothing_is_read_back() -> None:
+    assert read_baseline(baseline_of([])).records == ()
+
+
+@pytest.mark.parametrize("code", ["unreadable", "check-crashed", "unused-suppression", "nothing-checked"])
+def test_baseline_records_nothing_that_cannot_be_excused(code: str) -> None:
+    assert baseline_of([found(code)]) == baseline_of([])
+
+
+def test_baseline_keeps_what_is_known_of_checks_that_did_not_run() -> None:
+    content = baseline_of([found(EMPTY)], old=known((DANGLING, B, 2), (EMPTY, B, 1)), codes=(EMPTY,))
+    assert read_baseline(content).counts == {(EMPTY, A): 1, (DANGLING, B): 2}
+
+
+def test_known_finding_is_kept_out_wherever_it_moved_in_its_file() -> None:
+    assert applied([found(EMPTY, A, 90), found(EMPTY, B, 3)], (EMPTY, A, 1)) == ([3], [])
+
+
+def test_findings_beyond_the_count_are_reported_the_lowest_first() -> None:
+    assert applied([found(DANGLING, A, line) for line in (3, 5, 9)], (DANGLING, A, 2)) == ([9], [])
+
+
+def test_new_finding_is_reported_before_an_old_one_of_its_kind() -> None:
+    findings = [found(DANGLING, A, 3, new=True), found(DANGLING, A, 5), found(DANGLING, A, 9)]
+    assert applied(findings, (DANGLING, A, 2)) == ([3], [])
+
+
+def test_info_counts_as_known() -> None:
+    assert applied([found("expired", severity=INFO)], ("expired", A, 1)) == ([], [])
+
+
+def test_record_that_matches_less_than_it_says_is_stale() -> None:
+    findings = [found(DANGLING, A, 3)]
+    kept, stale = apply_baseline(findings, known((DANGLING, A, 3), (EMPTY, B, 1)), settings=Settings(), codes=CODES)
+    assert (kept, {one.code for one in stale}, {one.severity for one in stale}) == ([], {STALE}, {WARNING})
+    assert [one.message for one in stale] == [
+        "`dangling-link` is recorded 3 times for `app/rules/a`, found once",
+        "`body-empty` is recorded once for `app/rules/b`, found not at all",
+    ]
+    assert {one.place for one in stale} == {Place(".known.json", 4)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "codes", "findings"),
+    [
+        (Settings(), (DANGLING, STALE), []),
+        (Settings(), (EMPTY, DANGLING), []),
+        (Settings(wings={"app": WingSettings(ignore=(EMPTY,))}), CODES, []),
+        (Settings(), CODES, [found("unreadable", B)]),
+        (Settings(), CODES, [found("check-crashed", "mdmem")]),
+    ],
+    ids=[
+        "its check did not run",
+        "nobody asks",
+        "its wing ignores the check",
+        "a file was not read",
+        "a check crashed",
+    ],
+)
+def test_record_is_not_called_stale_where_nobody_can_tell(
+    settings: Settings, codes: tuple[str, ...], findings: list[Finding]
+) -> None:
+    assert applied(findings, (EMPTY, A, 1), settings=settings, codes=codes)[1] == []
+
+
+def test_record_of_what_depends_on_the_checkout_is_never_stale() -> None:
+    assert applied([], ("link-not-tracked", A, 1)) == ([], [])
+
+
+def test_stale_record_weighs_what_the_settings_say() -> None:
+    settings = Settings(severity={STALE: ERROR})
+    (stale,) = apply_baseline([], known((EMPTY, A, 1)), settings=settings, codes=CODES)[1]
+    assert stale.severity is ERROR
+
+
+one = '{"code": "body-empty", "address": "app/rules/a", "count": 1}'
+
+
+@pytest.mark.parametrize(
+    ("records", "line", "said"),
+    [
+        ([one, one.replace("body-empty", "body-emty")], 3, "there is no check `body-emty`; did you mean `body-empty`?"),
+        ([one.replace("body-empty", "qqqq")], 2, "there is no check `qqqq`; `mdmem check --update-baseline` writes"),
+        ([one, one.replace("body-empty", "unreadable")], 3, "`unreadable` cannot be known beforehand; remove the"),
+        ([one, one], 3, "`body-empty` is recorded twice for `app/rules/a`; keep one"),
+        ([one.replace("1", "0")], 2, "`count` must be a whole number from 1, found 0"),
+        ([one.replace("1", "true")], 2, "`count` must be a whole number from 1, found True"),
+        ([one.replace("1", "1.5")], 2, "`count` must be a whole number from 1, found 1.5"),
+        ([one.replace('"app/rules/a"', '""')], 2, "`code` and `address` must be texts; "),
+        ([one.replace('"body-empty"', "3")], 2, "`code` and `address` must be texts; "),
+        ([one.replace("count", "cuont")], 2, "a record has `code`, `address` and `count`, and nothing else; "),
+        ([one, "[]"], 3, "a record has `code`, `address` and `count`, and nothing else; "),
+        (["<<<<<<< HEAD\n" + one], 2, "no JSON: expecting value; "),
+    ],
+)
+def test_record_that_does_not_fit_is_refused_with_its_line(records: list[str], line: int, said: str) -> None:
+    content = '{"schema": 1, "findings": [\n' + ",\n".join(records) + "\n]}\n"
+    with pytest.raises(SettingsError) as caught:
+        read_baseline(content.encode(), path=".known.json")
+    sentence = f".known.json:{line}: {said}"
+    assert (str(caught.value)[: len(sentence)], caught.value.line) == (sentence, line)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[]", "holds no list of `findings`"),
+        (b'{"schema": 1}', "holds no list of `findings`"),
+        (b'{"schema": 1, "findings": {}}', "holds no list of `findings`"),
+        (b'{"schema": 2, "findings": []}', "has the schema 2, and this mdmem reads 1"),
+        (b'{"findings": []}', "has the schema None, and this mdmem reads 1"),
+        (b"\xff", "is not UTF-8 at byte 0"),
+        (b"[" * 100_000, "cannot be read: "),
+        (b"9" * 10_000, "cannot be read: "),
+    ],
+)
+def test_file_that_is_no_baseline_is_refused_with_its_name(content: bytes, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_baseline(content, path=".known.json")
+    assert str(caught.value).startswith(f".known.json {said}")
+    assert str(caught.value).endswith("; `mdmem check --update-baseline` writes it anew")
+
+
+def test_baseline_is_read_with_crlf_and_a_byte_order_mark() -> None:
+    content = b"\xef\xbb\xbf" + baseline_of([found(EMPTY)]).replace(b"\n", b"\r\n")
+    assert read_baseline(content).records == (Record(EMPTY, A, 1, 2),)
+
+
+some = st.lists(
+    st.builds(found, st.sampled_from([EMPTY, DANGLING, "expired"]), st.sampled_from([A, B]), st.integers(1, 9)),
+    max_size=12,
+)
+
+
+@given(some)
+def test_baseline_of_findings_keeps_them_all_out_and_is_never_stale(findings: list[Finding]) -> None:
+    baseline = read_baseline(baseline_of(findings))
+    assert apply_baseline(findings, baseline, settings=Settings(), codes=CODES) == ([], [])
+
+
+@given(some, some)
+def test_baseline_reports_as_many_as_are_beyond_its_counts(old: list[Finding], now: list[Finding]) -> None:
+    baseline = read_baseline(baseline_of(old))
+    kept, stale = apply_baseline(now, baseline, settings=Settings(), codes=CODES)
+    counts = {(one.code, one.address) for one in (*old, *now)}
+    more = {key: sum((one.code, one.address) == key for one in now) - baseline.counts.get(key, 0) for key in counts}
+    assert len(kept) == sum(max(0, count) for count in more.values())
+    assert len(stale) == sum(count < 0 for count in more.values())
+    assert baseline_of(reversed(old)) == baseline_of(old)

@@ -1,0 +1,184 @@
+"""What a change did to its base: moves are told from deletions, and what cannot be read is neither gone nor new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import commit_all, entry_text, git, make_repository, make_root, open_root, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
+from trees import ListedTree
+
+from mdmem.catalog import load
+from mdmem.checks.case import Base, Case
+from mdmem.checks.changes import Changes
+from mdmem.checks.engine import run
+from mdmem.finding import Place
+from mdmem.gitrepo import find_repository
+from mdmem.settings import Settings
+from mdmem.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
+
+TODAY = date(2026, 11, 21)
+RULE = "Times are stored in UTC.\n"
+
+
+def tree_of(**texts: str) -> ListedTree:
+    """Return a tree of files, whose names stand for the addresses `app/rules/NAME`, or `WING__ROOM__NAME`."""
+    content = {
+        f"{name.replace('__', '/') if '__' in name else f'app/rules/{name}'}.md": text for name, text in texts.items()
+    }
+    return ListedTree(
+        tuple(TreeFile(path) for path in content), {path: text.encode() for path, text in content.items()}
+    )
+
+
+def case_of(before: Tree, after: Tree) -> Case:
+    return Case(load(after), Settings(), TODAY, base=Base("base", load(before), Settings()))
+
+
+def told(changes: Changes) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """Return what was changed (from, to), added and taken away, without `app/rules/`."""
+    short = [
+        [entry.address.removeprefix("app/rules/") for entry in entries] for entries in (changes.added, changes.gone)
+    ]
+    pairs = [(one.before.address, one.after.address) for one in changes.changed]
+    return [tuple(end.removeprefix("app/rules/") for end in pair) for pair in pairs], *short
+
+
+def changed(before: Tree, after: Tree) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    return told(case_of(before, after).changes)
+
+
+def test_case_without_a_base_has_no_changes() -> None:
+    assert Case(load(tree_of(a=entry_text())), Settings(), TODAY).changes == Changes()
+
+
+def test_each_kind_of_change_is_told_apart() -> None:
+    before = tree_of(a=entry_text(), b=entry_text("One.\n"), c=entry_text("Two.\n"))
+    after = tree_of(a=entry_text(), b=entry_text("One and a half.\n"), d=entry_text("Three.\n"))
+    assert changed(before, after) == ([("b", "b")], ["d"], ["c"])
+
+
+def test_entry_whose_words_stand_elsewhere_moved() -> None:
+    before = tree_of(a=entry_text(RULE), b=entry_text("One.\n"))
+    after = tree_of(app__times__a=entry_text(" Times  are stored\r\nin UTC.", title="UTC"), b=entry_text("One.\n"))
+    assert changed(before, after) == ([("a", "app/times/a")], [], [])
+
+
+def test_move_to_an_address_that_was_there_before_is_a_deletion() -> None:
+    before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
+    assert changed(before, tree_of(b=entry_text(RULE))) == ([], [], ["a"])
+
+
+def test_two_of_the_same_words_move_to_two_places() -> None:
+    before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
+    after = tree_of(c=entry_text(RULE), d=entry_text(RULE))
+    assert changed(before, after) == ([("a", "c"), ("b", "d")], [], [])
+
+
+def test_two_of_the_same_words_may_become_one() -> None:
+    before = tree_of(a=entry_text(RULE), b=entry_text(RULE))
+    assert changed(before, tree_of(c=entry_text(RULE))) == ([("a", "c"), ("b", "c")], [], [])
+
+
+def test_move_prefers_the_same_name() -> None:
+    before = tree_of(utc=entry_text(RULE))
+    after = tree_of(app__a__time=entry_text(RULE), app__z__utc=entry_text(RULE))
+    assert changed(before, after) == ([("utc", "app/z/utc")], ["app/a/time"], [])
+
+
+def test_entries_that_say_nothing_do_not_move() -> None:
+    before, after = tree_of(a=entry_text("", type="note")), tree_of(b=entry_text("", type="note"))
+    assert changed(before, after) == ([], ["b"], ["a"])
+
+
+BROKEN = "---\ntype: [\n---\n"
+
+
+@pytest.mark.parametrize(("before", "after"), [(BROKEN, entry_text()), (entry_text(), BROKEN), (BROKEN, BROKEN + "x")])
+def test_file_that_cannot_be_parsed_on_a_side_is_neither_new_nor_gone(before: str, after: str) -> None:
+    assert changed(tree_of(a=before), tree_of(a=after)) == ([], [], [])
+
+
+@pytest.mark.parametrize("place", ["app", "app/rules"])
+@pytest.mark.parametrize("kind", [FileKind.SYMLINK, FileKind.UNREADABLE])
+def test_entries_below_a_closed_folder_are_neither_new_nor_gone(place: str, kind: FileKind) -> None:
+    opened, closed = tree_of(a=entry_text()), ListedTree((TreeFile(place, kind),))
+    assert changed(opened, closed) == ([], [], [])
+    assert changed(closed, opened) == ([], [], [])
+
+
+def test_line_endings_alone_leave_the_text(tmp_path: Path) -> None:
+    changes = case_of(tree_of(a=entry_text(RULE)), tree_of(a=entry_text(RULE).replace("\n", "\r\n"))).changes
+    assert [(one.keeps_text, one.keeps_title, one.altered()) for one in changes.changed] == [(True, True, ())]
+
+
+def test_commit_is_compared_with_the_files_on_disk(tmp_path: Path) -> None:
+    root = make_root(make_repository(tmp_path) / "memory")
+    write_entry(root, "app/rules/a", RULE)
+    write_entry(root, "app/rules/b", "One.\n")
+    commit = commit_all(tmp_path)
+    (root / "app/times").mkdir()
+    git(root, "mv", "app/rules/a.md", "app/times/a.md")
+    write_entry(root, "app/rules/b", "Two.\n")
+    repository = find_repository(root)
+    assert repository is not None
+    before = GitTree(repository, "memory", commit, "base")
+    assert changed(before, WorkingTree(root)) == ([("a", "app/times/a"), ("b", "b")], [], [])
+
+
+def test_deleted_file_has_no_line_to_show(tmp_path: Path) -> None:
+    write(make_root(tmp_path), "app/rules/b.md", entry_text())
+    assert open_root(tmp_path).line_of(Place("app/rules/gone.md")) is None
+
+
+def test_files_in_conflict_are_left_out() -> None:
+    from mdmem.checks.case import Conflict, Merge
+
+    case = case_of(tree_of(a=entry_text(RULE), b=entry_text("One.\n")), tree_of(a=entry_text("Other.\n")))
+    assert case.base is not None
+    conflicts = (Conflict("app/rules/a.md", "content"), Conflict("app/rules/b.md", "modify/delete"))
+    merged = replace(case, merge=Merge(case.base, case.base, case.base, conflicts))
+    assert told(merged.changes) == ([], [], [])
+
+
+NAMES = st.sets(st.from_regex(r"[a-z]{1,4}", fullmatch=True), max_size=6)
+
+
+@given(NAMES)
+def test_tree_is_no_change_of_itself(names: set[str]) -> None:
+    tree = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
+    assert changed(tree, tree) == ([], [], [])
+
+
+@given(NAMES)
+def test_whole_wing_that_is_renamed_loses_and_gains_nothing(names: set[str]) -> None:
+    before = tree_of(**{name: entry_text(f"{name}.\n") for name in names})
+    after = tree_of(**{f"shop__rules__{name}": entry_text(f"{name}.\n") for name in names})
+    assert changed(before, after) == ([(name, f"shop/rules/{name}") for name in sorted(names)], [], [])
+
+
+@given(NAMES, NAMES)
+def test_change_read_backwards_adds_what_it_took(one: set[str], other: set[str]) -> None:
+    before, after = (tree_of(**{name: entry_text(f"{name}.\n") for name in names}) for names in (one, other))
+    _, added, gone = changed(before, after)
+    assert changed(after, before)[1:] == (gone, added)
+
+
+def test_activated_is_what_binds_now_and_did_not() -> None:
+    before = tree_of(
+        a=entry_text("1\n", status="draft"), b=entry_text("2\n", status="under_review"), c=entry_text("3\n")
+    )
+    after = tree_of(a=entry_text("1\n"), b=entry_text("2\n"), c=entry_text("4\n"), d=entry_text("5\n"))
+    found = [(old and old.status, new.address) for old, new in case_of(before, after).changes.activated()]
+    assert found == [(None, "app/rules/d"), ("draft", "app/rules/a")]
+
+
+def test_ended_entry_of_the_base_may_be_moved_and_stays_ended() -> None:
+    ended = entry_text(RULE, status="deprecated", reason="closed")
+    case = case_of(tree_of(a=ended), tree_of(b=ended))
+    codes = ["deleted-in-force", "illegal-transition", "superseded-entry-edited", "frozen-text-changed"]
+    assert run(case, codes) == []

@@ -1,0 +1,140 @@
+"""Every fix of every golden case: `fixed.diff` beside `expected.txt` is what it changes, and no file of it, nothing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_cases import CASES, TODAY, facts_of
+
+from mdmem.authoring.mending import Mended, mend_all
+from mdmem.catalog import load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import Report, run
+from mdmem.checks.registry import CODES
+from mdmem.finding import Finding, Severity
+from mdmem.settings import Settings, parse_settings
+from mdmem.tree import Tree, WorkingTree
+from mdmem.tree.overlaid import OverlaidTree
+
+FIXED = "fixed.diff"
+FIXABLE = (
+    *("utf8-bom", "mixed-line-endings", "no-final-newline", "wrong-depth", "odd-extension", "bad-name"),
+    *("front-matter-missing", "fence-unterminated", "fence-variant", "yaml-syntax", "comment-truncates-value"),
+    *("wiki-link-value", "key-spelling", "empty-value", "missing-field", "wrong-type", "unknown-type"),
+    *("unknown-status", "link-placeholder", "duplicate-list-item", "dangling-link", "short-address", "link-by-path"),
+    *("self-link", "duplicate-link", "body-link-broken", "link-to-superseded", "supersession-one-sided"),
+    *("supersession-mismatch", "superseded-but-active", "superseded-by-draft", "superseded-by-dead"),
+    *("two-successors", "supersedes-superseded", "deprecated-at-missing"),
+)
+# What could not be read before is read now, and says what was wrong all along.
+REVEALED = {("key-spelling", "dangling-link")}
+
+
+def settings_of(folder: Path) -> Settings:
+    path = folder / "root" / "mdmem.toml"
+    return parse_settings(path.read_bytes() if path.exists() else b"")
+
+
+def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> Report:
+    case = Case(load(tree), settings_of(folder), TODAY, facts_of(folder))
+    return Report(tree.name, 0, tuple(run(case, codes)))
+
+
+def mended(folder: Path, tree: Tree) -> Mended:
+    return mend_all(tree, lambda one: check(folder, one, (folder.parent.name,)), with_unsafe=True)
+
+
+def after(result: Mended, tree: Tree) -> OverlaidTree:
+    """Return the tree that a plan leads to."""
+    contents = {change.path: change.after for change in result.plan.changes}
+    renames = [(change.path, change.to) for change in result.plan.changes if change.to != change.path]
+    return OverlaidTree(tree).having(contents, renames)
+
+
+def shown(result: Mended) -> str:
+    """Return what a plan changes, as a diff in which marks and line ends can be read."""
+    return "".join(line for change in result.plan.changes for line in _diff(change.path, change.to, change))
+
+
+def _diff(path: str, to: str, change: object) -> Iterator[str]:
+    yield from (
+        difflib.unified_diff(
+            _lines(change.before),
+            _lines(change.after),
+            path,
+            to,
+            n=0,  # type: ignore[attr-defined]
+        )
+        if change.before != change.after
+        else [f"rename {path} => {to}\n"]
+    )  # type: ignore[attr-defined]
+
+
+def _lines(data: bytes) -> list[str]:
+    lines = data.decode().replace("\ufeff", "<BOM>").replace("\r", "<CR>").split("\n")
+    ends = [f"{line}\n" for line in lines[:-1]]
+    return [*ends, f"{lines[-1]}<no newline>\n"] if lines[-1] else ends
+
+
+def failing_cases() -> list[Path]:
+    found = (case for code in FIXABLE for case in sorted((CASES / code).iterdir()))
+    return [case for case in found if not case.name.startswith("clean")]
+
+
+def errors_of(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
+    return {(one.code, one.message) for one in findings if one.severity is Severity.ERROR}
+
+
+named = pytest.mark.parametrize("folder", failing_cases(), ids=lambda path: f"{path.parent.name}/{path.name}")
+
+
+@named
+def test_fix_changes_only_what_is_meant(folder: Path) -> None:
+    expected = folder / FIXED
+    assert shown(mended(folder, WorkingTree(folder / "root"))) == (expected.read_text() if expected.exists() else "")
+
+
+@named
+def test_fixed_findings_are_gone_and_no_error_is_new(folder: Path) -> None:
+    tree = WorkingTree(folder / "root")
+    result = mended(folder, tree)
+    before, now = (check(folder, one, CODES) for one in (tree, after(result, tree)))
+    new = {code for code, _ in errors_of(now.findings) - errors_of(before.findings)}
+    assert {code for code in new if (folder.parent.name, code) not in REVEALED} == set()
+    left = {(one.place.path, one.message) for one in now.findings if one.code == folder.parent.name}
+    assert {(one.place.path, one.message) for one in result.fixed}.isdisjoint(left)
+
+
+@named
+def test_fix_is_the_same_twice(folder: Path) -> None:
+    tree = WorkingTree(folder / "root")
+    again = mended(folder, after(mended(folder, tree), tree))
+    assert again.plan.changes == ()
+
+
+@pytest.mark.parametrize("code", FIXABLE)
+def test_fixable_check_has_a_case_that_is_fixed(code: str) -> None:
+    assert list((CASES / code).glob(f"*/{FIXED}"))
+
+
+@named
+def test_title_of_a_fix_starts_with_a_verb(folder: Path) -> None:
+    found = check(folder, WorkingTree(folder / "root"), (folder.parent.name,)).findings
+    titles = [one.fix.title for one in found if one.fix is not None]
+    verbs = ("Add", "Correct", "End", "Keep", "Move", "Name", "Put", "Remove", "Rename", "Take", "Write")
+    assert [title for title in titles if not title.startswith(tuple(f"{verb} " for verb in verbs))] == []
+
+
+def test_other_checks_offer_no_fix() -> None:
+    others = [code for code in CODES if code not in FIXABLE]
+    found = [
+        (case, check(case, WorkingTree(case / "root"), (code,)))
+        for code in others
+        if (CASES / code).is_dir()
+        for case in sorted((CASES / code).iterdir())
+        if (case / "root").is_dir()
+    ]
+    assert [(case.name, one.code) for case, report in found for one in report.findings if one.fix is not None] == []

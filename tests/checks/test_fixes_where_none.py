@@ -1,0 +1,194 @@
+"""Where a fix would be a guess there is none, or one that asks for a decision."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import TODAY, make_root, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.catalog import load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run
+from mdmem.checks.fixing import certainly_meant, is_slip
+from mdmem.checks.requoting import with_syntax_fix, with_whole_value
+from mdmem.document.parse import parse_document
+from mdmem.document.patch import apply_edits
+from mdmem.finding import Fix
+from mdmem.settings import parse_settings
+from mdmem.tree import WorkingTree
+
+PATH = "app/rules/a.md"
+HEAD = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n"
+BODY = "---\n\nText.\n\nRationale: tried.\n"
+
+
+def fixes(root: Path, code: str, settings: bytes = b"") -> list[Fix | None]:
+    """Return the fix of each finding of a check."""
+    case = Case(load(WorkingTree(root)), parse_settings(settings), date.fromisoformat(TODAY))
+    return [one.fix for one in run(case, [code])]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("empty-value", f"{HEAD}owner:  # ask Ada\n{BODY}"),
+        (
+            "empty-value",
+            f"{HEAD}owner:\n# who asks\n  # for it\nTags: [a]\n{BODY}".replace("owner:\n", "owner: ~ # x\n"),
+        ),
+        ("key-spelling", f"{HEAD}Tags: [a]\ntags: [b]\n{BODY}"),
+        ("yaml-syntax", f"{HEAD}title: 'tis the season\nowner: api\n{BODY}"),
+        ("yaml-syntax", f'{HEAD}title: "one\n  and two\n{BODY}'),
+        ("yaml-syntax", f"{HEAD}title: @one\n  and two\n{BODY}"),
+        ("yaml-syntax", f"{HEAD}title: one: two\n  and three\n{BODY}"),
+        ("yaml-syntax", f'{HEAD}title: "one" and "two"\n{BODY}'),
+        ("yaml-syntax", f'{HEAD}title: "a\\tb \\d"\n{BODY}'),
+        ("yaml-syntax", f"{HEAD}reviewer:Ada\n{BODY}"),
+        ("yaml-syntax", f"{HEAD}title: Retries: three # or four\n{BODY}"),
+        ("comment-truncates-value", f"{HEAD}tags: [a #b\n  ]\n{BODY}"),
+        ("comment-truncates-value", f"{HEAD}title: two\n  lines #2 here\n{BODY}"),
+        ("fence-unterminated", f"{HEAD}\ntitle: A\n\nText.\n"),
+        ("fence-unterminated", f"{HEAD}# a comment or a heading\n\nText.\n"),
+        ("fence-unterminated", HEAD),
+        ("fence-unterminated", "---\ntype: decision\n\nText.\n"),
+        ("fence-variant", "+++\ntype = 'decision'\n+++\n\nText.\n"),
+        ("fence-variant", "----\nText.\n----\n"),
+        ("front-matter-missing", "type: of prose\n\nText.\n"),
+        ("missing-field", "---\ntype: decision\nstate: active\ncreated_at: 2026-03-05\n---\n\nText.\n"),
+        ("unknown-status", HEAD.replace("active", "inactive") + BODY),
+        ("unknown-type", HEAD.replace("decision", "adr") + BODY),
+        ("wrong-type", f"{HEAD}owner: [web, api]\n{BODY}"),
+        ("wrong-type", f"{HEAD}confidence: 1.5\n{BODY}"),
+        ("wrong-type", f"{HEAD}confidence: 130%\n{BODY}"),
+        ("wrong-type", f"{HEAD}ignore: [vague-invariant]\n{BODY}"),
+        ("self-link", f"{HEAD}superseded_by: [app/rules/a]\n{BODY}".replace("active", "deprecated")),
+        ("self-link", f"{HEAD}label: local-override\noverrides: a\n{BODY}"),
+        ("link-placeholder", f"{HEAD}superseded_by: none\n{BODY}".replace("active", "deprecated")),
+        ("bad-name", f"{HEAD}{BODY}"),
+        ("title-missing", f"{HEAD}{BODY}"),
+    ],
+)
+def test_there_is_no_fix_where_the_meaning_is_not_certain(tmp_path: Path, code: str, text: str) -> None:
+    write(make_root(tmp_path), PATH if code != "bad-name" else "app/rules/☃.md", text)
+    assert [fix for fix in fixes(tmp_path, code) if fix is not None] == []
+    assert fixes(tmp_path, code) != []
+
+
+def test_entry_of_less_authority_ends_another_only_as_a_decision(tmp_path: Path) -> None:
+    make_root(tmp_path)
+    write_entry(tmp_path, "app/rules/old", type="invariant")
+    write_entry(tmp_path, "app/rules/new", type="note", supersedes=["app/rules/old"])
+    (fix,) = fixes(tmp_path, "supersession-one-sided")
+    assert fix is not None
+    assert not fix.is_safe
+
+
+def test_old_entry_of_a_chain_is_ended_safely(tmp_path: Path) -> None:
+    make_root(tmp_path)
+    write_entry(tmp_path, "app/rules/a")
+    write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
+    write_entry(tmp_path, "app/rules/c", supersedes=["app/rules/b"])
+    assert [fix.is_safe for fix in fixes(tmp_path, "supersession-one-sided") if fix] == [True, True]
+
+
+def test_day_of_the_end_is_not_guessed_for_one_that_no_other_replaced(tmp_path: Path) -> None:
+    write_entry(make_root(tmp_path), "app/rules/a", status="deprecated", deprecated_reason="it is gone")
+    assert fixes(tmp_path, "deprecated-at-missing") == [None]
+
+
+def test_day_of_the_end_is_not_before_the_entry_was_verified(tmp_path: Path) -> None:
+    make_root(tmp_path)
+    write_entry(tmp_path, "app/rules/a", status="deprecated", verified_at="2026-06-01", superseded_by=["app/rules/b"])
+    write_entry(tmp_path, "app/rules/b", created_at="2026-05-01", supersedes=["app/rules/a"])
+    assert fixes(tmp_path, "deprecated-at-missing") == [None]
+
+
+def test_wing_is_not_renamed_where_the_settings_name_it(tmp_path: Path) -> None:
+    write_entry(make_root(tmp_path), "My-App/rules/a")
+    assert [fix is None for fix in fixes(tmp_path, "bad-name")] == [False]
+    assert fixes(tmp_path, "bad-name", b'default_wing = "My-App"\n') == [None]
+
+
+def test_wing_is_not_renamed_into_another(tmp_path: Path) -> None:
+    write_entry(make_root(tmp_path), "My-App/rules/a")
+    write_entry(tmp_path, "my_app/rules/b")
+    assert fixes(tmp_path, "bad-name") == [None]
+
+
+def test_entry_is_not_renamed_while_a_file_that_names_it_cannot_be_read(tmp_path: Path) -> None:
+    write_entry(make_root(tmp_path), "app/rules/Use-UTC")
+    write(tmp_path, "app/rules/broken.md", f"{HEAD}title: one: two\nsee: Use-UTC\n{BODY}")
+    assert fixes(tmp_path, "bad-name") == [None]
+
+
+@pytest.mark.parametrize("code", ["case-collision", "unicode-collision"])
+def test_second_of_two_that_collide_gets_a_number_and_the_links_follow(tmp_path: Path, code: str) -> None:
+    names = ("Use-UTC", "use-utc") if code == "case-collision" else ("cafe\u0301", "caf\u00e9")
+    make_root(tmp_path)
+    for name in names:
+        write_entry(tmp_path, f"app/rules/{name}")
+    write_entry(tmp_path, "app/rules/x", see=[f"app/rules/{names[1]}"])
+    (fix,) = fixes(tmp_path, code)
+    assert fix is not None
+    assert not fix.is_safe
+    assert fix.renames == ((f"app/rules/{names[1]}.md", f"app/rules/{names[1]}-2.md"),)
+    assert [edit.path for edit in fix.edits] == ["app/rules/x.md"]
+
+
+def test_name_that_windows_refuses_is_written_without_the_sign(tmp_path: Path) -> None:
+    make_root(tmp_path)
+    for name in ("when: now", "aux"):
+        write_entry(tmp_path, f"app/rules/{name}")
+    aux, colon = fixes(tmp_path, "path-illegal-on-windows")
+    assert aux is None
+    assert colon is not None
+    assert colon.renames == (("app/rules/when: now.md", "app/rules/when-now.md"),)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("active", "active"), ("actve", "active"), ("acctive", "active"), ("atcive", "active"), ("actixe", "active")],
+)
+def test_slip_is_one_character(written: str, meant: str) -> None:
+    assert is_slip(written, meant)
+
+
+@pytest.mark.parametrize(("written", "meant"), [("avtice", "active"), ("inactive", "active"), ("desicion", "decision")])
+def test_two_characters_are_no_slip(written: str, meant: str) -> None:
+    assert not is_slip(written, meant)
+
+
+@given(st.text("ab", max_size=5), st.text("ab", max_size=5))
+def test_slip_goes_both_ways(one: str, other: str) -> None:
+    assert is_slip(one, other) == is_slip(other, one)
+
+
+def test_word_near_two_others_is_neither() -> None:
+    assert certainly_meant("cat", ("car", "bat")) is None
+
+
+VALUES = st.text(
+    st.characters(min_codepoint=32, max_codepoint=0x2FF, exclude_categories=["Cc", "Zl", "Zp"]), min_size=1
+)
+
+
+@given(value=st.one_of(VALUES, st.text("ab'\"#: \\[]{}-@*&!|>%`,?", min_size=1, max_size=12)))
+def test_fixed_line_reads_as_it_was_written_and_nothing_else_changes(value: str) -> None:
+    text = f"{HEAD}title: {value}\nowner: Ada\n{BODY}"
+    document = parse_document(PATH, text.encode())
+    for found in document.findings:
+        mend = {"yaml-syntax": with_syntax_fix, "comment-truncates-value": with_whole_value}.get(found.code)
+        fix = mend(document, found).fix if mend else None
+        if fix is None:
+            continue
+        mended = parse_document(PATH, apply_edits(document.data, fix.edits))
+        assert mended.text.splitlines()[:4] + mended.text.splitlines()[5:] == (
+            text.splitlines()[:4] + text.splitlines()[5:]
+        )
+        assert mended.fields is not None
+        assert mended.fields["owner"] == "Ada"
+        quotes = value.strip().startswith(("'", '"', "["))
+        whole, cut = value.strip(), value.strip().split(" #")[0].rstrip()
+        assert quotes or mended.fields["title"] == whole or str(mended.fields["title"]).startswith(cut)

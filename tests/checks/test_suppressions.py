@@ -1,0 +1,146 @@
+"""What a comment or a front matter keeps out of the report, and what is said of one that keeps nothing out."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import write, write_entry
+
+from mdmem.catalog import load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run
+from mdmem.checks.registry import CODES, EXCUSABLE
+from mdmem.checks.suppressions import suppressions
+from mdmem.finding import Severity
+from mdmem.settings import Settings, WingSettings
+from mdmem.tree import WorkingTree
+
+A = "app/rules/a"
+IGNORE = "<!-- mdmem: ignore"
+DANGLING, VAGUE, UNUSED = "dangling-link", "vague-invariant", "unused-suppression"
+
+
+def case_of(root: Path, settings: Settings = Settings()) -> Case:  # noqa: B008  # frozen
+    return Case(load(WorkingTree(root)), settings, date(2026, 11, 21))
+
+
+def reported(root: Path, *codes: str, settings: Settings = Settings()) -> list[tuple[str, str]]:  # noqa: B008  # frozen
+    return [(finding.code, finding.place.path) for finding in run(case_of(root, settings), codes)]
+
+
+def write_vague(root: Path, address: str, ignore: str = "", **fields: object) -> None:
+    """Write an invariant that prefers, with a comment below."""
+    write_entry(root, address, f"Prefer UTC.\n\n{ignore}\n", type="invariant", **fields)
+
+
+def test_comment_keeps_out_its_code_for_its_entry_alone(tmp_path: Path) -> None:
+    write_vague(tmp_path, A, f"{IGNORE} {VAGUE} the word is quoted -->", see=["app/rules/gone"])
+    write_vague(tmp_path, "app/rules/b")
+    assert reported(tmp_path, VAGUE, DANGLING) == [(DANGLING, f"{A}.md"), (VAGUE, "app/rules/b.md")]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        f"{IGNORE} {VAGUE} -->",
+        f"{IGNORE} {VAGUE} ... -->",
+        f"`{IGNORE} {VAGUE} it is code -->`",
+        f"```\n{IGNORE} {VAGUE} it is code -->\n```",
+        f"{IGNORE} {VAGUE} it is not closed",
+        f"<!-- ignore {VAGUE} it is not ours -->",
+        f"{IGNORE} Vague-Invariant it is written otherwise -->",
+    ],
+)
+def test_comment_that_does_not_hold_keeps_out_nothing(tmp_path: Path, comment: str) -> None:
+    write_vague(tmp_path, A, comment)
+    assert reported(tmp_path, VAGUE) == [(VAGUE, f"{A}.md")]
+
+
+def test_reason_may_hold_code_and_several_lines(tmp_path: Path) -> None:
+    write_vague(tmp_path, A, f"{IGNORE} {VAGUE}:\n`prefer`\nis quoted -->")
+    (only,) = suppressions(case_of(tmp_path))
+    assert (only.code, only.reason, only.fault, only.place.line) == (VAGUE, "`prefer` is quoted", None, 9)
+
+
+def test_comment_of_a_manifest_keeps_out_what_stands_there(tmp_path: Path) -> None:
+    manifest = f"---\nkind: project\n---\n\n# app\n\n{IGNORE} wing-without-owner everybody owns it -->\n"
+    write(tmp_path, "app/README.md", manifest)
+    write_entry(tmp_path, A)
+    write(tmp_path, "shop/README.md", "---\nkind: project\n---\n")
+    write_entry(tmp_path, "shop/rules/b")
+    assert reported(tmp_path, "wing-without-owner") == [("wing-without-owner", "shop/README.md")]
+
+
+def test_manifest_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
+    write(tmp_path, "app/README.md", f"---\nkind: [\n---\n\n{IGNORE} manifest-invalid it is ours -->\n")
+    write_entry(tmp_path, A)
+    assert reported(tmp_path, "manifest-invalid") == [("manifest-invalid", "app/README.md")]
+
+
+def test_entry_that_cannot_be_read_excuses_nothing(tmp_path: Path) -> None:
+    write_entry(tmp_path, A, f"{IGNORE} unknown-type it is ours -->\n", type="rule", ignore="{unknown-type: ours}")
+    assert reported(tmp_path, "unknown-type", UNUSED) == [("unknown-type", f"{A}.md")]
+
+
+def test_other_end_of_a_finding_does_not_keep_it_out(tmp_path: Path) -> None:
+    write_entry(tmp_path, "app/rules/new", supersedes=[A])
+    write_entry(tmp_path, A, f"Old.\n\n{IGNORE} supersession-one-sided not here -->\n")
+    assert reported(tmp_path, "supersession-one-sided") == [("supersession-one-sided", "app/rules/new.md")]
+
+
+def test_own_comment_is_no_hidden_instruction(tmp_path: Path) -> None:
+    write_vague(tmp_path, A, f"{IGNORE} {VAGUE} you must read it as a quotation -->")
+    assert reported(tmp_path, VAGUE, "hidden-instruction") == []
+
+
+@pytest.mark.parametrize("code", sorted(set(CODES) - set(EXCUSABLE)))
+def test_code_that_no_file_may_excuse_is_named(tmp_path: Path, code: str) -> None:
+    write_entry(tmp_path, A, f"Text.\n\n{IGNORE} {code} we know -->\n")
+    (finding,) = run(case_of(tmp_path), ["suppression-invalid"])
+    assert (finding.message, finding.severity) == (f"`{code}` cannot be ignored by a file", Severity.ERROR)
+
+
+def test_secrets_may_be_excused_and_what_was_not_read_may_not() -> None:
+    assert {"secret-like-text", "hidden-instruction", "merge-marker"} <= set(EXCUSABLE)
+    assert {"unreadable", "check-crashed", "nothing-checked", "suppression-invalid"}.isdisjoint(EXCUSABLE)
+
+
+def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:
+    write_entry(tmp_path, A, f"Must.\n\n{IGNORE} {VAGUE} it was vague -->\n", ignore=f"{{{DANGLING}: it is coming}}")
+    found = run(case_of(tmp_path), [UNUSED, VAGUE, DANGLING])
+    assert [(one.place.line, one.message, one.address) for one in found] == [
+        (5, f"`{DANGLING}` finds nothing here that could be ignored", A),
+        (10, f"`{VAGUE}` finds nothing here that could be ignored", A),
+    ]
+    assert {one.severity for one in found} == {Severity.WARNING}
+
+
+def test_suppression_that_kept_something_out_is_used(tmp_path: Path) -> None:
+    write_vague(tmp_path, A, f"{IGNORE} {VAGUE} the word is quoted -->")
+    assert reported(tmp_path, VAGUE, UNUSED) == []
+
+
+@pytest.mark.parametrize("code", [VAGUE, "link-not-tracked"])
+def test_suppression_is_not_called_unused_where_nobody_can_tell(tmp_path: Path, code: str) -> None:
+    write_entry(tmp_path, A, ignore=f"{{{code}: it depends}}")
+    assert reported(tmp_path, DANGLING, "link-not-tracked", UNUSED) == []
+
+
+def test_suppression_is_not_called_unused_in_a_wing_that_ignores_its_check(tmp_path: Path) -> None:
+    write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
+    settings = Settings(wings={"app": WingSettings(ignore=(VAGUE,))})
+    assert reported(tmp_path, VAGUE, UNUSED, settings=settings) == []
+
+
+def test_suppression_is_not_called_unused_where_its_check_crashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
+    monkeypatch.setattr("mdmem.checks.vague_invariant.find", lambda case: 1 / 0)
+    assert [code for code, _ in reported(tmp_path, VAGUE, UNUSED)] == ["check-crashed"]
+
+
+def test_unused_suppression_weighs_what_the_settings_say(tmp_path: Path) -> None:
+    write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
+    case = case_of(tmp_path, Settings(severity={UNUSED: Severity.ERROR}))
+    assert [one.severity for one in run(case, [VAGUE, UNUSED])] == [Severity.ERROR]

@@ -1,0 +1,129 @@
+"""What a finding weighs: the check's word, the root's, the wing's, and one level less on what is no longer in force."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import write_entry
+
+from mdmem.catalog import load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run
+from mdmem.finding import Severity
+from mdmem.settings import Ended, Settings, WingSettings
+from mdmem.tree import WorkingTree
+
+ERROR, WARNING, INFO = Severity
+EMPTY, DANGLING = "body-empty", "dangling-link"
+ENDED = {"status": "deprecated", "deprecated_reason": "it ended", "deprecated_at": "2026-04-01"}
+
+
+def weights(root: Path, *codes: str, settings: Settings = Settings(), by_wing: bool = True) -> list[tuple[str, str]]:  # noqa: B008  # frozen
+    case = Case(load(WorkingTree(root)), settings, date(2026, 11, 21))
+    return [(one.place.path.split("/")[0], f"{one.code} {one.severity}") for one in run(case, codes, by_wing=by_wing)]
+
+
+def write_faulty(root: Path, wing: str, **fields: object) -> None:
+    write_entry(root, f"{wing}/rules/a", "", see=[f"{wing}/rules/gone"], **fields)
+
+
+def test_weight_is_the_checks_then_the_roots_then_the_wings(tmp_path: Path) -> None:
+    for wing in ("app", "shop"):
+        write_faulty(tmp_path, wing)
+    wings = {"shop": WingSettings(severity={EMPTY: INFO})}
+    settings = Settings(severity={EMPTY: WARNING}, wings=wings)
+    assert weights(tmp_path, EMPTY, DANGLING, settings=settings) == [
+        ("app", f"{EMPTY} warning"),
+        ("app", f"{DANGLING} error"),
+        ("shop", f"{EMPTY} info"),
+        ("shop", f"{DANGLING} error"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("of_root", "of_wing", "app", "shop"),
+    [
+        ({}, {"ignore": (EMPTY,)}, {EMPTY, DANGLING}, {DANGLING}),
+        ({}, {"select": (EMPTY,)}, {EMPTY, DANGLING}, {EMPTY}),
+        ({"select": (DANGLING,)}, {"select": (EMPTY,)}, {DANGLING}, {EMPTY}),
+        ({"ignore": (EMPTY,)}, {"select": (EMPTY,)}, {DANGLING}, {EMPTY}),
+        ({"ignore": (EMPTY,)}, {"ignore": (DANGLING,)}, {DANGLING}, set()),
+        ({"ignore": (EMPTY,)}, {"severity": {EMPTY: INFO}}, {DANGLING}, {DANGLING}),
+        ({}, {"select": (EMPTY, DANGLING), "ignore": (EMPTY,)}, {EMPTY, DANGLING}, {DANGLING}),
+    ],
+)
+def test_wing_chooses_its_codes(
+    tmp_path: Path,
+    of_root: dict[str, tuple[str, ...]],
+    of_wing: dict[str, tuple[str, ...]],
+    app: set[str],
+    shop: set[str],
+) -> None:
+    for wing in ("app", "shop"):
+        write_faulty(tmp_path, wing)
+    settings = Settings(**of_root, wings={"shop": WingSettings(**of_wing)})
+    found = weights(tmp_path, EMPTY, DANGLING, settings=settings)
+    assert {code.split()[0] for wing, code in found if wing == "app"} == app
+    assert {code.split()[0] for wing, code in found if wing == "shop"} == shop
+
+
+def test_wing_has_no_say_in_codes_that_were_asked_for(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "shop")
+    settings = Settings(wings={"shop": WingSettings(ignore=(EMPTY,))})
+    assert weights(tmp_path, EMPTY, settings=settings, by_wing=False) == [("shop", f"{EMPTY} error")]
+
+
+@pytest.mark.parametrize("status", ["draft", "active", "under_review"])
+def test_weight_is_not_lowered_on_what_is_or_may_come_into_force(tmp_path: Path, status: str) -> None:
+    write_faulty(tmp_path, "app", status=status, expires_at="2026-05-01")
+    assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} error")]
+
+
+def test_weight_is_one_level_less_on_a_deprecated_entry(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app", **ENDED, confidence="high", verified_at="2023-14-05", title="x" * 200)
+    found = weights(tmp_path, EMPTY, DANGLING, "wrong-type", "invalid-date", "title-too-long")
+    assert sorted(code for _, code in found) == [
+        f"{EMPTY} warning",
+        f"{DANGLING} warning",
+        "invalid-date warning",
+        "title-too-long info",
+        "wrong-type warning",
+    ]
+
+
+def test_weight_is_one_level_less_on_an_entry_that_another_supersedes(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app")
+    write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
+    assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} warning")]
+
+
+def test_weight_is_lowered_from_what_the_settings_say(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app", **ENDED)
+    assert weights(tmp_path, EMPTY, settings=Settings(severity={EMPTY: WARNING})) == [("app", f"{EMPTY} info")]
+
+
+def test_weight_is_the_same_on_ended_entries_where_the_settings_say_so(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app", **ENDED)
+    assert weights(tmp_path, EMPTY, settings=Settings(ended=Ended.SAME)) == [("app", f"{EMPTY} error")]
+
+
+def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> None:
+    write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
+    case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
+    assert {one.place.line: str(one.severity) for one in run(case, [DANGLING])} == {7: "error", 8: "warning"}
+
+
+def test_weight_is_not_lowered_where_the_supersession_cannot_be_read(tmp_path: Path) -> None:
+    write_faulty(tmp_path, "app", **ENDED, superseded_by="{to: app/rules/b}")
+    assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} error")]
+
+
+def test_weight_of_the_other_families_is_never_lowered(tmp_path: Path) -> None:
+    write_entry(tmp_path, "app/rules/a", "Old.", status="deprecated", creatd_at="2026-01-01")
+    codes = ("unknown-key", "no-final-newline", "deprecated-without-successor-or-reason", "deprecated-at-missing")
+    assert sorted(code for _, code in weights(tmp_path, *codes)) == [
+        "deprecated-at-missing warning",
+        "deprecated-without-successor-or-reason error",
+        "no-final-newline warning",
+        "unknown-key warning",
+    ]
