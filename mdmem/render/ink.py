@@ -25,6 +25,14 @@ class Ink:
         """Return the text in the colour of a warning."""
         return self._in("33", text)
 
+    def added(self, text: str) -> str:
+        """Return the text in the colour of what a change puts in."""
+        return self._in("32", text)
+
+    def removed(self, text: str) -> str:
+        """Return the text in the colour of what a change takes out."""
+        return self._in("31", text)
+
     def severity(self, severity: Severity, text: str) -> str:
         """Return the text in the colour of a severity."""
         return self._in({Severity.ERROR: "1;31", Severity.WARNING: "33", Severity.INFO: "36"}[severity], text)

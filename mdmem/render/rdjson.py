@@ -1,0 +1,71 @@
+"""reviewdog's JSON of diagnostics, with fixes as suggestions.
+
+The format is `DiagnosticResult` of reviewdog's `proto/rdf/reviewdog.proto`; reviewdog refuses a field that it does not
+have.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mdmem.finding import Edit
+from mdmem.render.characters import replace_surrogates
+from mdmem.render.checked import Checked, Found, Look, in_order
+from mdmem.render.findings_text import concise_line
+from mdmem.render.fix_spans import is_text, merged, point
+
+
+def diagnostics(roots: Sequence[Checked], _: Look) -> str:
+    """Return the findings as one result; columns count bytes of UTF-8, the end of a range is not in it."""
+    result = {"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in in_order(roots)]}
+    return json.dumps(result, ensure_ascii=False, indent=2)
+
+
+def _diagnostic(found: Found) -> dict[str, Any]:
+    suggested = _suggestion(found)
+    return {
+        "message": "\n".join(part for part in (found.message, _other_end(found), found.advice) if part),
+        "location": {"path": replace_surrogates(found.path), "range": _range(found)},
+        "severity": found.severity.upper(),
+        "code": {"value": found.finding.code},
+        **({"suggestions": [suggested]} if suggested else {}),
+        "original_output": replace_surrogates(concise_line(found, found.checked.from_top)),
+    }
+
+
+def _other_end(found: Found) -> str:
+    other = found.finding.other
+    return replace_surrogates(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
+
+
+def _range(found: Found) -> dict[str, Any]:
+    place = found.finding.place
+    columns = {"start": place.column, "end": place.column + place.width}
+    # A line that cannot be had is taken for one of single bytes.
+    line = found.checked.line_of(place) or ""
+    return {name: {"line": place.line, "column": _byte_column(line, column)} for name, column in columns.items()}
+
+
+def _byte_column(line: str, column: int) -> int:
+    before = line[: column - 1]
+    return len(before.encode("utf-8", "surrogatepass")) + column - len(before)
+
+
+def _suggestion(found: Found) -> dict[str, Any] | None:
+    """Return the fix as one replacement; None where it reaches into another file, renames, or is no text."""
+    fix, place = found.finding.fix, found.finding.place
+    if fix is None or fix.paths != (place.path,) or fix.renames:
+        return None
+    content = found.checked.bytes_of(place.path)
+    if content is None:
+        return None
+    edit = merged(fix, content)
+    return _replacement(content, edit) if is_text(content, edit) else None
+
+
+def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
+    ends = {"start": point(content, edit.start), "end": point(content, edit.end)}
+    span = {name: {"line": one.line, "column": one.byte_column} for name, one in ends.items()}
+    return {"range": span, "text": edit.content.decode()}

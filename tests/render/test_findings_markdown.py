@@ -1,0 +1,80 @@
+"""Findings as Markdown: a table that text from files cannot break, and that pings nobody, in 65,000 characters."""
+
+import re
+
+import pytest
+
+from mdmem.finding import Place, Severity
+from mdmem.render.markdown_inline import code, prose
+from render.reports import RULE, checked, edit, finding, fix, rendered
+
+
+def rows(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith(("| error", "| warning"))]
+
+
+def test_clean_run_is_a_headline_and_the_sums() -> None:
+    text = rendered("markdown", checked())
+    assert text == "## mdmem: no findings\n\n2 entries checked in the working tree&#58; no findings"
+
+
+def test_table_has_the_worst_first_and_marks_the_new() -> None:
+    found = (finding("title-missing", "m", severity=Severity.WARNING), finding("dangling-link", "m", new=True))
+    text = rendered("markdown", checked(*found, base="main"))
+    assert text.startswith("## mdmem: 1 error, 1 warning\n")
+    place = "<code>memory/nav/rules/a.md&#58;3</code>"
+    assert rows(text) == [
+        f"| error **new** | <code>dangling-link</code> | {place} | m |",
+        f"| warning | <code>title-missing</code> | {place} | m |",
+    ]
+
+
+def test_help_and_fix_stand_in_a_block_that_opens() -> None:
+    text = rendered("markdown", checked(finding(fix=fix())))
+    block = text[text.index("<details><summary>How to mend") :]
+    assert "write an address; or remove the link (<code>mdmem check --fix</code>)" in block
+    assert block.endswith("\n\n</details>")
+
+
+def test_fixed_and_unread_are_listed() -> None:
+    text = rendered(
+        "markdown", checked(fixed=(finding("no-final-newline", fix=fix(title="end it")),), incomplete=("x",))
+    )
+    assert "- <code>memory/nav/rules/a.md</code> <code>no-final-newline</code>: end it" in text
+    assert "incomplete</summary>\n\n- <code>memory/x</code>" in text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a | b", "a &#124; b"),
+        ("<b>&amp;", "&#60;b&#62;&#38;\u200bamp;"),
+        ("`a|b` and `@ada`", "<code>a&#124;b</code> and <code>@ada</code>"),
+        ("@ada #12", "@\u200bada #\u200b12"),
+        ("one ` alone", "one &#96; alone"),
+        ("`a` and ` b", "<code>a</code> and &#96; b"),
+        ("[x](y) **z** https://e", "&#91;x&#93;(y) &#42;&#42;z&#42;&#42; https&#58;//e"),
+        ("a\nb", "a&#60;U+000A&#62;b"),
+    ],
+)
+def test_prose_shows_markup_as_it_is_written(written: str, shown: str) -> None:
+    assert prose(written) == shown
+
+
+def test_code_is_never_ended_by_what_it_holds() -> None:
+    assert code("</code>`|") == "<code>&#60;/code&#62;&#96;&#124;</code>"
+
+
+@pytest.mark.parametrize("length", [1, 400, 5_000])
+def test_too_many_findings_are_counted_and_what_is_left_out_is_said(length: int) -> None:
+    many = [finding(message="m" * length, help="h" * length, place=Place(RULE, line)) for line in range(1, 2001)]
+    text = rendered("markdown", checked(*many, fixed=tuple(many)))
+    assert len(text) <= 65_000
+    left_out = int(re.findall(r"\n\n(\d+) more left out", text)[0])
+    assert (len(rows(text)) + left_out, text.count("<details>")) == (2000, text.count("</details>"))
+
+
+def test_nothing_is_left_out_where_all_fits() -> None:
+    many = [finding(place=Place(RULE, line), fix=fix(edit(0, 0, "x"))) for line in range(1, 101)]
+    text = rendered("markdown", checked(*many))
+    assert (len(rows(text)), "left out" in text) == (100, False)

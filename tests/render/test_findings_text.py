@@ -1,0 +1,112 @@
+"""Findings for people: order, caret, other end, help, fix, sums; what is printed starts no escape sequence."""
+
+import pytest
+
+from mdmem.finding import Place, Severity
+from render.reports import RULE, checked, edit, finding, fix, rendered
+
+MEND = fix(edit(0, 1, "x"))
+
+
+def heads(form: str, *findings: object) -> list[str]:
+    return [line.split(" ")[0] for line in rendered(form, checked(*findings)).splitlines() if line]
+
+
+def test_text_shows_place_line_caret_other_end_help_and_fix() -> None:
+    found = finding(other=Place("nav/rules/b.md", 7, 2), fix=MEND)
+    assert rendered("text", checked(found)) == (
+        "error[dangling-link] ../nav/rules/a.md:3:6\n"
+        "  `see` names `nav/rules/nowhere`, which is nowhere\n"
+        "  3 | see: nav/rules/nowhere\n"
+        "    |      ^^^^^^^^^^^^^^^^^\n"
+        "  other end: ../nav/rules/b.md:7:2\n"
+        "  help: write an address\n"
+        "  fix: remove the link (--fix)\n"
+        "\n"
+        "2 entries checked in the working tree: 1 error; 1 fixable with --fix"
+    )
+
+
+def test_text_names_the_flag_of_a_fix_that_is_not_safe() -> None:
+    assert "  fix: decide (--unsafe-fixes)\n" in rendered(
+        "text", checked(finding(fix=fix(title="decide", is_safe=False)))
+    )
+
+
+def test_text_does_not_quote_a_line_that_may_hold_a_secret() -> None:
+    assert "see: " not in rendered("text", checked(finding(message="m", quotable=False)))
+
+
+def test_text_shows_controls_of_a_line_as_one_character_each() -> None:
+    line = checked(finding(place=Place(RULE, 1, 5, 1)), files={RULE: b"a\x1b[2J\n"})
+    assert "  1 | a\ufffd[2J\n    |     ^\n" in rendered("text", line)
+
+
+def test_worst_comes_first_then_new_then_path_and_line() -> None:
+    def at(path: str, line: int, severity: Severity, *, new: bool = False) -> object:
+        return finding(place=Place(path, line), severity=severity, new=new)
+
+    unsorted = (
+        at("a.md", 1, Severity.INFO),
+        at("a.md", 1, Severity.WARNING),
+        at("b.md", 9, Severity.WARNING, new=True),
+        at("b.md", 10, Severity.ERROR),
+        at("b.md", 9, Severity.ERROR),
+        at("a.md", 30, Severity.ERROR),
+        at("c.md", 1, Severity.ERROR, new=True),
+    )
+    assert heads("concise", *unsorted) == [
+        f"../{place}:1:" for place in ("c.md:1", "a.md:30", "b.md:9", "b.md:10", "b.md:9", "a.md:1", "a.md:1")
+    ]
+
+
+def test_text_marks_what_is_new() -> None:
+    assert rendered("text", checked(finding(new=True), base="main")).startswith(
+        "error[dangling-link] ../nav/rules/a.md:3:6 (new)\n"
+    )
+
+
+@pytest.mark.parametrize(("is_safe", "mark"), [(True, "[*] m"), (False, "m")])
+def test_concise_marks_what_fix_mends(is_safe: bool, mark: str) -> None:
+    found = finding(message="m", fix=fix(edit(0, 1, "x"), is_safe=is_safe))
+    assert rendered("concise", checked(found)) == f"../nav/rules/a.md:3:6: error dangling-link {mark}"
+
+
+def test_concise_of_a_clean_root_is_empty() -> None:
+    assert rendered("concise", checked()) == ""
+
+
+@pytest.mark.parametrize(
+    ("findings", "report", "line"),
+    [
+        ((), {}, "2 entries checked in the working tree: no findings"),
+        ((), {"tree": "HEAD", "checked": 1}, "1 entry checked in HEAD: no findings"),
+        ((), {"base": "main"}, "2 entries checked in the working tree against main: no findings"),
+        (
+            (finding(), finding(new=True), finding(severity=Severity.WARNING)),
+            {"base": "main", "tree": "git index"},
+            "2 entries checked in the git index against main: 2 errors, 1 warning; 1 new",
+        ),
+        ((), {"fixed": (finding(), finding())}, "2 entries checked in the working tree: no findings; fixed 2"),
+        (
+            (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),
+            {},
+            "2 entries checked in the working tree: 3 errors; 2 fixable with --fix (1 more with --unsafe-fixes)",
+        ),
+        (
+            (finding(fix=fix(is_safe=False)),),
+            {},
+            "2 entries checked in the working tree: 1 error; 1 fixable with --unsafe-fixes",
+        ),
+    ],
+)
+def test_sums(findings: tuple[object, ...], report: dict[str, object], line: str) -> None:
+    assert rendered("text", checked(*findings, **report)).splitlines()[-1] == line
+
+
+def test_sums_of_several_roots_name_each() -> None:
+    lines = rendered("text", checked(under=""), checked(finding(message="m"), under="docs")).splitlines()
+    assert lines[-2:] == [
+        ".: 2 entries checked in the working tree: no findings",
+        "docs: 2 entries checked in the working tree: 1 error",
+    ]
