@@ -25,6 +25,7 @@ COMMANDS = {
     "why": ("why", "Show how an entry came to bind or was replaced."),
     "check": ("check", "Check every file and every link of the memory."),
     "index": ("index", "Bring the full-text index up to date, or build it anew."),
+    "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),
 }
 
 

@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from mdmem.document.writing import scalar
-from mdmem.errors import GitError, SettingsError, UsageError
-from mdmem.gitrepo import Repository, find_repository, hooks_folder, setting
+from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
+from mdmem.gitrepo import Repository, find_repository, setting
 from mdmem.settings import parse_settings
 from mdmem.state import write_new
 from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.frameworks import CONFIG, LOCAL_ENTRY
+from mdmem.workspace.hooking import Hook, HookState, advice, find_hooks, put
 
-_HOOKS = ("pre-commit", "pre-merge-commit")
-# A commit may be made from a shell that has another environment, or none.
-_HOOK = """\
-#!/bin/sh
-# Refuses a commit that breaks the memory; written by `mdmem init`.
-command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged
-exec {python} -m mdmem check --staged
-"""
-_FRAMEWORK = ".pre-commit-config.yaml"
-_SNIPPET = """\
-  - repo: local
-    hooks:
-      - id: mdmem-check
-        name: mdmem check
-        entry: mdmem check --staged
-        language: system
-        always_run: true
-        pass_filenames: false
-        stages: [pre-commit, pre-merge-commit, pre-push, manual]
-"""
 _AGENTS_LINE = """\
 Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
 Propose what you learned with `mdmem new`; people approve it.
@@ -98,26 +79,33 @@ def _owner(repository: Repository | None) -> str | None:
 
 
 def _install_hooks(repository: Repository) -> Iterator[str]:
-    if (repository.top / _FRAMEWORK).exists():
-        yield f"{_FRAMEWORK} is there; add this to it:\n{_SNIPPET}".rstrip()
+    if (repository.top / CONFIG).exists():
+        yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}".rstrip()
         return
-    folder = hooks_folder(repository).resolve()
-    if not any(folder.is_relative_to(own.resolve()) for own in (repository.common_dir, repository.top)):
-        yield f"git's hooks lie outside this repository, in {folder}: call `mdmem check --staged` from a hook there"
+    try:
+        hooks = find_hooks(repository)
+    except EnvironmentFaultError as fault:
+        yield str(fault)
         return
-    for name in _HOOKS:
-        path = folder / name
-        hook = _HOOK.format(python=shlex.quote(sys.executable))
-        said = _write(path, hook, repository.top, else_say="call `mdmem check --staged` from it")
-        if said.startswith("wrote"):
-            path.chmod(0o755)
-        yield said
+    for hook in hooks:
+        # What stands there is not touched, and be it an older one of ours.
+        if hook.state is HookState.ABSENT and not advice(hook):
+            put(hook)
+            yield f"wrote {hook.shown}"
+        else:
+            yield _left(hook)
+
+
+def _left(hook: Hook) -> str:
+    if hook.state is HookState.FORMER:
+        return f"{hook.shown} is there and stays as it is; `mdmem hooks install` brings it up to date"
+    return advice(hook) or f"{hook.shown} is there and stays as it is"
 
 
 def _write(path: Path, text: str, base: Path, *, else_say: str = "") -> str:
     name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
     if path.exists():
-        has_it = text.encode() in path.read_bytes() or b"mdmem check --staged" in path.read_bytes()
+        has_it = text.encode() in path.read_bytes()
         return f"{name} is there and stays as it is" + (f"; {else_say}" if else_say and not has_it else "")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_new(path, text.encode())

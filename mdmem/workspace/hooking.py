@@ -1,0 +1,179 @@
+"""Git's own hooks: what stands in each, whose it is, and the writing and removing of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.gitrepo import Repository, hooks_folder
+from mdmem.state import write_new, write_whole
+from mdmem.workspace.frameworks import Framework, find_framework
+from mdmem.workspace.hook_text import STAGES, Program, hook_text, is_ours
+
+_LINE = "mdmem check --staged || exit 1"
+_PUSH_LINE = (
+    "while read -r _ sha _; do case $sha in *[!0]*) PRE_COMMIT_TO_REF=$sha mdmem check --staged || exit 1 ;; esac; done"
+)
+
+
+class HookState(StrEnum):
+    """Whose hook stands at a stage."""
+
+    ABSENT = "absent"
+    CURRENT = "installed"
+    FORMER = "out of date"
+    CALLING = "calls mdmem"
+    FOREIGN = "somebody else's"
+
+
+class Where(StrEnum):
+    """Where git looks for hooks: in its own folder, among the files of the work tree, or outside the repository."""
+
+    GIT = "git"
+    WORK_TREE = "work tree"
+    ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """What stands at one stage; `wanted` is the text that ours would have there."""
+
+    stage: str
+    path: Path
+    shown: str
+    state: HookState
+    where: Where
+    wanted: bytes = field(repr=False)
+    framework: Framework | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One hook, as it was found, and what was done about it."""
+
+    hook: Hook
+    done: str
+
+
+def this_program() -> Program:
+    """Return the interpreter and the package that run now."""
+    return Program(Path(sys.executable or "").as_posix(), (Path(__file__).parents[1] / "__main__.py").as_posix())
+
+
+def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
+    """Return what stands where git looks for the hooks of some stages, in the order of `STAGES`.
+
+    Raises EnvironmentFaultError where git is told to look at something that is no folder.
+    """
+    folder = hooks_folder(repository)
+    if folder.exists() and not folder.is_dir():
+        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath names {folder}, which is no folder")
+    return tuple(_find_hook(repository, folder, stage) for stage in STAGES if stage in stages)
+
+
+def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
+    path = folder / stage
+    where = _where(repository, folder)
+    # A file that others get by a commit must name nothing of this machine.
+    wanted = hook_text(stage, Program() if where is Where.WORK_TREE else this_program())
+    content = _content_of(path)
+    framework = find_framework(repository.top, folder, stage, content=content or b"")
+    return Hook(
+        stage=stage,
+        path=path,
+        shown=path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path),
+        state=_state_of(path, content, wanted=wanted, framework=framework),
+        where=where,
+        wanted=wanted,
+        framework=framework,
+    )
+
+
+def _where(repository: Repository, folder: Path) -> Where:
+    real = folder.resolve()
+    if any(real.is_relative_to(own.resolve()) for own in (repository.git_dir, repository.common_dir)):
+        return Where.GIT
+    return Where.WORK_TREE if real.is_relative_to(repository.top.resolve()) else Where.ELSEWHERE
+
+
+def _content_of(path: Path) -> bytes | None:
+    """Return what a hook's file holds, None where there is none; what cannot be read as a file is empty."""
+    if not os.path.lexists(path):
+        return None
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _state_of(path: Path, content: bytes | None, *, wanted: bytes, framework: Framework | None) -> HookState:
+    if framework is not None:
+        return HookState.CALLING if framework.names_mdmem else HookState.FOREIGN
+    if content is None:
+        return HookState.ABSENT
+    if is_ours(content) and not path.is_symlink():
+        return HookState.CURRENT if content == wanted and os.access(path, os.X_OK) else HookState.FORMER
+    return HookState.CALLING if _calls_mdmem(content) else HookState.FOREIGN
+
+
+def _calls_mdmem(content: bytes) -> bool:
+    return re.search(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", content, re.MULTILINE) is not None
+
+
+def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Step, ...]:
+    """Write our hooks where there is none or an older one of ours, and return what was done at each stage.
+
+    Raises UsageError, before anything is written, where one is somebody else's: it says what to add to it.
+    """
+    hooks = find_hooks(repository, stages)
+    obstacles = tuple(dict.fromkeys(found for hook in hooks if (found := advice(hook))))
+    if obstacles:
+        raise UsageError(f"{'; '.join(obstacles)}; nothing was written")
+    return tuple(Step(hook, put(hook)) for hook in hooks)
+
+
+def advice(hook: Hook) -> str:
+    """Return why a hook is not ours to write and what to add instead; empty where it is ours or calls us."""
+    line = _PUSH_LINE if hook.stage == "pre-push" else _LINE
+    if hook.state in (HookState.CALLING, HookState.CURRENT):
+        return ""
+    if hook.framework is not None:
+        return f"{hook.framework.name} runs the hooks of this repository: {hook.framework.advice}"
+    if hook.where is Where.ELSEWHERE:
+        return f"{hook.shown} lies outside this repository, where core.hooksPath says: add `{line}` to it"
+    if hook.state is HookState.FOREIGN:
+        return f"{hook.shown} is somebody else's and stays as it is: add `{line}` to it"
+    return ""
+
+
+def put(hook: Hook) -> str:
+    """Write ours where there is none, or an older one of ours, and say what was done: `wrote`, `replaced`, `kept`."""
+    if hook.state is HookState.ABSENT:
+        hook.path.parent.mkdir(parents=True, exist_ok=True)
+        write_new(hook.path, hook.wanted)
+    elif hook.state is HookState.FORMER:
+        write_whole(hook.path, hook.wanted)
+    else:
+        return "kept"
+    hook.path.chmod(0o755)
+    return "wrote" if hook.state is HookState.ABSENT else "replaced"
+
+
+def uninstall_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Step, ...]:
+    """Remove the hooks that are ours byte for byte and return what was done at each stage."""
+    return tuple(Step(hook, _remove(hook)) for hook in find_hooks(repository, stages))
+
+
+def _remove(hook: Hook) -> str:
+    if hook.state not in (HookState.CURRENT, HookState.FORMER) or hook.where is Where.ELSEWHERE:
+        return "kept"
+    with contextlib.suppress(FileNotFoundError):
+        hook.path.unlink()
+    return "removed"

@@ -1,0 +1,74 @@
+"""What the tests of the hooks share: commands run as git runs them, and what they said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from builders import environment, git, write
+
+Done = subprocess.CompletedProcess[str]
+CITES = {"title": "Cites", "owner": "Ada", "see": "nav/architecture/threads"}
+DANGLES = {"title": "Dangles", "owner": "Ada", "see": "nav/rules/nowhere"}
+ENTRY = "nav/rules/new"
+CITED = "memory/nav/architecture/threads.md"
+
+
+def run(folder: Path, *command: str, **variables: str) -> Done:
+    """Run a command in a folder and return how it ended."""
+    env = environment(**variables)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+def said(done: Done) -> str:
+    """Return everything a command printed."""
+    return done.stdout + done.stderr
+
+
+def refused_for(done: Done, code: str) -> bool:
+    """Say whether a command failed and named a check."""
+    return done.returncode != 0 and f"[{code}]" in said(done)
+
+
+def commit(folder: Path, *arguments: str) -> Done:
+    """Commit what is staged, hooks included."""
+    return run(folder, "git", "commit", "-q", "-m", "change", *arguments)
+
+
+def guard(folder: Path) -> Path:
+    """Install mdmem's own hooks in a repository and return it."""
+    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install")
+    assert done.returncode == 0, said(done)
+    return folder
+
+
+def add_remote(folder: Path, remote: Path) -> Path:
+    """Make a bare repository the `origin` of another and return it."""
+    remote.mkdir()
+    git(remote, "init", "-q", "--bare", "-b", "main")
+    git(folder, "remote", "add", "origin", str(remote))
+    return remote
+
+
+def write_framework(folder: Path, entry: str) -> None:
+    """Configure pre-commit and prek to run a command as our hook is run."""
+    write(
+        folder,
+        ".pre-commit-config.yaml",
+        f"""\
+default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]
+repos:
+  - repo: local
+    hooks:
+      - id: mdmem-check
+        name: mdmem check
+        entry: {json.dumps(entry)}
+        language: system
+        always_run: true
+        pass_filenames: false
+        require_serial: true
+        stages: [pre-commit, pre-merge-commit, pre-push, manual]
+""",
+    )

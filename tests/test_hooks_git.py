@@ -1,0 +1,306 @@
+"""Our own hooks, called by git in every way that git has: what is checked is what the commit or the push will hold."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, memory, write, write_entry
+from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said
+
+THREADS = "nav/architecture/threads"
+
+
+def guarded(folder: Path) -> Path:
+    return guard(memory(folder))
+
+
+def stage(folder: Path, address: str = ENTRY, **fields: object) -> None:
+    write_entry(folder / "memory", address, **fields)
+    git(folder, "add", f"memory/{address}.md")
+
+
+def replace_threads(folder: Path, successor: str) -> None:
+    """Stage a successor of the decision on threads, its one end only, as a hurried person does."""
+    fields = {"title": successor, "supersedes": THREADS, "reason": "it was measured"}
+    stage(folder, f"nav/architecture/{successor}", **fields)
+    text = (folder / CITED).read_text()
+    ended = f"status: deprecated\nsuperseded_by: [nav/architecture/{successor}]\ndeprecated_at: 2026-11-20"
+    write(folder, CITED, text.replace("status: active", ended))
+    git(folder, "add", "-A")
+
+
+def test_commit_that_only_deletes_a_cited_entry_is_refused(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    stage(folder, **CITES)
+    assert commit(folder).returncode == 0
+    git(folder, "rm", "-q", CITED)
+    assert refused_for(commit(folder), "dangling-link")
+
+
+def test_good_version_that_is_staged_passes_beside_a_broken_one_on_disk(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    stage(folder, **CITES)
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    done = commit(folder)
+    assert (done.returncode, said(done)) == (0, "")
+
+
+def test_broken_version_that_is_staged_is_refused_beside_a_good_one_on_disk(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    stage(folder, **DANGLES)
+    write_entry(folder / "memory", ENTRY, **CITES)
+    assert refused_for(commit(folder), "dangling-link")
+
+
+@pytest.mark.parametrize("intended", [False, True], ids=["untracked", "intent-to-add"])
+def test_file_that_is_not_staged_is_not_checked(intended: bool, tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write(folder, "memory/nav/rules/broken.md", "no front matter\n")
+    if intended:
+        git(folder, "add", "--intent-to-add", "memory/nav/rules/broken.md")
+    stage(folder, **CITES)
+    done = commit(folder)
+    assert (done.returncode, said(done)) == (0, "")
+
+
+def test_link_to_what_is_only_intended_to_be_added_is_refused(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", "nav/rules/later", title="Later")
+    git(folder, "add", "--intent-to-add", "memory/nav/rules/later.md")
+    stage(folder, title="Cites", see="nav/rules/later")
+    done = commit(folder)
+    assert (done.returncode, "nav/rules/later" in said(done)) == (1, True)
+
+
+@pytest.mark.parametrize("option", ["-a", "-o", "-i"])
+def test_deletion_by_every_kind_of_commit_is_refused(option: str, tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    stage(folder, **CITES)
+    assert commit(folder).returncode == 0
+    (folder / CITED).unlink()
+    assert refused_for(commit(folder, option, *([] if option == "-a" else [CITED])), "dangling-link")
+
+
+def test_clean_merge_of_two_branches_that_break_each_other_is_refused(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    git(folder, "checkout", "-q", "-b", "other")
+    stage(folder, "nav/architecture/one", title="One", supersedes=THREADS, reason="it was measured", status="draft")
+    stage(folder, "nav/rules/cites", **CITES)
+    assert commit(folder).returncode == 0
+    git(folder, "checkout", "-q", "main")
+    git(folder, "rm", "-q", CITED)
+    git(folder, "commit", "-q", "--no-verify", "-m", "deletes")
+    merged = run(folder, "git", "merge", "--no-edit", "-q", "other")
+    assert refused_for(merged, "dangling-link")
+    assert run(folder, "git", "rev-parse", "--verify", "-q", "HEAD^2").returncode != 0
+
+
+def test_merge_that_keeps_two_successors_is_refused(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    for branch in ("one", "two"):
+        git(folder, "checkout", "-q", "-b", branch, "main")
+        replace_threads(folder, branch)
+        done = commit(folder)
+        assert done.returncode == 0, said(done)
+    assert run(folder, "git", "merge", "-q", "one").returncode == 1
+    # Whoever keeps both lines of the conflict has two successors, and no word about it.
+    text = git(folder, "show", f"one:{CITED}").replace("architecture/one]", "architecture/one, nav/architecture/two]")
+    write(folder, CITED, text + "\n")
+    git(folder, "add", "-A")
+    assert refused_for(run(folder, "git", "commit", "-q", "--no-edit"), "two-successors")
+
+
+def test_clean_merge_with_two_successors_is_refused(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    for branch in ("one", "two"):
+        git(folder, "checkout", "-q", "-b", branch, "main")
+        stage(folder, f"nav/architecture/{branch}", title=branch, supersedes=THREADS, reason="it was measured")
+        git(folder, "commit", "-q", "--no-verify", "-m", "one end only")
+    merged = run(folder, "git", "merge", "--no-edit", "-q", "one")
+    assert refused_for(merged, "two-successors")
+
+
+def test_rebase_is_caught_by_the_push(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    add_remote(folder, tmp_path / "remote.git")
+    git(folder, "checkout", "-q", "-b", "cites")
+    stage(folder, **CITES)
+    assert commit(folder).returncode == 0
+    git(folder, "checkout", "-q", "main")
+    git(folder, "rm", "-q", CITED)
+    assert run(folder, "git", "commit", "-q", "--no-verify", "-m", "deletes").returncode == 0
+    git(folder, "checkout", "-q", "cites")
+    # git runs no hook for what a rebase picks.
+    assert run(folder, "git", "rebase", "-q", "main").returncode == 0
+    pushed = run(folder, "git", "push", "-q", "origin", "cites")
+    assert refused_for(pushed, "dangling-link")
+    assert "pre-push: the memory of refs/heads/cites does not pass, so nothing is pushed" in pushed.stderr
+    assert git(tmp_path / "remote.git", "for-each-ref") == ""
+
+
+def test_every_pushed_commit_is_checked_and_none_that_is_only_on_disk(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    remote = add_remote(folder, tmp_path / "remote.git")
+    git(folder, "branch", "good")
+    git(folder, "checkout", "-q", "-b", "bad")
+    stage(folder, **DANGLES)
+    git(folder, "commit", "-q", "--no-verify", "-m", "broken")
+    git(folder, "tag", "-a", "-m", "broken", "v1")
+    good = run(folder, "git", "push", "-q", "origin", "good", "main")
+    assert (good.returncode, said(good)) == (0, "")
+    for wanted in (["main", "bad"], ["v1"], ["--all"]):
+        assert refused_for(run(folder, "git", "push", "-q", "origin", *wanted), "dangling-link"), wanted
+    assert git(remote, "for-each-ref", "--format=%(refname)") == "refs/heads/good\nrefs/heads/main"
+
+
+def test_push_that_only_deletes_or_names_no_commit_passes(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    remote = add_remote(folder, tmp_path / "remote.git")
+    assert run(folder, "git", "push", "-q", "origin", "main", "main:old").returncode == 0
+    git(folder, "tag", "blob", f"HEAD:{CITED}")
+    stage(folder, **DANGLES)
+    done = run(folder, "git", "push", "-q", "origin", ":old", "blob")
+    assert (done.returncode, said(done)) == (0, "")
+    assert git(remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main\nrefs/tags/blob"
+
+
+def test_linked_worktree_is_checked_by_its_own_index(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
+    stage(folder, **DANGLES)
+    stage(tmp_path / "other", **CITES)
+    assert commit(tmp_path / "other").returncode == 0
+    assert refused_for(commit(folder), "dangling-link")
+
+
+def test_worktree_of_a_bare_repository_is_guarded(tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(memory(tmp_path / "p")), "bare.git")
+    git(tmp_path / "bare.git", "worktree", "add", "-q", str(tmp_path / "work"), "main")
+    work = guard(tmp_path / "work")
+    git(work, "config", "user.name", "Ada")
+    git(work, "config", "user.email", "ada@example.org")
+    stage(work, **DANGLES)
+    assert refused_for(commit(work), "dangling-link")
+    stage(work, **CITES)
+    assert commit(work).returncode == 0
+    # A push from the bare repository itself has no work tree to look into, and no memory.
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    pushed = run(tmp_path / "bare.git", "git", "push", "-q", str(tmp_path / "remote.git"), "main")
+    assert pushed.returncode == 0, said(pushed)
+
+
+def test_memory_in_a_submodule_is_guarded_there_and_passed_over_above(tmp_path: Path) -> None:
+    source = memory(tmp_path / "source")
+    top = make_repository(tmp_path / "top")
+    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(source), "knowledge")
+    commit_all(top)
+    inner = guard(top / "knowledge")
+    guard(top)
+    git(inner, "config", "user.name", "Ada")
+    git(inner, "config", "user.email", "ada@example.org")
+    stage(inner, **DANGLES)
+    assert refused_for(commit(inner), "dangling-link")
+    git(inner, "commit", "-q", "--no-verify", "-m", "broken")
+    git(top, "add", "knowledge")
+    done = commit(top)
+    assert (done.returncode, said(done)) == (0, "")
+
+
+def test_memory_of_a_superproject_is_guarded_beside_a_submodule(tmp_path: Path) -> None:
+    library = make_repository(tmp_path / "library")
+    write(library, "code.py", "pass\n")
+    commit_all(library)
+    top = guarded(tmp_path / "top")
+    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "library")
+    stage(top, **CITES)
+    done = commit(top)
+    assert (done.returncode, said(done)) == (0, "")
+    git(top, "rm", "-q", CITED)
+    assert refused_for(commit(top), "dangling-link")
+
+
+def test_git_dir_in_the_environment_names_the_same_repository(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    stage(folder, **DANGLES)
+    named = ["--git-dir", str(folder / ".git"), "--work-tree", str(folder)]
+    assert refused_for(run(tmp_path, "git", *named, "commit", "-q", "-m", "x"), "dangling-link")
+    given = {"GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": str(folder)}
+    assert refused_for(run(tmp_path, "git", "commit", "-q", "-m", "x", **given), "dangling-link")
+    stage(folder, **CITES)
+    assert run(tmp_path, "git", "commit", "-q", "-m", "x", **given).returncode == 0
+
+
+def test_git_dir_of_another_repository_does_not_lead_astray(tmp_path: Path) -> None:
+    folder, other = memory(tmp_path / "p"), memory(tmp_path / "other")
+    stage(folder, **DANGLES)
+    check = [sys.executable, "-m", "mdmem", "check", "--staged"]
+    given = {"GIT_DIR": str(other / ".git"), "GIT_INDEX_FILE": str(other / ".git/index")}
+    assert refused_for(run(folder, *check, **given), "dangling-link")
+
+
+def test_git_directory_elsewhere_is_found(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    git(folder, "init", "-q", f"--separate-git-dir={tmp_path / 'kept'}")
+    stage(folder, **DANGLES)
+    assert refused_for(commit(folder), "dangling-link")
+
+
+@pytest.mark.parametrize("wrong", ["a", "b"])
+def test_each_of_several_roots_is_guarded(wrong: str, tmp_path: Path) -> None:
+    folder = guard(make_repository(tmp_path))
+    for name in ("a", "b"):
+        root = make_root(folder / name)
+        write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+        write_entry(root, ENTRY, title="Good", owner="Ada")
+    git(folder, "add", "-A")
+    done = commit(folder)
+    assert (done.returncode, said(done)) == (0, "")
+    write_entry(folder / wrong, ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    refused = commit(folder)
+    assert (refused_for(refused, "dangling-link"), f"{wrong}/{ENTRY}" in said(refused)) == (True, True)
+
+
+def test_branch_without_a_memory_commits_merges_and_pushes(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    add_remote(folder, tmp_path / "remote.git")
+    git(folder, "checkout", "-q", "--orphan", "pages")
+    git(folder, "rm", "-rfq", ".")
+    write(folder, "index.html", "<p>\n")
+    git(folder, "add", "-A")
+    for done in (commit(folder), run(folder, "git", "push", "-q", "origin", "pages")):
+        assert (done.returncode, said(done)) == (0, "")
+
+
+def test_removal_of_the_whole_memory_is_passed(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    git(folder, "rm", "-rq", "memory")
+    done = commit(folder, "--allow-empty")
+    assert done.returncode == 0, said(done)
+
+
+def test_commit_of_code_alone_starts_no_check(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", "nav/rules/broken", **DANGLES)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--no-verify", "-m", "broken before")
+    write(folder, "code.py", "pass\n")
+    git(folder, "add", "-A")
+    done = commit(folder)
+    assert (done.returncode, said(done)) == (0, "")
+
+
+HEAVY = {"pydantic", "git", "yaml", "whoosh", "mdmem.workspace.opened", "mdmem.catalog", "mdmem.checks"}
+
+
+def test_commit_of_code_alone_imports_nothing_heavy(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    write(folder, "code.py", "pass\n")
+    git(folder, "add", "-A")
+    command = [sys.executable, "-X", "importtime", "-m", "mdmem", "check", "--staged"]
+    done = run(folder, *command, PYTHONPATH=os.environ.get("PYTHONPATH", ""))
+    imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines()}
+    assert (done.returncode, imported & HEAVY) == (0, set())

@@ -1,0 +1,285 @@
+"""`mdmem hooks`: whose hook stands where, what is written and removed, and what a hook does without its mdmem."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from builders import git, make_repository, memory, run_here, snapshot, write, write_entry
+from hooked import DANGLES, ENTRY, commit, refused_for, run, said
+
+from mdmem.workspace.hook_text import STAGES, Program, hook_text, is_ours
+
+Capture = pytest.CaptureFixture[str]
+FOREIGN = "#!/bin/sh\nexit 0\n"
+FIRST = """\
+#!/bin/sh
+# Refuses a commit that breaks the memory; written by `mdmem init`.
+command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged
+exec /opt/python -m mdmem check --staged
+"""
+
+
+def hooks_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (folder / ".git/hooks").iterdir()}
+
+
+def standing(folder: Path, capsys: Capture) -> list[tuple[str, str | None]]:
+    shown = json.loads(run_here(capsys, "hooks", "status", "--format", "json", cwd=folder).out)
+    return [(hook["state"], hook["framework"]) for hook in shown["hooks"]]
+
+
+def test_install_writes_three_hooks_that_may_be_run(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "wrote .git/hooks/pre-commit\nwrote .git/hooks/pre-merge-commit\nwrote .git/hooks/pre-push\n"
+    assert all(os.access(folder / ".git/hooks" / stage, os.X_OK) for stage in STAGES)
+    assert sys.executable.encode() in hooks_of(folder)["pre-commit"]
+
+
+def test_install_twice_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "hooks", "install", cwd=folder)
+    before = snapshot(folder)
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, ran.out.count("stays as it is: installed"), snapshot(folder)) == (0, 3, before)
+
+
+def test_uninstall_leaves_the_repository_as_it_was(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = snapshot(folder)
+    run_here(capsys, "hooks", "install", cwd=folder)
+    ran = run_here(capsys, "hooks", "uninstall", cwd=folder)
+    assert (ran.code, ran.out.count("removed"), snapshot(folder)) == (0, 3, before)
+
+
+def test_stage_limits_what_is_written_and_removed(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "hooks", "install", "--stage", "pre-push", "--stage", "pre-commit", cwd=folder)
+    assert set(hooks_of(folder)) == {"pre-commit", "pre-push"}
+    run_here(capsys, "hooks", "uninstall", "--stage", "pre-commit", cwd=folder)
+    assert set(hooks_of(folder)) == {"pre-push"}
+
+
+@pytest.mark.parametrize("arguments", [["hooks"], ["hooks", "status"]])
+def test_status_names_each_stage_and_its_file(arguments: list[str], tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
+    assert run_here(capsys, *arguments, cwd=folder).out.splitlines() == [
+        "pre-commit        absent  (.git/hooks/pre-commit)",
+        "pre-merge-commit  absent  (.git/hooks/pre-merge-commit)",
+        "pre-push          installed  (.git/hooks/pre-push)",
+    ]
+
+
+@pytest.mark.parametrize("foreign", [FOREIGN, "", "#!/bin/sh\n# mdmem check --staged\n"])
+def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".git/hooks/pre-merge-commit", foreign)
+    before = snapshot(folder)
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, ran.out, snapshot(folder)) == (2, "", before)
+    assert ran.err == (
+        "mdmem: .git/hooks/pre-merge-commit is somebody else's and stays as it is:"
+        " add `mdmem check --staged || exit 1` to it; nothing was written\n"
+    )
+
+
+def test_foreign_hook_that_calls_mdmem_is_no_obstacle(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".git/hooks/pre-commit", "#!/bin/sh\nmdmem check --staged || exit 1\n")
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, ".git/hooks/pre-commit stays as it is: calls mdmem")
+    run_here(capsys, "hooks", "uninstall", cwd=folder)
+    assert hooks_of(folder) == {"pre-commit": b"#!/bin/sh\nmdmem check --staged || exit 1\n"}
+
+
+def test_line_to_add_to_a_foreign_push_hook_refuses_the_push(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    write(folder, ".git/hooks/pre-push", FOREIGN).chmod(0o755)
+    line = run_here(capsys, "hooks", "install", cwd=folder).err.split("add `")[1].split("` to it")[0]
+    program = f'mdmem() {{ "{sys.executable}" -m mdmem "$@"; }}'
+    write(folder, ".git/hooks/pre-push", f"#!/bin/sh\n{program}\n{line}\n")
+    git(tmp_path, "init", "-q", "--bare", "remote.git")
+    push = ["git", "push", "-q", str(tmp_path / "remote.git"), "main"]
+    assert run(folder, *push).returncode == 0
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "broken")
+    assert refused_for(run(folder, *push), "dangling-link")
+
+
+def test_hook_of_another_version_is_replaced(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone/mdmem")))
+    write(folder, ".git/hooks/pre-merge-commit", FIRST)
+    assert standing(folder, capsys)[:2] == [("out of date", None), ("out of date", None)]
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (
+        ran.out == "replaced .git/hooks/pre-commit\nreplaced .git/hooks/pre-merge-commit\nwrote .git/hooks/pre-push\n"
+    )
+    assert standing(folder, capsys) == [("installed", None)] * 3
+
+
+def test_hook_that_git_would_not_run_is_put_right(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "hooks", "install", cwd=folder)
+    (folder / ".git/hooks/pre-commit").chmod(0o644)
+    assert "replaced .git/hooks/pre-commit" in run_here(capsys, "hooks", "install", cwd=folder).out
+    assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: text + b"echo done\n", lambda text: text.replace(b"exit 1", b"exit 0")]
+)
+def test_hook_of_ours_that_was_changed_is_theirs(change: object, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "hooks", "install", cwd=folder)
+    hook = folder / ".git/hooks/pre-commit"
+    hook.write_bytes(changed := change(hook.read_bytes()))  # type: ignore[operator]
+    run_here(capsys, "hooks", "install", cwd=folder)
+    run_here(capsys, "hooks", "uninstall", cwd=folder)
+    assert hooks_of(folder) == {"pre-commit": changed}
+
+
+def test_symbolic_link_to_our_text_is_theirs(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    kept = write(folder, "kept.sh", hook_text("pre-commit", Program()))
+    (folder / ".git/hooks").mkdir()
+    (folder / ".git/hooks/pre-commit").symlink_to(kept)
+    run_here(capsys, "hooks", "uninstall", cwd=folder)
+    assert (folder / ".git/hooks/pre-commit").is_symlink()
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_text_is_known_as_ours_and_no_other(stage: str) -> None:
+    text = hook_text(stage, Program("/a b/it's/python", "/x"))
+    assert is_ours(text)
+    assert not any(is_ours(text[:at] + b"~" + text[at + 1 :]) for at in range(len(text)))
+
+
+FRAMEWORKS = [
+    ("pre-commit", "pre-commit", "# File generated by pre-commit: https://pre-commit.com\n", ".pre-commit-config.yaml"),
+    ("prek", "prek", "# File generated by prek: https://github.com/j178/prek\n", "prek.toml"),
+    ("lefthook", "lefthook", 'call_lefthook run "pre-commit" "$@"\n', "lefthook.yml"),
+]
+
+
+@pytest.mark.parametrize(("name", "_", "text", "config"), FRAMEWORKS, ids=lambda value: value.strip()[:12])
+def test_hook_of_a_framework_is_named_with_its_configuration(
+    name: str, _: str, text: str, config: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".git/hooks/pre-commit", f"#!/bin/sh\n{text}")
+    write(folder, config, "repos: []\n")
+    before = snapshot(folder)
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, snapshot(folder)) == (2, before)
+    assert f"{name} runs the hooks of this repository: add" in ran.err
+    assert f" to {config} " in ran.err.replace(";", " ")
+    assert standing(folder, capsys)[0] == ("somebody else's", name)
+    write(folder, config, "run: mdmem check --staged\n")
+    assert standing(folder, capsys)[0] == ("calls mdmem", name)
+
+
+def test_husky_is_known_by_its_folder(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    git(folder, "config", "core.hooksPath", ".husky/_")
+    ran = run_here(capsys, "hooks", "install", "--stage", "pre-commit", cwd=folder)
+    advice = "husky runs the hooks of this repository: add `mdmem check --staged` to .husky/pre-commit"
+    assert (ran.code, ran.err) == (2, f"mdmem: {advice}; nothing was written\n")
+
+
+def test_hooks_in_the_work_tree_name_nothing_of_this_machine(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    git(folder, "config", "core.hooksPath", ".githooks")
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "wrote .githooks/pre-commit")
+    assert ran.err == "they lie in the work tree: commit them to share them; they take `mdmem` from PATH\n"
+    assert sys.executable.encode() not in (folder / ".githooks/pre-commit").read_bytes()
+
+
+def test_hooks_outside_the_repository_are_left_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path / "p")
+    git(folder, "config", "core.hooksPath", str(tmp_path / "everybody"))
+    ran = run_here(capsys, "hooks", "install", "--stage", "pre-commit", cwd=folder)
+    assert (ran.code, (tmp_path / "everybody").exists()) == (2, False)
+    assert "pre-commit lies outside this repository, where core.hooksPath says: add `mdmem check" in ran.err
+
+
+def test_hooks_that_are_switched_off_are_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    git(folder, "config", "core.hooksPath", os.devnull)
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert (ran.code, ran.err) == (
+        3,
+        f"mdmem: git runs no hooks here: core.hooksPath names {os.devnull}, which is no folder\n",
+    )
+
+
+@pytest.mark.parametrize("verb", ["install", "uninstall", "status"])
+def test_outside_git_there_is_no_hook(verb: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "hooks", verb, cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
+
+
+def test_hooks_of_a_linked_worktree_are_those_of_its_repository(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
+    ran = run_here(capsys, "hooks", "install", cwd=tmp_path / "other")
+    assert (ran.code, set(hooks_of(folder)) >= set(STAGES)) == (0, True)
+    assert standing(folder, capsys) == [("installed", None)] * 3
+
+
+def test_hook_falls_back_to_the_mdmem_in_path(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone"))).chmod(0o755)
+    program = write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec "{sys.executable}" -m mdmem "$@"\n')
+    program.chmod(0o755)
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    with_program = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    assert refused_for(run(folder, "git", "commit", "-q", "-m", "x", PATH=with_program), "dangling-link")
+
+
+def test_hook_without_any_mdmem_says_what_is_missing(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    write(folder, ".git/hooks/pre-commit", hook_text("pre-commit", Program("/gone/python", "/gone"))).chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
+    done = run(folder, "git", "commit", "-q", "--allow-empty", "-m", "x", PATH=str(tmp_path / "bin"))
+    missing = "pre-commit: the memory cannot be checked: mdmem is not in /gone/python or PATH;"
+    remedy = "install it, or skip the check once with --no-verify"
+    assert (done.returncode, said(done)) == (1, f"{missing} {remedy}\n")
+    assert commit(folder, "--allow-empty", "--no-verify").returncode == 0
+
+
+def test_module_of_the_repository_does_not_stand_in_for_ours(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    run_here(capsys, "hooks", "install", cwd=folder)
+    for name in ("mdmem/__init__.py", "mdmem/__main__.py", "click.py", "yaml.py"):
+        write(folder, name, "raise SystemExit('run from the repository')\n")
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    done = commit(folder)
+    assert (refused_for(done, "dangling-link"), "run from the repository" in said(done)) == (True, False)
+
+
+def test_init_and_install_write_the_same_hooks(tmp_path: Path, capsys: Capture) -> None:
+    founded, installed = make_repository(tmp_path / "a"), make_repository(tmp_path / "b")
+    run_here(capsys, "init", cwd=founded)
+    run_here(capsys, "hooks", "install", cwd=installed)
+    assert hooks_of(founded) == hooks_of(installed)
+
+
+def test_init_leaves_an_older_hook_and_names_the_command(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".git/hooks/pre-commit", FIRST)
+    ran = run_here(capsys, "init", cwd=folder)
+    assert hooks_of(folder)["pre-commit"] == FIRST.encode()
+    assert ".git/hooks/pre-commit is there and stays as it is; `mdmem hooks install` brings it up to date" in ran.out
