@@ -8,129 +8,156 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    at_option,
-    format_option,
-    global_options,
-    path_for_reader,
-    print_text,
-    split_values,
-    workspace_at,
-)
+from mdmem.cli.common import Globals, global_options, path_for_reader, print_text, split_values, workspace_at
 from mdmem.cli.completion import complete_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from mdmem.checks.engine import Report
-    from mdmem.workspace.location import Location
+    from mdmem.authoring.mending import Mended
+    from mdmem.render.checked import Checked
+    from mdmem.workspace.checking import Asked
     from mdmem.workspace.workspace import Workspace
+
+_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "rdjson")
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--staged", is_flag=True, help="Read git's index, as a hook does.")
+@click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
+@click.option("--rev", "--at", "revision", metavar="REV", help="Read the files of a commit, branch or tag.")
+@click.option("--base", metavar="REV", help="Say what changed since the tree left REV, and mark what is new.")
+@click.option("--merge", "merge_into", metavar="REV", help="Read the result of merging into REV, before it happens.")
+@click.option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning.")
+@click.option("--unsafe-fixes", is_flag=True, help="Mend what decides something for you, too.")
+@click.option("--diff", is_flag=True, help="Show what would be mended, and write nothing.")
 @click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records.")
+@click.option("--update-baseline", is_flag=True, help="Record every finding there is in the baseline.")
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option(
     "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
 )
-@at_option
-@format_option("text", "concise", "json", "github")
+@click.option(
+    "--format", "form", type=click.Choice(_FORMATS), help="How to print; in GitHub Actions github, else text."
+)
 @global_options
-def command(given: Globals, paths: tuple[str, ...], form: str, explain: str | None, **options: Any) -> int:
+def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
     """Check every file and every link of the memory; PATHs narrow what is reported, never what is read.
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
+    from mdmem.workspace.roots import moment_to_check, roots_to_check
+    from mdmem.workspace.staged import concerns_staged
+
     if explain is not None:
         return _explain(explain)
-    staged, revision = options["staged"], options["revision"]
-    if staged and revision is not None:
-        raise click.UsageError("--staged and --at name two trees; choose one")
-    pushed = _pushed_commit(os.environ) if staged else None
-    worst = 0
-    for location in _locations(given, paths, staged=staged):
-        workspace = workspace_at(location, given, revision=revision or pushed, staged=staged and pushed is None)
-        if staged and pushed is None and not workspace.concerns_staged():
-            continue
-        report = _checked(workspace, paths, options)
-        _print(report, workspace, form, given, silent=staged and not report.findings)
-        worst = max(worst, _exit_code(report, workspace, strict=options["strict"]))
-    return worst
+    staged = options["staged"]
+    moment = moment_to_check(os.environ, revision=options["revision"], staged=staged, merge_into=options["merge_into"])
+    locations = roots_to_check(given.root, os.environ, Path.cwd(), paths=paths, is_hook=staged)
+    concerned = [one for one in locations if not moment.staged or concerns_staged(one, os.environ, Path.cwd())]
+    workspaces = [workspace_at(location, given, moment) for location in concerned]
+    if options["update_baseline"]:
+        return _update_baseline(given, workspaces, paths, options)
+    runs = [_run(given, workspace, paths, options) for workspace in workspaces]
+    if options["diff"]:
+        _remark_sums(given, runs)
+    is_silent = staged and form in (None, "text", "concise") and not any(one.report.findings for one in runs)
+    if not is_silent and not options["diff"]:
+        _print(runs, form or _usual_format(), given)
+    return max((_exit_code(one, options) for one in runs), default=0)
 
 
-def _pushed_commit(environment: Mapping[str, str]) -> str | None:
-    """Return the commit that pre-commit's pre-push hook is about; None where a commit is being made."""
-    # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
-    remote = environment.get("PRE_COMMIT_REMOTE_NAME")
-    return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
+def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> Asked:
+    from mdmem.workspace.checking import Asked
 
-
-def _locations(given: Globals, paths: tuple[str, ...], *, staged: bool) -> tuple[Location, ...]:
-    """Return the root that is meant, or every root of the repository, or those of them that hold a path."""
-    from mdmem.errors import RootNotFoundError
-    from mdmem.workspace.location import SeveralRootsError, locate, located
-
-    try:
-        return (locate(given.root, os.environ, Path.cwd()),)
-    except RootNotFoundError:
-        # A hook runs on every branch, also on those without a memory.
-        if staged and given.root is None:
-            return ()
-        raise
-    except SeveralRootsError as error:
-        named = [Path(path).resolve() for path in paths]
-        chosen = [root for root in error.roots if any(path.is_relative_to(root) for path in named)]
-        return tuple(located(root, "one of several in the repository") for root in chosen or error.roots)
-
-
-def _checked(workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> Report:
-    from dataclasses import replace
-
-    from mdmem.checks.engine import chosen_codes
-    from mdmem.finding import Severity
-
-    codes = chosen_codes(workspace.settings, split_values(options["select"]), split_values(options["ignore"]))
-    report = workspace.check(codes, paths=paths)
-    shown = tuple(one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO)
-    return replace(report, findings=shown)
-
-
-def _exit_code(report: Report, workspace: Workspace, *, strict: bool) -> int:
-    from mdmem.finding import Severity
-
-    if report.incomplete:
-        return 3
-    return int(report.worst_at_or_above(Severity.WARNING if strict else workspace.settings.fail_on))
-
-
-def _print(report: Report, workspace: Workspace, form: str, given: Globals, *, silent: bool) -> None:
-    from mdmem.render.findings import (
-        findings_concise,
-        findings_github,
-        findings_json,
-        findings_text,
-        summary_line,
+    return Asked(
+        select=split_values(options["select"]),
+        ignore=split_values(options["ignore"]),
+        paths=paths,
+        base=options["base"],
+        baseline=options["baseline"],
+        in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
+        is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
     )
 
-    location = workspace.location
-    show_path: Callable[[str], str] = path_for_reader(location, workspace.cwd)
-    if form == "json":
-        print_text(findings_json(report, root=location.under or "."))
-    elif form == "github":
-        from_top = f"{location.under}/" if location.under else ""
-        print_text(findings_github(report, show_path=lambda path: f"{from_top}{path}"))
-    elif silent:
-        return
-    elif form == "concise":
-        print_text(findings_concise(report, show_path=show_path))
-        given.remark(summary_line(report))
+
+def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> Checked:
+    from dataclasses import replace
+
+    from mdmem.finding import Severity
+    from mdmem.render.checked import Checked
+
+    asked = _asked(paths, options)
+    if options["fix"] or options["unsafe_fixes"] or options["diff"]:
+        report, mended = workspace.mend(asked, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        if options["diff"]:
+            _print_diff(mended, workspace, given)
     else:
-        print_text(findings_text(report, line_of=workspace.line_of, show_path=show_path, ink=given.ink()))
+        report = workspace.check(asked)
+    shown = tuple(one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO)
+    location = workspace.location
+    return Checked(
+        report=replace(report, findings=shown),
+        under=location.under,
+        line_of=workspace.line_of,
+        bytes_of=workspace.bytes_of,
+        show_path=path_for_reader(location, workspace.cwd),
+        fail_on=Severity.WARNING if options["strict"] else workspace.settings.fail_on,
+    )
+
+
+def _exit_code(checked: Checked, options: dict[str, Any]) -> int:
+    report = checked.report
+    if report.incomplete:
+        return 3
+    return int(report.worst_at_or_above(checked.fail_on) or bool(options["diff"] and report.fixed))
+
+
+def _usual_format() -> str:
+    return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+
+
+def _print(runs: list[Checked], form: str, given: Globals) -> None:
+    from mdmem import __version__
+    from mdmem.render.checked import Look
+    from mdmem.render.formats import get_format
+
+    look = Look(given.ink(), __version__)
+    print_text(get_format(form)(runs, look))
+    if form == "concise":
+        _remark_sums(given, runs)
+    step_summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if step_summary and os.environ.get("GITHUB_ACTIONS") == "true":
+        with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(get_format("markdown")(runs, look) + "\n")
+
+
+def _remark_sums(given: Globals, runs: list[Checked]) -> None:
+    from mdmem.render.sums import summary
+
+    given.remark(summary(runs))
+
+
+def _print_diff(mended: Mended, workspace: Workspace, given: Globals) -> None:
+    from mdmem.render.diff import FileChange, diff_text
+
+    under = f"{workspace.location.under}/" if workspace.location.under else ""
+    changes = [
+        FileChange(f"{under}{one.to}", one.before, one.after, f"{under}{one.path}") for one in mended.plan.changes
+    ]
+    print_text(diff_text(changes, given.ink()))
+
+
+def _update_baseline(
+    given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
+) -> int:
+    if paths:
+        raise click.UsageError("a baseline records the whole memory; leave out the paths")
+    for workspace in workspaces:
+        path, number = workspace.update_baseline(_asked(paths, options))
+        given.remark(f"{path} records {number} findings")
+    return 0
 
 
 def _explain(code: str) -> int:

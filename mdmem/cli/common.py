@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mdmem.render.ink import Ink
     from mdmem.scope import Filters
     from mdmem.workspace.location import Location
+    from mdmem.workspace.moment import Moment
     from mdmem.workspace.workspace import Workspace
 
 Decorated = Callable[..., Any]
@@ -158,16 +159,16 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
     raise click.UsageError(f"there is no {name} `{value}`; {hint}")
 
 
-def open_workspace(given: Globals, *, revision: str | None = None, staged: bool = False) -> Workspace:
+def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
     """Return the workspace of the root that the options and the working folder mean."""
     from mdmem.workspace.location import locate
+    from mdmem.workspace.moment import Moment
 
-    return workspace_at(locate(given.root, os.environ, Path.cwd()), given, revision=revision, staged=staged)
+    return workspace_at(locate(given.root, os.environ, Path.cwd()), given, Moment(revision))
 
 
-def workspace_at(location: Location, given: Globals, *, revision: str | None = None, staged: bool = False) -> Workspace:
-    """Return the workspace of one root."""
-    from mdmem.workspace.opened import Moment
+def workspace_at(location: Location, given: Globals, moment: Moment) -> Workspace:
+    """Return the workspace of one root at one moment."""
     from mdmem.workspace.workspace import Workspace
 
     return Workspace(
@@ -175,7 +176,7 @@ def workspace_at(location: Location, given: Globals, *, revision: str | None = N
         environment=os.environ,
         cwd=Path.cwd(),
         today=today(),
-        moment=Moment(revision, staged),
+        moment=moment,
         progress=None if given.quiet else _Progress(),
     )
 

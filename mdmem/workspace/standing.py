@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from importlib.metadata import PackageNotFoundError, distribution
 
-from mdmem.checks.engine import chosen_codes
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.index.protocol import IndexBusyError, IndexWriteError, Refreshed
 from mdmem.scope import Filters, resolve_scope
-from mdmem.workspace.checking import check
+from mdmem.workspace.checking import Asked, check
 from mdmem.workspace.model import StatusReport, WingCount
 from mdmem.workspace.opened import Opened
 
@@ -17,7 +16,7 @@ from mdmem.workspace.opened import Opened
 def report_status(workspace: Opened) -> StatusReport:
     """Return the report; nothing is written for it."""
     catalog = workspace.catalog
-    report = check(workspace, chosen_codes(workspace.settings), ())
+    report = check(workspace, Asked())
     severities = Counter(str(finding.severity) for finding in report.findings)
     try:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing

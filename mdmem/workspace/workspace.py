@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError, LostRaceError, SettingsError, UsageError, taken
 from mdmem.finding import Finding, Place
-from mdmem.gitrepo import list_changed_in_index, staged_index
 from mdmem.index.protocol import Answer, QuerySyntaxError
 from mdmem.scope import Filters, reading_scope, resolve_scope
 from mdmem.settings import Settings
@@ -19,11 +18,13 @@ from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.opened import Opened
 
 if TYPE_CHECKING:
+    from mdmem.authoring.mending import Mended
     from mdmem.budget import Pack
     from mdmem.checks.engine import Report
     from mdmem.index.protocol import Refreshed
     from mdmem.retrieval.model import Hit, Question, SearchResult
     from mdmem.retrieval.retrieve import Ask
+    from mdmem.workspace.checking import Asked
     from mdmem.workspace.model import Explanation, Shown, StatusReport
 
 
@@ -194,20 +195,23 @@ class Workspace(Opened):
 
         return explain(self, resolve_names(self, [name])[0])
 
-    def check(self, codes: Sequence[str], *, paths: Sequence[str] = ()) -> Report:
+    def check(self, asked: Asked) -> Report:
         """Run checks on the whole tree; paths narrow what is reported, never what is read."""
         from mdmem.workspace.checking import check
 
-        return check(self, codes, paths)
+        return check(self, asked)
 
-    def concerns_staged(self) -> bool:
-        """Say whether the commit at hand touches this root; nothing staged counts as a question about everything."""
-        repository = self.location.repository
-        if repository is None:
-            return True
-        changed = list_changed_in_index(repository, index=staged_index(repository, self.environment, self.cwd))
-        under = f"{self.location.under}/" if self.location.under else ""
-        return not changed or any(path.startswith(under) for path in changed)
+    def mend(self, asked: Asked, *, with_unsafe: bool, is_dry: bool) -> tuple[Report, Mended]:
+        """Mend what the checks find and return what is left and what was changed; a dry run writes nothing."""
+        from mdmem.workspace.checking import mend
+
+        return mend(self, asked, with_unsafe=with_unsafe, is_dry=is_dry)
+
+    def update_baseline(self, asked: Asked) -> tuple[Path, int]:
+        """Record every finding there is as known; return the file and the number of findings."""
+        from mdmem.workspace.checking import update_baseline
+
+        return update_baseline(self, asked)
 
     def status(self) -> StatusReport:
         """Return where the memory is and how it stands."""

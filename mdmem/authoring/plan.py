@@ -1,0 +1,99 @@
+"""A change of several files, known to the last byte before the first is written."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.authoring.writing import Writing
+from mdmem.errors import EnvironmentFaultError, LostRaceError, taken
+from mdmem.state import write_lock
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file before and after; None where it is not there, `to` is its path afterwards where it is renamed."""
+
+    path: str
+    to: str
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Changes in the order in which they are written, each of a file of its own; every rename comes after them."""
+
+    changes: tuple[Change, ...] = ()
+
+
+def carry_out(root: Path, plan: Plan, *, state: Path) -> None:
+    """Write a plan to a root, all of it or nothing, alone among all writers; `state` is the folder of the root's state.
+
+    Raises LostRaceError where a file is not what the plan read, EnvironmentFaultError where one cannot be written, and
+    BusyError where others write for too long. A process that is killed leaves whole files, those first in the plan new.
+    """
+    if not plan.changes:
+        return
+    try:
+        with write_lock(state):
+            for change in plan.changes:
+                _compare(root, change)
+            _write(root, plan)
+    except OSError as error:
+        raise EnvironmentFaultError(f"cannot lock the memory for writing: {error.strerror or error}") from error
+
+
+def _compare(root: Path, change: Change) -> None:
+    for path in dict.fromkeys((change.path, change.to)):
+        if _leads_away(root, path):
+            raise LostRaceError(f"`{path}` goes through a symbolic link; nothing was written")
+    if change.before is None:
+        if os.path.lexists(root / change.path):
+            raise LostRaceError(taken(change.path.removesuffix(".md")))
+        return
+    try:
+        content = (root / change.path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise LostRaceError(f"`{change.path}` cannot be read any more: {reason}; nothing was written") from error
+    if content != change.before:
+        raise LostRaceError(f"`{change.path}` changed while it was looked at; nothing was written, try again")
+    if change.to != change.path and _is_taken(root, change):
+        raise LostRaceError(f"`{change.to}` exists by now; nothing was written, try again")
+
+
+def _leads_away(root: Path, path: str) -> bool:
+    """Say whether a file, or a folder above it and below the root, is a symbolic link."""
+    parts = path.split("/")
+    return any((root / "/".join(parts[:depth])).is_symlink() for depth in range(1, len(parts) + 1))
+
+
+def _is_taken(root: Path, change: Change) -> bool:
+    old, new = root / change.path, root / change.to
+    # Where capital letters do not count, a file stands under its new name already.
+    return os.path.lexists(new) and not new.samefile(old)
+
+
+def _write(root: Path, plan: Plan) -> None:
+    writing = Writing(root)
+    path = ""
+    try:
+        for change in plan.changes:
+            path = change.path
+            if change.after is not None and change.after != change.before:
+                writing.prepare(path, change.after)
+        for change in plan.changes:
+            path = change.path
+            writing.put(path, change.before, change.after)
+        for change in plan.changes:
+            path = change.to
+            if change.to != change.path:
+                writing.rename(change.path, change.to)
+    except OSError as error:
+        left = "" if writing.undo() else " and what was written before could not be taken back"
+        then = "`mdmem check` says what is left to do" if left else "nothing was changed"
+        raise EnvironmentFaultError(f"cannot write `{path}`: {error.strerror or error}{left}; {then}") from error
+    finally:
+        writing.close()

@@ -1,0 +1,111 @@
+"""What a tree is compared with: the base of a change, the parents of a merge commit, the sides of a merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mdmem.checks.case import Base, Merge
+from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
+from mdmem.finding import Finding, Place
+from mdmem.gitrepo import (
+    NoCommonAncestorError,
+    Repository,
+    ShallowHistoryError,
+    UnknownRevisionError,
+    merge_base,
+    parents_at_hand,
+    resolve,
+)
+from mdmem.settings import Settings
+from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.moment import Moment
+from mdmem.workspace.opened import Opened
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The trees to compare with; `other_parents` are those of a merge commit that is being made.
+
+    `marks_new` says that a finding which the base has, too, is to be told from a new one.
+    """
+
+    base: Base | None = None
+    other_parents: tuple[Base, ...] = ()
+    merge: Merge | None = None
+    faults: tuple[Finding, ...] = ()
+    marks_new: bool = False
+
+
+def compare(workspace: Opened, base: str | None) -> Compared:
+    """Return what a tree is compared with.
+
+    A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
+    with HEAD. What cannot be had is a fault, not an error: the rest of the checks still runs.
+    """
+    moment, refused = workspace.moment, workspace.location.git_fault
+    if refused is not None and moment.is_working_tree:
+        return Compared(faults=(_fault("git-unavailable", GitError(refused)),))
+    if base is not None and moment.merge_into not in (None, base):
+        raise UsageError("a merge is compared with what it goes into; give --base and --merge the same branch")
+    try:
+        if moment.merge_into is not None:
+            return _merge(workspace)
+        if base is not None:
+            return Compared(base=_left_from(workspace, base), marks_new=True)
+        return _staged(workspace) if moment.staged else Compared()
+    except (UnknownRevisionError, GitError) as error:
+        code = next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable")
+        return Compared(faults=(_fault(code, error),))
+
+
+_FAULTS: Mapping[type[MdmemError], str] = {
+    ShallowHistoryError: "shallow-history",
+    UnknownRevisionError: "base-unavailable",
+    NoCommonAncestorError: "base-unavailable",
+}
+
+
+def _merge(workspace: Opened) -> Compared:
+    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides())
+    merge = Merge(ours, theirs, ancestor, workspace.conflicts)
+    return Compared(base=merge.theirs, merge=merge, marks_new=True)
+
+
+def _left_from(workspace: Opened, base: str) -> Base:
+    """Return the commit at which the tree that is read left a branch."""
+    repository = _repository(workspace)
+    commit = merge_base(repository, base, workspace.moment.revision or "HEAD")
+    return _as_base(workspace.at(Moment(revision=commit)), f"{base} ({commit[:10]})")
+
+
+def _staged(workspace: Opened) -> Compared:
+    repository = _repository(workspace)
+    try:
+        head = resolve(repository, "HEAD")
+    except UnknownRevisionError:
+        # Before the first commit everything is new.
+        return Compared()
+    parents = [_as_base(workspace.at(Moment(revision=one))) for one in (head, *parents_at_hand(repository))]
+    return Compared(base=parents[0], other_parents=tuple(parents[1:]))
+
+
+def _as_base(opened: Opened, name: str | None = None) -> Base:
+    try:
+        settings = opened.settings
+    except SettingsError as error:
+        # What the change started from may have been broken; the change is not to blame.
+        settings = error.readable if isinstance(error.readable, Settings) else Settings()
+    return Base(name or opened.tree.name, opened.whole_catalog, settings)
+
+
+def _repository(workspace: Opened) -> Repository:
+    repository = workspace.location.repository
+    if repository is None:
+        raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
+    return repository
+
+
+def _fault(code: str, error: MdmemError) -> Finding:
+    message, _, help_ = str(error).partition("; ")
+    return Finding(code, message, Place(SETTINGS_NAME), help_)

@@ -1,0 +1,46 @@
+"""Which roots and which tree a run of the checks is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mdmem.errors import RootNotFoundError, UsageError
+from mdmem.workspace.location import Location, SeveralRootsError, locate, located
+from mdmem.workspace.moment import Moment
+
+
+def roots_to_check(
+    given: str | None, environment: Mapping[str, str], cwd: Path, *, paths: Sequence[str], is_hook: bool
+) -> tuple[Location, ...]:
+    """Return the root that is meant, or every root of the repository, or those of them that hold a path.
+
+    A hook runs on every branch, also on those without a memory: there it has no root, where anybody else is told.
+    """
+    try:
+        return (locate(given, environment, cwd),)
+    except RootNotFoundError:
+        if is_hook and given is None:
+            return ()
+        raise
+    except SeveralRootsError as error:
+        named = [(cwd / path).resolve() for path in paths]
+        chosen = [root for root in error.roots if any(path.is_relative_to(root) for path in named)]
+        return tuple(located(root, "one of several in the repository") for root in chosen or error.roots)
+
+
+def moment_to_check(
+    environment: Mapping[str, str], *, revision: str | None, staged: bool, merge_into: str | None
+) -> Moment:
+    """Return the tree that the options and pre-commit's variables mean; raises UsageError where they mean two."""
+    if staged and (revision is not None or merge_into is not None):
+        raise UsageError("--staged names git's index, --rev and --merge name commits; choose one")
+    pushed = _pushed_commit(environment) if staged else None
+    return Moment(pushed or revision, staged and pushed is None, merge_into)
+
+
+def _pushed_commit(environment: Mapping[str, str]) -> str | None:
+    """Return the commit that pre-commit's pre-push hook is about; None where a commit is being made."""
+    # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
+    remote = environment.get("PRE_COMMIT_REMOTE_NAME")
+    return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
