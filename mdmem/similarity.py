@@ -12,6 +12,11 @@ _WORD = re.compile(r"[^\W_]+")
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> frozenset[str]:
     """Return the set of NFKC case-folded words of a text."""
+    return words_once(text)
+
+
+def words_once(text: str) -> frozenset[str]:
+    """Return the words as `words_of` does, and remember nothing: for texts that are looked at once."""
     return frozenset(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 

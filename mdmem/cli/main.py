@@ -22,9 +22,12 @@ COMMANDS = {
     "list": ("list", "List entries, narrowed by filters."),
     "search": ("search", "Find entries by words; superseded ones yield what replaced them."),
     "retrieve": ("retrieve", "Answer what is binding here, now, in order, within a budget."),
+    "deprecate": ("deprecate", "End an entry that nothing replaces."),
     "why": ("why", "Show how an entry came to bind or was replaced."),
     "check": ("check", "Check every file and every link of the memory."),
+    "hygiene": ("hygiene", "Show what needs maintenance: duplicates, what is old, what the code has outgrown."),
     "index": ("index", "Bring the full-text index up to date, or build it anew."),
+    "token": ("token", "Get a one-time token for a write to a shared wing."),
     "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),
 }
 

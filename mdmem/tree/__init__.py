@@ -13,6 +13,7 @@ from mdmem.tree.model import (
     is_wing_manifest,
     read_one,
 )
+from mdmem.tree.overlaid import OverlaidTree
 from mdmem.tree.working import WorkingTree
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "FileKind",
     "Forgetful",
     "GitTree",
+    "OverlaidTree",
     "Tree",
     "TreeFile",
     "Unreadable",

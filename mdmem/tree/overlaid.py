@@ -42,9 +42,16 @@ class OverlaidTree:
             yield path, self.changed[path] if path in self.changed else self._seen[path]
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return the identity of each file's bytes."""
-        contents = self.read([file.path for file in files])
-        return {path: digest_of(content) for path, content in contents if not isinstance(content, Unreadable)}
+        """Return the identity of each file's bytes; the tree below knows it of what is neither changed nor read."""
+        known = [file.path for file in files if file.path in self.changed or file.path in self._seen]
+        contents = dict(self.read(known))
+        rest = self.below.digests([file for file in files if file.path not in contents])
+        own = {path: digest_of(content) for path, content in contents.items() if not isinstance(content, Unreadable)}
+        return {
+            file.path: own[file.path] if file.path in own else rest[file.path]
+            for file in files
+            if file.path in own | rest
+        }
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the identity of the bytes themselves."""

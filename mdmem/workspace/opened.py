@@ -153,6 +153,11 @@ class Opened:
         """Return the folder of what nothing else holds: the lock of the writers, pending writes, times."""
         return self._places.state
 
+    @property
+    def cache_folder(self) -> Path:
+        """Return the folder of parsed entries, which worktrees share."""
+        return self._places.shared
+
     @cached_property
     def whole_catalog(self) -> Catalog:
         """Return the entries with every file parsed, as the checks need them."""

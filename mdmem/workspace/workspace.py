@@ -15,7 +15,7 @@ from mdmem.index.protocol import Answer, QuerySyntaxError
 from mdmem.scope import Filters, reading_scope, resolve_scope
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.opened import Opened
+from mdmem.workspace.verbs import WritingVerbs
 
 if TYPE_CHECKING:
     from mdmem.authoring.mending import Mended
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from mdmem.retrieval.retrieve import Ask
     from mdmem.workspace.checking import Asked
     from mdmem.workspace.model import Explanation, Shown, StatusReport
+    from mdmem.workspace.tending import Tended, Tending
 
 
-class Workspace(Opened):
+class Workspace(WritingVerbs):
     """The verbs over one opened root."""
 
     def search(self, question: Question) -> SearchResult:
@@ -212,6 +213,12 @@ class Workspace(Opened):
         from mdmem.workspace.checking import update_baseline
 
         return update_baseline(self, asked)
+
+    def hygiene(self, asked: Tending) -> Tended:
+        """Return what needs maintenance, and keep in the state that a full run was made; entries are not changed."""
+        from mdmem.workspace.tending import tend
+
+        return tend(self, asked)
 
     def status(self) -> StatusReport:
         """Return where the memory is and how it stands."""

@@ -1,0 +1,50 @@
+"""What the commands that write share: their options, and printing what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli.common import Globals, format_option, print_text
+
+if TYPE_CHECKING:
+    from mdmem.workspace.writing import WriteOptions, Written
+
+Decorated = Callable[..., Any]
+
+
+def write_options(command: Decorated) -> Decorated:
+    """Add `--dry-run`, `--commit` and `--format`."""
+    for option in (
+        format_option("text", "json"),
+        click.option(
+            "--commit/--no-commit", default=None, help="Commit what is written, and nothing else.  [default: settings]"
+        ),
+        click.option("--dry-run", is_flag=True, help="Show what would be written as a diff, and write nothing."),
+    ):
+        command = option(command)
+    return command
+
+
+def write_options_from(options: dict[str, Any]) -> WriteOptions:
+    """Take the options of a write out of a command's options."""
+    from mdmem.workspace.writing import WriteOptions
+
+    return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
+
+
+def print_written(given: Globals, written: Written, form: str) -> int:
+    """Print what was written and return the exit code."""
+    from mdmem.render.writes import written_json, written_text
+
+    if form == "json":
+        print_text(written_json(written))
+        return 0
+    print_text(written_text(written, given.ink()))
+    for remark in written.remarks:
+        given.remark(remark)
+    if not written.changes:
+        given.remark("nothing to change: the files say so already")
+    return 0

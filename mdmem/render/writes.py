@@ -1,0 +1,94 @@
+"""What a write changed: one line a file and one a field, or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mdmem.authoring.plan import Change
+from mdmem.document.parse import Document, parse_document
+from mdmem.entry.model import visible
+from mdmem.render.diff import FileChange, diff_text
+from mdmem.render.ink import Ink
+from mdmem.render.json_form import dump
+from mdmem.workspace.writing import Written
+
+
+def written_text(written: Written, ink: Ink) -> str:
+    """Return what was written; of a dry run the diff."""
+    if written.is_dry:
+        return diff_text([FileChange(one.to, one.before, one.after, one.path) for one in written.changes], ink)
+    lines = [line for change in written.changes for line in _lines(change, ink)]
+    if written.commit is not None:
+        lines.append(f"committed as {written.commit[:10]}")
+    return "\n".join(lines)
+
+
+def written_json(written: Written) -> str:
+    """Return what was written as one JSON document."""
+    return dump(
+        {
+            "changed": [_change_json(change) for change in written.changes],
+            "remarks": list(written.remarks),
+            "commit": written.commit,
+            "dry_run": written.is_dry,
+        }
+    )
+
+
+def action_of(change: Change) -> str:
+    """Return what happened to a file in one word."""
+    if change.before is None:
+        return "created"
+    if change.after is None:
+        return "deleted"
+    return "moved" if change.path != change.to else "changed"
+
+
+def _lines(change: Change, ink: Ink) -> Iterator[str]:
+    moved = f" from {visible(change.path)}" if change.path != change.to else ""
+    yield f"{action_of(change)} {ink.bold(visible(change.to))}{moved}"
+    if change.before is None:
+        return
+    for name, (before, after) in field_changes(change).items():
+        shown = f"{_shown(before)} → {_shown(after)}" if before is not None else _shown(after)
+        yield f"  {name}: {shown}" if after is not None else f"  {name}: removed ({_shown(before)})"
+    if _body(change.before, change.path) != _body(change.after, change.to):
+        yield "  body: changed"
+
+
+def _change_json(change: Change) -> dict[str, Any]:
+    fields = field_changes(change)
+    return {
+        "path": change.to,
+        "address": change.to.removesuffix(".md"),
+        "action": action_of(change),
+        "from": change.path if change.path != change.to else None,
+        "fields": {name: {"before": before, "after": after} for name, (before, after) in fields.items()},
+    }
+
+
+def field_changes(change: Change) -> dict[str, tuple[Any, Any]]:
+    """Return the front-matter fields that a change touches, with their values before and after, in the file's order."""
+    before, after = _fields(change.before, change.path), _fields(change.after, change.to)
+    names = dict.fromkeys((*after, *before))
+    return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}
+
+
+def _document(content: bytes | None, path: str) -> Document | None:
+    return parse_document(path, content) if content is not None else None
+
+
+def _fields(content: bytes | None, path: str) -> dict[str, Any]:
+    document = _document(content, path)
+    return dict(document.fields or {}) if document is not None else {}
+
+
+def _body(content: bytes | None, path: str) -> str | None:
+    document = _document(content, path)
+    return document.body if document is not None else None
+
+
+def _shown(value: Any) -> str:
+    listed = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return visible(listed)

@@ -1,0 +1,101 @@
+"""Carries out what a verb means to write: proved on the files as they would be, written, and committed where wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mdmem.authoring.intent import Intent
+from mdmem.authoring.message import Deed, commit_message, subject_of
+from mdmem.authoring.plan import Change, Plan, carry_out
+from mdmem.authoring.proving import new_faults
+from mdmem.catalog import load_cached
+from mdmem.errors import GitError, UsageError
+from mdmem.gitrepo import Repository, commit_paths, refuse_while_busy
+from mdmem.tree import OverlaidTree
+from mdmem.workspace.opened import Opened
+
+if TYPE_CHECKING:
+    from mdmem.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOptions:
+    """How a write is carried out: for show, and with a commit or without; None leaves that to the settings."""
+
+    is_dry: bool = False
+    commit: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was written, or would have been; `commit` is the commit that holds it, None where there is none."""
+
+    changes: tuple[Change, ...]
+    deeds: tuple[Deed, ...] = ()
+    remarks: tuple[str, ...] = ()
+    commit: str | None = None
+    is_dry: bool = False
+
+
+def carry(workspace: Opened, intent: Intent, options: WriteOptions) -> Written:
+    """Carry out an intent and return what was written.
+
+    Raises UsageError where the result would break the memory, or a commit cannot be made now; then nothing is written.
+    Raises what `carry_out` raises, and EnvironmentFaultError where the files are written and git refuses the commit.
+    """
+    if not workspace.moment.is_working_tree:
+        raise UsageError("only files on disk can be written; leave out --at")
+    plan = Plan(tuple(one for one in intent.plan.changes if (one.path, one.before) != (one.to, one.after)))
+    repository = _repository_to_commit_to(workspace, options)
+    _prove(workspace, plan)
+    if not options.is_dry:
+        carry_out(workspace.location.root, plan, state=workspace.state_folder)
+    commit = None
+    if repository is not None and plan.changes:
+        commit = _commit(workspace, repository, intent, plan)
+    return Written(
+        changes=plan.changes, deeds=intent.deeds, remarks=intent.remarks, commit=commit, is_dry=options.is_dry
+    )
+
+
+def _commit(workspace: Opened, repository: Repository, intent: Intent, plan: Plan) -> str | None:
+    message = commit_message(
+        subject_of(intent.deeds),
+        reason=intent.reason,
+        entries=[deed.address for deed in intent.deeds],
+        supersedes=intent.supersedes,
+        agent=intent.agent,
+    )
+    under = f"{workspace.location.under}/" if workspace.location.under else ""
+    before = {f"{under}{change.path}": change.before for change in plan.changes}
+    before |= {f"{under}{change.to}": None for change in plan.changes if change.to != change.path}
+    return commit_paths(repository, sorted(before), message, before=before)
+
+
+def _repository_to_commit_to(workspace: Opened, options: WriteOptions) -> Repository | None:
+    wanted = workspace.settings.commit if options.commit is None else options.commit
+    if not wanted or options.is_dry:
+        return None
+    location = workspace.location
+    if location.repository is None:
+        raise GitError(location.git_fault or f"{location.root} is in no git repository; leave out --commit")
+    refuse_while_busy(location.repository)
+    return location.repository
+
+
+def _prove(workspace: Opened, plan: Plan) -> None:
+    touched = {path.removesuffix(".md") for change in plan.changes for path in (change.path, change.to)}
+    faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, plan), touched))
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise UsageError(f"nothing is written: {faults[0]}{more}")
+
+
+def catalog_after(workspace: Opened, plan: Plan) -> Catalog:
+    """Return the entries as they would be with a plan carried out."""
+    contents = {change.path: change.after for change in plan.changes if change.after is not None}
+    renames = [(change.path, change.to) for change in plan.changes if change.path != change.to]
+    gone = frozenset(change.path for change in plan.changes if change.after is None)
+    overlaid = OverlaidTree(workspace.tree, gone=gone).having(contents, renames)
+    return load_cached(overlaid, workspace.cache_folder)
