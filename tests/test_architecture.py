@@ -20,7 +20,10 @@ LAYERS = {
     "mdmem.render": 9,
     "mdmem.workspace": 8,
     "mdmem.authoring": 7,
+    "mdmem.hygiene": 7,
     "mdmem.budget": 6,
+    "mdmem.governance": 6,
+    "mdmem.dedup": 5,
     "mdmem.retrieval": 5,
     "mdmem.checks": 4,
     "mdmem.index": 4,
@@ -134,7 +137,7 @@ def test_every_outside_library_has_a_door() -> None:
 
 def test_only_gitrepo_and_new_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    assert users == {"mdmem.gitrepo.process", "mdmem.gitrepo.blobs", "mdmem.cli.new"}
+    assert users == {f"mdmem.gitrepo.{name}" for name in ("process", "blobs", "committing")} | {"mdmem.cli.new"}
 
 
 def test_broad_excepts_are_the_boundaries() -> None:
@@ -145,4 +148,4 @@ def test_broad_excepts_are_the_boundaries() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
     ]
-    assert broad == ["mdmem.cli.main"]
+    assert broad == ["mdmem.checks.engine", "mdmem.cli.main"]

@@ -5,11 +5,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
-from builders import environment, open_root
+from builders import environment, open_root, run_mdmem, write
 
 from mdmem.index.whoosh_index import WhooshIndex
 from mdmem.retrieval.model import Question, Retrieved
@@ -19,8 +20,14 @@ from mdmem.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEPS = SHARED / "corpora" / "peps.jsonl.gz"
+KEPS = PEPS.with_name("keps.jsonl.gz")
+HISTORY = PEPS.with_name("peps-history.jsonl")
 CONVERTER = SHARED / "tools" / "corpus_to_wings.py"
+BENCH = Path(__file__).parent / "bench"
 pytestmark = pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
+
+# One broken edge is one finding, so another code may stand for what the independent reader sees at that edge.
+EDGE_CODES = {"supersession-one-sided", "supersession-mismatch", "two-successors", "superseded-but-active"}
 
 # The statuses of PEPs under which a record binds, and those under which it is only proposed.
 IN_FORCE = {"Active", "Final", "Accepted", "Deferred"}
@@ -130,3 +137,72 @@ def test_retrieve_within_the_default_budget_never_gives_the_replaced_pep(peps: W
         return name not in found and pack.tokens <= pack.budget
 
     assert broken(is_right) == []
+
+
+def python(*arguments: object, cwd: Path) -> str:
+    """Return what a Python program prints."""
+    command = [sys.executable, *map(str, arguments)]
+    ours = environment(PYTHONPATH=str(BENCH.parents[1]))
+    return subprocess.run(command, cwd=cwd, env=ours, check=True, capture_output=True, encoding="utf-8").stdout
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What two readers say of one corpus: (code, path) and the other end of a link, as a path where there is one."""
+
+    found: frozenset[tuple[str, str, str]]
+    errors: frozenset[tuple[str, str]]
+    faults: frozenset[tuple[str, str, str]]
+
+    def is_found(self, code: str, path: str, other: str) -> bool:
+        """Say whether `check` speaks of a fault: at its file or, for an edge, with one of its codes at either end."""
+        ends = {path, f"{other}.md"}
+        if code not in EDGE_CODES:
+            return any((code, path) == (one, where) for one, where, _ in self.found)
+        said = ((one, to) for one, where, to in self.found if one in EDGE_CODES and where in ends)
+        return any(one != "supersession-one-sided" or to in ends for one, to in said)
+
+    def hides_more(self, address: str) -> bool:
+        """Say whether a file has a fault that hides what else it says: an unknown status, a link that leads nowhere."""
+        hiding = {"unknown-status", "template-leftover", "dangling-link"}
+        return any(code in hiding and path == f"{address}.md" for code, path, _ in self.faults)
+
+
+@pytest.fixture(scope="module", params=[PEPS, KEPS], ids=["peps", "keps"])
+def judged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """Return what `check` and the independent reader find in one corpus."""
+    root = tmp_path_factory.mktemp("judged") / "memory"
+    python(CONVERTER, request.param, root, cwd=root.parent)
+    said = json.loads(run_mdmem("check", "--format", "json", "--verbose", cwd=root).stdout)["findings"]
+    listed = python(BENCH / "independent_faults.py", root, cwd=root).splitlines()
+    return Judged(
+        frozenset((one["code"], one["path"], (one["other"] or {"path": ""})["path"]) for one in said),
+        frozenset((one["code"], one["path"]) for one in said if one["severity"] == "error"),
+        frozenset((*line.split(" ", 2), "")[:3] for line in listed),  # type: ignore[misc]
+    )
+
+
+def test_check_finds_every_fault_that_a_reader_of_its_own_finds(judged: Judged) -> None:
+    missed = {fault for fault in judged.faults if fault[0] != "turned-down" and not judged.is_found(*fault)}
+    hidden = {fault for fault in missed if any(map(judged.hides_more, (fault[1].removesuffix(".md"), fault[2])))}
+    assert len(judged.faults) >= 45
+    assert missed - hidden == set()
+    assert len(hidden) <= 1
+
+
+def test_every_error_of_check_is_a_fault_for_a_reader_of_its_own(judged: Judged) -> None:
+    # A record that ended for a reason of its own may never have taken over from the one it names.
+    doubtful = {("supersession-one-sided", path) for code, path, _ in judged.faults if code == "turned-down"}
+    assert judged.errors - {(code, path) for code, path, _ in judged.faults} - doubtful == set()
+    assert len(judged.errors) >= 30
+
+
+def test_replayed_history_stops_the_acceptance_that_leaves_what_it_replaces_in_force(tmp_path: Path) -> None:
+    ids = ("pep-397", "pep-486", "pep-773")
+    lines = HISTORY.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if json.loads(line)["id"] in ids]
+    history = write(tmp_path, "history.jsonl", "\n".join(kept))
+    said = python(BENCH / "replay_history.py", PEPS, history, CONVERTER, "--limit", 0, cwd=tmp_path)
+    stopped = [line for line in said.splitlines() if line.startswith("20")]
+    assert stopped == ["2025-04-28 06c4421dfa28  pep-773 status: Draft -> Accepted"]
+    assert "supersession-one-sided: pep-773: supersedes `peps/standards-track/pep-397`" in said

@@ -10,14 +10,14 @@ Fails:
     superseded_by: [web/rules/use-the-query-cache]
 
 Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of what superseded it.
-`mdmem check --fix` does it where no doubt is left.
+`mdmem check --unsafe-fixes` takes that.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdmem.checks.fixing import with_fix
+from mdmem.checks.fixing import with_choice
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Status, day_of
 from mdmem.finding import Finding, Severity
@@ -41,11 +41,14 @@ def find(case: Case) -> Iterator[Finding]:
         help_ = "add `deprecated_at: YYYY-MM-DD`, the day it ended"
         shown, day = case.on_entry(CODE, entry, message, help_, field="status"), _day_of_end(case, entry)
         values, document = {"deprecated_at": day}, case.catalog.document(entry.path)
-        yield with_fix(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
+        yield with_choice(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
 
 
 def _day_of_end(case: Case, entry: Entry) -> str | None:
-    """Return the day on which the one successor was written: from then on readers had the new rule."""
+    """Return the day on which the one successor was written: from then on readers had the new rule.
+
+    A guess: of 26 Python proposals whose history is known, 14 had ended over a year from that day.
+    """
     successors = case.catalog.lineage.successors.get(entry.address, ())
     created = case.catalog.entries[successors[0]].created_at if len(successors) == 1 else None
     known = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]

@@ -37,7 +37,8 @@ class Check(Protocol):
 class Report:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
-    `base` is what the tree was compared with, `fixed` what was mended before these findings were left.
+    `base` is what the tree was compared with, `fixed` what was mended before these findings were left, and `older` how
+    many findings the base has, too, that are left out because they fail nothing.
     """
 
     tree: str
@@ -46,6 +47,7 @@ class Report:
     incomplete: tuple[str, ...] = ()
     base: str | None = None
     fixed: tuple[Finding, ...] = ()
+    older: int = 0
 
     def worst_at_or_above(self, level: Severity) -> bool:
         """Say whether any finding weighs at least as much as a level."""

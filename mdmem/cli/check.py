@@ -95,15 +95,20 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
             _print_diff(mended, workspace, given)
     else:
         report = workspace.check(asked)
-    shown = tuple(one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO)
+    fail_on = Severity.WARNING if options["strict"] else workspace.settings.fail_on
+    shown = [one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO]
+    if options["staged"] and not options["verbose"]:
+        # A commit is asked about what it did; a team's thousand known warnings would hide it.
+        told = [one for one in shown if one.new or (one.severity or Severity.ERROR).rank <= fail_on.rank]
+        report, shown = replace(report, older=len(shown) - len(told)), told
     location = workspace.location
     return Checked(
-        report=replace(report, findings=shown),
+        report=replace(report, findings=tuple(shown)),
         under=location.under,
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
         show_path=path_for_reader(location, workspace.cwd),
-        fail_on=Severity.WARNING if options["strict"] else workspace.settings.fail_on,
+        fail_on=fail_on,
     )
 
 
@@ -152,11 +157,13 @@ def _print_diff(mended: Mended, workspace: Workspace, given: Globals) -> None:
 def _update_baseline(
     given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
 ) -> int:
+    from mdmem.render.words import count
+
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
         path, number = workspace.update_baseline(_asked(paths, options))
-        given.remark(f"{path} records {number} findings")
+        given.remark(f"{path} records {count(number, 'finding')}")
     return 0
 
 

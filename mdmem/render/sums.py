@@ -38,6 +38,7 @@ def _tree(report: Report) -> str:
 def _extras(report: Report) -> list[str]:
     new = sum(finding.new for finding in report.findings)
     said = [f"{new} new"] if report.base is not None and report.findings else []
+    said += [f"{report.older} older not shown, --verbose shows them"] if report.older else []
     said += [f"fixed {len(report.fixed)}"] if report.fixed else []
     return said + _fixable(report.findings)
 

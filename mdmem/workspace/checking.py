@@ -62,7 +62,7 @@ def check(workspace: Opened, asked: Asked) -> Report:
         checked=len(catalog.files),
         findings=tuple(narrowed(workspace, found, asked.paths)),
         incomplete=tuple(incomplete),
-        base=compared.base.name if compared.base is not None and compared.marks_new else None,
+        base=compared.base.name if compared.base is not None else None,
     )
 
 
@@ -89,10 +89,12 @@ def find(workspace: Opened, compared: Compared, codes: Sequence[str], asked: Ask
         changing = [code for code in codes if code in CHANGE]
         elsewhere = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), changing)}
         found = [one for one in found if one.code not in CHANGE or (one.code, one.place.path) in elsewhere]
-    if compared.base is None or not compared.marks_new:
+    if compared.base is None:
         return found
     before = Case(compared.base.catalog, compared.base.settings, workspace.today, case.facts)
-    return mark_new(found, found_in(before, [code for code in codes if code not in CHANGE]))
+    told = {finding.code for finding in found}
+    # A check that finds nothing now needs no look at what it found before.
+    return mark_new(found, found_in(before, [code for code in codes if code in told and code not in CHANGE]))
 
 
 def update_baseline(workspace: Opened, asked: Asked) -> tuple[Path, int]:

@@ -25,16 +25,12 @@ from mdmem.workspace.opened import Opened
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The trees to compare with; `other_parents` are those of a merge commit that is being made.
-
-    `marks_new` says that a finding which the base has, too, is to be told from a new one.
-    """
+    """The trees to compare with; `other_parents` are those of a merge commit that is being made."""
 
     base: Base | None = None
     other_parents: tuple[Base, ...] = ()
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
-    marks_new: bool = False
 
 
 def compare(workspace: Opened, base: str | None) -> Compared:
@@ -52,7 +48,7 @@ def compare(workspace: Opened, base: str | None) -> Compared:
         if moment.merge_into is not None:
             return _merge(workspace)
         if base is not None:
-            return Compared(base=_left_from(workspace, base), marks_new=True)
+            return Compared(base=_left_from(workspace, base))
         return _staged(workspace) if moment.staged else Compared()
     except (UnknownRevisionError, GitError) as error:
         code = next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable")
@@ -69,7 +65,7 @@ _FAULTS: Mapping[type[MdmemError], str] = {
 def _merge(workspace: Opened) -> Compared:
     ours, theirs, ancestor = (_as_base(side) for side in workspace.sides())
     merge = Merge(ours, theirs, ancestor, workspace.conflicts)
-    return Compared(base=merge.theirs, merge=merge, marks_new=True)
+    return Compared(base=merge.theirs, merge=merge)
 
 
 def _left_from(workspace: Opened, base: str) -> Base:
@@ -86,8 +82,9 @@ def _staged(workspace: Opened) -> Compared:
     except UnknownRevisionError:
         # Before the first commit everything is new.
         return Compared()
-    parents = [_as_base(workspace.at(Moment(revision=one))) for one in (head, *parents_at_hand(repository))]
-    return Compared(base=parents[0], other_parents=tuple(parents[1:]))
+    base = _as_base(workspace.at(Moment(revision=head)), f"HEAD ({head[:10]})")
+    others = [_as_base(workspace.at(Moment(revision=one))) for one in parents_at_hand(repository)]
+    return Compared(base=base, other_parents=tuple(others))
 
 
 def _as_base(opened: Opened, name: str | None = None) -> Base:

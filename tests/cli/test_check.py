@@ -54,6 +54,7 @@ def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
         "schema": 1,
         "root": "memory",
         "tree": "working tree",
+        "base": None,
         "checked": 3,
         "findings": [
             {
@@ -65,6 +66,7 @@ def test_json_has_the_findings(tmp_path: Path, capsys: Capture) -> None:
                 "address": "nav/rules/bad",
                 "other": None,
                 "new": False,
+                "fix": None,
             }
         ],
         "incomplete": [],
@@ -183,7 +185,7 @@ def test_memory_without_an_entry_is_said(tmp_path: Path, capsys: Capture) -> Non
     assert (ran.code, "[nothing-checked]" in ran.out) == (0, True)
 
 
-@pytest.mark.parametrize("given", [["--staged", "--at", "HEAD"], ["--nonsense"], ["--format", "sarif"]])
+@pytest.mark.parametrize("given", [["--staged", "--at", "HEAD"], ["--nonsense"], ["--format", "yaml"]])
 def test_arguments_that_do_not_fit_exit_2(given: list[str], tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "check", *given, cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
@@ -199,7 +201,7 @@ def test_check_changes_no_byte(form: str, tmp_path: Path, capsys: Capture) -> No
 
 def test_staged_is_silent_where_all_is_well(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
-    write_entry(folder / "memory", "nav/rules/good", title="Good")
+    write_entry(folder / "memory", "nav/rules/good", title="Good", owner="Ada")
     git(folder, "add", "-A")
     ran = run_here(capsys, "check", "--staged", cwd=folder)
     assert (ran.code, ran.out, ran.err) == (0, "", "")
@@ -296,7 +298,7 @@ def test_staged_in_the_middle_of_a_merge_names_the_unmerged_file(tmp_path: Path,
     folder = memory(tmp_path)
     merge_conflict(folder, "memory/nav/rules/callbacks.md", "---\nours\n", "---\ntheirs\n")
     ran = run_here(capsys, "check", "--staged", "--select", "merge-marker", cwd=folder)
-    assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1")
+    assert (ran.code, ran.out.splitlines()[0]) == (1, "error[merge-marker] memory/nav/rules/callbacks.md:1:1 (new)")
 
 
 @pytest.mark.parametrize(
@@ -314,7 +316,8 @@ def test_staged_at_a_push_judges_the_pushed_commit(
     folder = dangling(tmp_path)
     git(folder, "tag", "bad")
     git(folder, "tag", "good", "HEAD~1")
-    git(folder, "rm", "-q", "memory/nav/rules/bad.md")
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad")
+    git(folder, "add", "-A")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert run_here(capsys, "check", "--staged", cwd=folder).code == code

@@ -1,0 +1,223 @@
+"""`mdmem check` on the trees where faults are born, with fixes, baselines and the outputs of CI."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, memory, run_here, snapshot, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+RULE = "nav/rules/callbacks"
+
+
+def branched(tmp_path: Path) -> Path:
+    """Return a memory on branch `work`, where one entry was added since `main`."""
+    folder = memory(tmp_path)
+    git(folder, "checkout", "-q", "-b", "work")
+    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", owner="Ada")
+    commit_all(folder)
+    return folder
+
+
+def two_that_are_wrong_together(tmp_path: Path) -> Path:
+    """Return a memory in which `main` ended an entry that `work` cites since; each is clean alone."""
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/old", title="Old", owner="Ada")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "work")
+    write_entry(folder / "memory", "nav/rules/citing", title="Citing", owner="Ada", see="nav/rules/old")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    git(folder, "mv", "memory/nav/rules/old.md", "memory/nav/rules/renamed.md")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "work")
+    return folder
+
+
+def test_base_marks_what_the_branch_added(tmp_path: Path, capsys: Capture) -> None:
+    folder = branched(tmp_path)
+    write_entry(folder / "memory", "nav/rules/stale", title="Stale", see="nav/rules/nowhere", owner="Ada")
+    git(folder, "checkout", "-q", "main", "--", "memory")
+    found = json.loads(run_here(capsys, "check", "--base", "main", "--format", "json", cwd=folder).out)
+    assert [(one["code"], one["new"]) for one in found["findings"]] == [("dangling-link", True)]
+    assert found["base"].startswith("main (")
+
+
+def test_base_tells_an_old_finding_from_a_new_one(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "work")
+    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", see="nav/rules/neither", owner="Ada")
+    said = run_here(capsys, "check", "--base", "main", cwd=folder).out
+    heads = [line for line in said.splitlines() if line.startswith("error")]
+    assert heads == [
+        "error[dangling-link] memory/nav/rules/fresh.md:6:6 (new)",
+        "error[dangling-link] memory/nav/rules/known.md:6:6",
+    ]
+
+
+def test_base_that_is_not_there_is_a_finding_and_the_rest_still_runs(tmp_path: Path, capsys: Capture) -> None:
+    folder = branched(tmp_path)
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
+    ran = run_here(capsys, "check", "--base", "origin/main", "--format", "concise", cwd=folder)
+    assert ran.code == 3
+    assert "error base-unavailable `origin/main` names no commit here" in ran.out
+    assert "error dangling-link" in ran.out
+
+
+def test_merge_finds_what_is_wrong_only_together(tmp_path: Path, capsys: Capture) -> None:
+    folder = two_that_are_wrong_together(tmp_path)
+    before = snapshot(folder)
+    assert run_here(capsys, "check", cwd=folder).code == 0
+    ran = run_here(capsys, "check", "--merge", "main", "--format", "concise", cwd=folder)
+    assert ran.code == 1
+    assert "memory/nav/rules/citing.md:7:6: error dangling-link" in ran.out
+    assert snapshot(folder) == before
+
+
+def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    old = "nav/rules/old"
+    write_entry(folder / "memory", old, title="Old", owner="Ada")
+    commit_all(folder)
+    for branch in ("one", "two"):
+        git(folder, "checkout", "-q", "-b", branch, "main")
+        new = f"nav/rules/{branch}"
+        write_entry(folder / "memory", new, title=branch.title(), supersedes=[old], reason="Better.", owner="Ada")
+        ended = {"status": "deprecated", "deprecated_at": "2026-11-20", "superseded_by": [new]}
+        write_entry(folder / "memory", old, title="Old", owner="Ada", **ended)
+        commit_all(folder)
+        assert run_here(capsys, "check", "--base", "main", cwd=folder).code == 0
+    ran = run_here(capsys, "check", "--merge", "one", "--format", "json", cwd=folder)
+    errors = [one for one in json.loads(ran.out)["findings"] if one["severity"] == "error"]
+    assert [one["code"] for one in errors] == ["merge-two-successors"]
+
+
+def test_merge_compares_with_one_branch_only(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--merge", "main", "--base", "HEAD~1", cwd=branched(tmp_path))
+    assert (ran.code, "give --base and --merge the same branch" in ran.err) == (2, True)
+
+
+def test_staged_shows_no_warning_that_head_has_too(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/old", "We did.\n", title="No reasons", owner="Ada")
+    commit_all(folder)
+    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", owner="Ada")
+    git(folder, "add", "-A")
+    assert run_here(capsys, "check", "--staged", cwd=folder).out == ""
+    assert "warning[rationale-missing]" in run_here(capsys, "check", "--staged", "-v", cwd=folder).out
+
+
+def test_staged_refuses_the_deletion_of_what_is_in_force(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "rm", "-q", f"memory/{RULE}.md")
+    ran = run_here(capsys, "check", "--staged", "--format", "concise", cwd=folder)
+    assert (ran.code, "error deleted-in-force" in ran.out) == (1, True)
+
+
+def test_staged_merge_commit_answers_for_its_own_changes_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = branched(tmp_path)
+    git(folder, "checkout", "-q", "main")
+    git(folder, "rm", "-q", f"memory/{RULE}.md")
+    git(folder, "commit", "-q", "-m", "Delete")
+    git(folder, "checkout", "-q", "work")
+    git(folder, "merge", "-q", "--no-commit", "--no-ff", "main")
+    # What main deleted was main's doing, and its own hook has said so.
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == 0
+
+
+def test_fix_mends_the_file_and_says_so(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    path = folder / "memory" / f"{RULE}.md"
+    text = path.read_bytes()
+    path.write_bytes(text.replace(b"status:", b"Status:"))
+    assert run_here(capsys, "check", cwd=folder).code == 1
+    ran = run_here(capsys, "check", "--fix", cwd=folder)
+    assert (ran.code, ran.out) == (0, "2 entries checked in the working tree: no findings; fixed 1\n")
+    assert path.read_bytes() == text
+    assert "fixed" not in run_here(capsys, "check", "--fix", cwd=folder).out
+
+
+def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    path = folder / "memory" / f"{RULE}.md"
+    good = path.read_bytes()
+    path.write_bytes(good.replace(b"status:", b"Status:"))
+    before = snapshot(folder)
+    ran = run_here(capsys, "check", "--diff", cwd=folder)
+    assert (ran.code, snapshot(folder) == before) == (1, True)
+    git(folder, "apply", "-", text_in=ran.out.encode())
+    assert path.read_bytes() == good
+
+
+@pytest.mark.parametrize("other", [["--staged"], ["--rev", "HEAD"], ["--merge", "main"]])
+def test_fix_of_what_is_not_on_disk_exits_2(other: list[str], tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "check", "--fix", *other, cwd=branched(tmp_path))
+    assert (ran.code, "only files on disk can be mended" in ran.err) == (2, True)
+
+
+def test_baseline_lets_known_findings_pass_and_new_ones_not(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder / "memory", "mdmem.toml", '[check]\nbaseline = ".baseline.json"\n')
+    write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere", owner="Ada")
+    ran = run_here(capsys, "check", "--update-baseline", cwd=folder)
+    assert (ran.code, ran.err) == (0, f"{folder}/memory/.baseline.json records 1 finding\n")
+    commit_all(folder)
+    assert run_here(capsys, "check", cwd=folder).code == 0
+    for tree in (["--rev", "HEAD"], ["--staged"]):
+        assert run_here(capsys, "check", *tree, cwd=folder).code == 0
+    write_entry(folder / "memory", "nav/rules/fresh", title="Fresh", see="nav/rules/nowhere", owner="Ada")
+    ran = run_here(capsys, "check", "--format", "concise", cwd=folder)
+    assert (ran.code, ran.out.count("\n"), "nav/rules/fresh.md" in ran.out) == (1, 1, True)
+
+
+def test_baseline_entry_that_is_mended_is_stale(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    known = write_entry(folder / "memory", "nav/rules/known", title="Known", see="nav/rules/nowhere", owner="Ada")
+    run_here(capsys, "check", "--update-baseline", "--baseline", "known.json", cwd=folder)
+    known.unlink()
+    ran = run_here(capsys, "check", "--baseline", "known.json", cwd=folder)
+    assert (ran.code, "warning[stale-baseline-entry]" in ran.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--baseline", "nowhere.json"], "the baseline nowhere.json cannot be read"),
+        (["--update-baseline"], "there is no baseline to update"),
+        (["--update-baseline", "--baseline", "b.json", "memory"], "leave out the paths"),
+    ],
+)
+def test_baseline_that_does_not_fit_exits_2(
+    arguments: list[str], sentence: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "check", *arguments, cwd=memory(tmp_path))
+    assert (ran.code, sentence in ran.err) == (2, True)
+
+
+def test_github_actions_get_annotations_and_a_summary_by_themselves(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = memory(tmp_path / "repository")
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere")
+    summary = write(tmp_path, "summary.md", "before\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", os.fspath(summary))
+    ran = run_here(capsys, "check", cwd=folder)
+    assert ran.out.startswith("::error file=memory/nav/rules/bad.md,line=6,col=6,")
+    told = summary.read_text(encoding="utf-8")
+    assert told.startswith("before\n")
+    assert "dangling-link" in told
+
+
+def test_nothing_to_check_fails_in_ci_only(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = memory(tmp_path)
+    shutil.rmtree(folder / "memory/nav")
+    assert run_here(capsys, "check", cwd=folder).code == 0
+    monkeypatch.setenv("CI", "true")
+    assert run_here(capsys, "check", cwd=folder).code == 1
