@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from mdmem.catalog import Catalog
+from mdmem.catalog.links import MANIFEST
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
@@ -20,6 +23,12 @@ class ScopeState(StrEnum):
     RESOLVED = "resolved"
     UNCERTAIN = "uncertain"
     UNRESOLVED = "unresolved"
+
+
+# The one kind of write that makes its project where there is none.
+SESSION = "session"
+# A folder's name may have 255 bytes on most systems; entries' paths go on below it.
+_LONGEST_WING = 100
 
 
 class AmbiguousWingError(UsageError):
@@ -145,6 +154,112 @@ def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
 
 def _locked(catalog: Catalog) -> list[str]:
     return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeAnswer:
+    """How certain the scope of a project and a focus is, and what to tell the caller.
+
+    `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said.
+    """
+
+    state: ScopeState
+    wing: str | None = None
+    project_exists: bool = False
+    focus_exists: bool | None = None
+    message: str | None = None
+
+
+def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+    """Return how certain a scope is; a wing whose folder or manifest cannot be read is there all the same."""
+    if not project_id or not project_id.strip():
+        return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
+    wing = find_wing(project_id, _all_wings(catalog))
+    if wing is None:
+        hidden = _hidden(catalog)
+        doubt = f"; {' and '.join(f'`{path}`' for path in hidden)} cannot be read and may be it" if hidden else ""
+        message = f"there is no wing for the project `{project_id}` yet; `save_session` creates it{doubt}"
+        return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
+    if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
+        exists = True if focus else None
+        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=exists)
+    unread = any(path.split("/")[0] == wing for path in (*catalog.broken, *_locked(catalog)))
+    doubt = ", though some of its files cannot be read" if unread else ""
+    message = f"no entry of the wing `{wing}` has the focus `{focus}` yet{doubt}; a write with this focus creates it"
+    return ScopeAnswer(state=ScopeState.UNCERTAIN, wing=wing, project_exists=True, focus_exists=False, message=message)
+
+
+def may_write(answer: ScopeAnswer, kind: str) -> bool:
+    """Say whether a write of a kind passes the gate: its wing is there, or it is a session that makes it.
+
+    A focus that no entry has yet stops no write: the write creates it.
+    """
+    return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
+
+
+def wing_name_for(project_id: str, catalog: Catalog) -> str:
+    """Return the name of the wing to be made for a new project: its id in lower case, words joined by `_`.
+
+    Raises UsageError where none can be made, where the name is taken, and where a wing that cannot be read may be the
+    project's already.
+    """
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
+    name = "_".join(words)
+    if not name or len(name) > _LONGEST_WING:
+        fault = "is too long for" if name else "has no letter or digit for"
+        raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
+    _refuse_taken(name, project_id, catalog)
+    hidden = _hidden(catalog)
+    if hidden:
+        listed = " and ".join(f"`{path}`" for path in hidden)
+        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
+    return name
+
+
+def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
+    """Raise UsageError where a wing has a name, or one that is the same on some systems, or anything else does."""
+    wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
+    if wing is not None and wing.project_id is not None and wing.project_id != project_id:
+        raise UsageError(
+            f"the wing `{wing.name}` belongs to the project `{wing.project_id}`; `{project_id}` needs another id"
+        )
+    if wing is not None:
+        raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
+    if any(file.path.casefold() == name for file in catalog.others):
+        raise UsageError(f"`{name}` exists already and is no folder; `{project_id}` needs another id")
+
+
+def is_doubtful(catalog: Catalog, wing: str) -> bool:
+    """Say whether a wing's manifest cannot be read in full, so that the wing may be a shared one."""
+    return wing in _doubtful(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(_unread_paths(catalog))
+
+
+def _all_wings(catalog: Catalog) -> dict[str, Wing]:
+    """Return the wings, with every one of which only the folder's name can be told."""
+    names = (path.split("/")[0] for path in _hidden(catalog) if path != ".")
+    return {name: Wing(name=name) for name in names} | dict(catalog.wings)
+
+
+def _unread_paths(catalog: Catalog) -> frozenset[str]:
+    """Return the paths of what stands in the place of a wing, a room or a file of theirs and was not read."""
+    faults = (*catalog.closed, *(finding for finding in catalog.findings if finding.code == "unreadable"))
+    return frozenset(finding.place.path for finding in faults)
+
+
+def _hidden(catalog: Catalog) -> tuple[str, ...]:
+    """Return what may be a wing of any `project_id`: folders and manifests that cannot be read, sorted."""
+    unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
+    unclear = {f"{name}/{MANIFEST}" for name in _doubtful(catalog) if _may_have_any_id(catalog, name)}
+    return tuple(sorted(unclear | {path for path in unread if "/" not in path or _is_manifest_path(path)}))
+
+
+def _is_manifest_path(path: str) -> bool:
+    return path.count("/") == 1 and path.endswith(f"/{MANIFEST}")
+
+
+def _may_have_any_id(catalog: Catalog, name: str) -> bool:
+    wing = catalog.wings.get(name)
+    return wing is None or (wing.project_id is None and not wing.is_shared)
 
 
 def _doubtful(catalog: Catalog) -> frozenset[str]:

@@ -21,6 +21,17 @@ AGENT_STATUS: Mapping[EntryType, Status] = {
     EntryType.PATTERN: Status.ACTIVE,
     EntryType.NOTE: Status.ACTIVE,
 }
+# The room that an agent's entry goes to, by its kind, where the call names none.
+ROOMS: Mapping[str, str] = {
+    "decision": "architecture",
+    "pattern": "conventions",
+    "context": "context",
+    "session": "sessions",
+    "entity": "entities",
+}
+_LONGEST_TOKEN = 86_400
+_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
+_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _Rows = Mapping[str, tuple[str, Callable[[str, object], Any]]]
 
@@ -30,6 +41,13 @@ class Ended(StrEnum):
 
     LOWER = "lower"
     SAME = "same"
+
+
+class Approvals(StrEnum):
+    """What an approval by somebody who is no owner of the wing meets: a remark, or a refusal."""
+
+    SAY = "say"
+    REFUSE = "refuse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +64,8 @@ class Settings:
     """The settings of one root.
 
     `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification; `agent_status` is the
-    status that an agent's writes get, by type. `baseline` is a path below the root, in `/` form; `wings` is by name.
+    status that an agent's writes get, by type, and `rooms` their room, by kind. `baseline` is a path below the root,
+    in `/` form; `wings` is by name.
     `source` is the file itself, which equality leaves out.
     """
 
@@ -62,6 +81,12 @@ class Settings:
     wings: Mapping[str, WingSettings] = field(default_factory=dict)
     entry_tokens: Mapping[str, int] = field(default_factory=dict)
     agent_status: Mapping[EntryType, Status] = field(default_factory=lambda: dict(AGENT_STATUS))
+    approvals: Approvals = Approvals.SAY
+    global_writes: bool = True
+    token_seconds: int = 60
+    default_shared_wing: str = "shared"
+    rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
+    commit: bool = False
     source: bytes = field(default=b"", repr=False, compare=False)
 
     def line_of(self, key: str, value: str = "") -> int:
@@ -179,6 +204,39 @@ def _count(key: str, value: object) -> int:
     return value
 
 
+def _flag(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsError(f"mdmem.toml: `{key}` must be true or false, found {value!r}")
+    return value
+
+
+def _seconds(key: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _LONGEST_TOKEN:
+        wanted = f"a whole number of seconds from 1 to {_LONGEST_TOKEN}"
+        raise SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+    return value
+
+
+def _wing(key: str, value: object) -> str:
+    name = _text(key, value)
+    if name != name.lower() or not _WING.match(name):
+        raise SettingsError(f"mdmem.toml: `{key}` must be the name of a wing, such as `shared`, found {value!r}")
+    return name
+
+
+def _rooms(key: str, value: object) -> dict[str, str]:
+    stated = _table(_text)(key, value)
+    for kind, room in stated.items():
+        if kind not in ROOMS:
+            close = difflib.get_close_matches(kind, ROOMS, n=1, cutoff=0.5)
+            hint = f"did you mean `{key}.{close[0]}`?" if close else f"known kinds are {', '.join(ROOMS)}"
+            raise SettingsError(f"mdmem.toml has an unknown key `{key}.{kind}`; {hint}")
+        if room != room.lower() or not _ROOM.match(room):
+            wanted = "the name of a room, such as `anti-patterns`"
+            raise SettingsError(f"mdmem.toml: `{key}.{kind}` must be {wanted}, found {room!r}")
+    return {**ROOMS, **stated}
+
+
 def _choice(closed_set: type[_Choice]) -> Callable[[str, object], _Choice]:
     def read_choice(key: str, value: object) -> _Choice:
         if not isinstance(value, str) or value not in {member.value for member in closed_set}:
@@ -233,6 +291,9 @@ def _one_of(closed_set: type[StrEnum], key: str, value: str) -> str:
 # One row a setting: its key in the file, the field, and how its value is read.
 _KEYS: _Rows = {
     "default_wing": ("default_wing", _text),
+    "default_shared_wing": ("default_shared_wing", _wing),
+    "rooms": ("rooms", _rooms),
+    "commit": ("commit", _flag),
     "budget": ("budget", _count),
     "check.fail_on": ("fail_on", _choice(Severity)),
     "check.select": ("select", _texts),
@@ -243,6 +304,9 @@ _KEYS: _Rows = {
     "check.review_after_days": ("review_after_days", _count),
     "check.entry_tokens": ("entry_tokens", _table(_count)),
     "governance.agent_status": ("agent_status", _statuses),
+    "governance.approvals": ("approvals", _choice(Approvals)),
+    "governance.global_writes": ("global_writes", _flag),
+    "governance.token_seconds": ("token_seconds", _seconds),
 }
 _WINGS = "wings"
 _WING_KEYS: _Rows = {

@@ -4,7 +4,7 @@ import pytest
 
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
-from mdmem.settings import Ended, Settings, WingSettings, parse_settings
+from mdmem.settings import Approvals, Ended, Settings, WingSettings, parse_settings
 
 
 @pytest.mark.parametrize("content", [b"", b"\n# nothing\n", b"\xef\xbb\xbf", b"[check]\n"])
@@ -34,6 +34,28 @@ note = 800
         review_after_days=90,
         severity={"expired": Severity.ERROR, "not-iso": Severity.INFO},
         entry_tokens={"note": 800},
+    )
+
+
+def test_settings_read_what_governs_writes() -> None:
+    content = b"""
+default_shared_wing = "commons"
+commit = true
+[rooms]
+session = "log"
+[governance]
+approvals = "refuse"
+global_writes = false
+token_seconds = 5
+"""
+    rooms = {"decision": "architecture", "pattern": "conventions", "context": "context"}
+    assert parse_settings(content) == Settings(
+        default_shared_wing="commons",
+        commit=True,
+        rooms={**rooms, "session": "log", "entity": "entities"},
+        approvals=Approvals.REFUSE,
+        global_writes=False,
+        token_seconds=5,
     )
 
 
@@ -69,6 +91,36 @@ def test_settings_are_read_with_crlf_and_a_byte_order_mark() -> None:
         (
             b"[check.entry_tokens]\nnote = -1",
             "mdmem.toml: `check.entry_tokens.note` must be a whole number from 0, found -1",
+        ),
+        (b"commit = 1", "mdmem.toml: `commit` must be true or false, found 1"),
+        (
+            b"default_shared_wing = '../up'",
+            "mdmem.toml: `default_shared_wing` must be the name of a wing, such as `shared`, found '../up'",
+        ),
+        (b"rooms = 'a'", "mdmem.toml: `rooms` must be a table, found 'a'"),
+        (
+            b"[rooms]\nsesion = 'log'",
+            "mdmem.toml has an unknown key `rooms.sesion`; did you mean `rooms.session`?",
+        ),
+        (
+            b"[rooms]\nzzz = 'log'",
+            "mdmem.toml has an unknown key `rooms.zzz`; known kinds are decision, pattern, context, session, entity",
+        ),
+        (
+            b"[rooms]\nsession = 'My_Log'",
+            "mdmem.toml: `rooms.session` must be the name of a room, such as `anti-patterns`, found 'My_Log'",
+        ),
+        (
+            b"[governance]\ntoken_seconds = 0",
+            "mdmem.toml: `governance.token_seconds` must be a whole number of seconds from 1 to 86400, found 0",
+        ),
+        (
+            b"[governance]\napprovals = 'no'",
+            "mdmem.toml: `governance.approvals` must be one of `say`, `refuse`, found 'no'",
+        ),
+        (
+            b"[governance]\nglobal_write = true",
+            "mdmem.toml has an unknown key `governance.global_write`; did you mean `governance.global_writes`?",
         ),
         (b"budget = 1 # \xff", "mdmem.toml is not UTF-8 at byte 13; save it as UTF-8"),
         (b"budget = 1\nbudget = 2", "mdmem.toml cannot be read: Cannot overwrite a value (at end of document)"),

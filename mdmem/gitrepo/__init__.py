@@ -1,11 +1,13 @@
 """What we ask git: every git process of mdmem starts here, one for many files."""
 
 from mdmem.gitrepo.blobs import BlobReader, read_blobs
-from mdmem.gitrepo.committing import GitLockedError, NotCommittedError, commit_paths, refuse_while_busy, state_of
+from mdmem.gitrepo.committing import commit_paths
 from mdmem.gitrepo.errors import (
     DubiousOwnershipError,
+    GitLockedError,
     GitTooOldError,
     NoCommonAncestorError,
+    NotCommittedError,
     ShallowHistoryError,
     UnknownRevisionError,
     UnwritableStoreError,
@@ -25,6 +27,7 @@ from mdmem.gitrepo.listing import (
     search_lines,
 )
 from mdmem.gitrepo.merging import Merged, merge, merge_base, parents_at_hand
+from mdmem.gitrepo.ongoing import refuse_while_busy, state_of
 from mdmem.gitrepo.process import (
     Repository,
     editor,

@@ -53,3 +53,17 @@ class UnwritableStoreError(GitError):
     def __init__(self, reason: str) -> None:
         """Keep what the system said."""
         super().__init__(f"no temporary folder can be written: {reason.lower()}; set TMPDIR to one that can")
+
+
+class NotCommittedError(GitError):
+    """git did not commit what was written; `output` is what git and the hooks said."""
+
+    def __init__(self, why: str, *, output: str = "") -> None:
+        """Say why, that the files stay, and what git said."""
+        said = f"\n{output}" if output else ""
+        super().__init__(f"{why}; nothing was committed, the files are written{said}")
+        self.output = output
+
+
+class GitLockedError(NotCommittedError):
+    """Another process holds a lock of git's for longer than we wait; a later try may pass."""

@@ -1,4 +1,7 @@
-"""The folders of what is derived or local, the lock of the writers, and the safe reading and writing of files."""
+"""The folders of what is derived or local, the lock of the writers, and the safe reading and writing of files.
+
+`ledger`, `times` and `tokens` are imported from their modules: only a few commands need them.
+"""
 
 from mdmem.state.files import default_mode, read_json, write_json, write_new, write_whole
 from mdmem.state.lock import BusyError, write_lock

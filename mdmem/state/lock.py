@@ -54,3 +54,21 @@ def _wait_for(handle: int, wait: float) -> None:
                 raise BusyError(message) from error
         time.sleep(pause)
         pause = min(pause * 2, 0.05)
+
+
+def try_lock(path: Path) -> int | None:
+    """Return the handle of a file that is now this process's alone, or None where another has it; raises OSError.
+
+    To let go is to remove the file and then to close the handle; the kernel lets go for a process that dies.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _acquire(handle)
+        # Whoever held it before may have removed this file, and somebody else made another of the name.
+        if os.path.samestat(os.fstat(handle), path.stat()):
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None

@@ -1,0 +1,115 @@
+"""What a commit of the memory says: a subject to read, the reason, and trailers for programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from textwrap import wrap
+
+_WIDTH = 72
+
+
+class Verb(StrEnum):
+    """What was done to an entry, as a subject line begins."""
+
+    ADD = "Add"
+    APPROVE = "Approve"
+    DEPRECATE = "Deprecate"
+    EDIT = "Edit"
+    MOVE = "Move"
+    REVIEW = "Review"
+    SUPERSEDE = "Supersede"
+    UPDATE = "Update"
+    VERIFY = "Verify"
+
+
+_JOINING = {Verb.MOVE: "to", Verb.SUPERSEDE: "by"}
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing done to an entry; `other` is its successor, or the address that it moved to."""
+
+    verb: Verb
+    address: str
+    other: str | None = None
+
+
+def subject_of(deeds: Sequence[Deed]) -> str:
+    """Return the subject of a commit, 72 characters at most: one deed with its addresses, several counted."""
+    if len(deeds) == 1:
+        return _subject_of_one(deeds[0])
+    verbs = {deed.verb for deed in deeds}
+    verb = verbs.pop() if len(verbs) == 1 else Verb.UPDATE
+    return f"{verb} {len(deeds)} entries"
+
+
+def _subject_of_one(deed: Deed) -> str:
+    joining = _JOINING.get(deed.verb, "with")
+    addresses = [deed.address, *([deed.other] if deed.other else [])]
+    whole = f"{deed.verb} {f' {joining} '.join(addresses)}"
+    if len(whole) <= _WIDTH:
+        return whole
+    # The trailers hold the addresses; here it is for a person to recognise the entry.
+    short = [address.rsplit("/", 1)[-1] for address in addresses]
+    return _cut(f"{deed.verb} {f' {joining} '.join(short)}")
+
+
+def commit_message(
+    subject: str,
+    *,
+    reason: str | None = None,
+    entries: Iterable[str] = (),
+    supersedes: Iterable[str] = (),
+    agent: str | None = None,
+) -> str:
+    """Return the whole message: a subject of 72 characters at most, the reason wrapped at 72, the trailers sorted.
+
+    `entries` are the addresses that were written, `supersedes` those that another one replaces. No line of the reason
+    is read as a trailer, as a comment or as the start of a patch.
+    """
+    trailers = [
+        *_trailers("Mdmem-Entry", entries),
+        *_trailers("Mdmem-Supersedes", supersedes),
+        *_trailers("Mdmem-Agent", [agent or ""]),
+    ]
+    parts = (_cut(_one_line(subject)), "\n".join(_body(reason or "")).rstrip("\n"), "\n".join(trailers))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _trailers(name: str, values: Iterable[str]) -> list[str]:
+    return [f"{name}: {value}" for value in sorted({_one_line(value) for value in values}) if value]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_printable(text).split())
+
+
+def _printable(text: str) -> str:
+    """Replace what does not show by spaces: git refuses a NUL, and a terminal obeys the others."""
+    return "".join(one if one.isprintable() else " " for one in text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+
+
+def _body(reason: str) -> Iterator[str]:
+    """Yield the lines of a reason, those of the writer kept and long ones wrapped; blank lines come singly."""
+    was_blank = True
+    for line in reason.splitlines():
+        # Two columns are kept for the mark of a line that would be read as something else.
+        wrapped = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+        if wrapped or not was_blank:
+            yield from (_guarded(part) for part in wrapped or [""])
+        was_blank = not wrapped
+
+
+# A comment's mark may be any character that is no letter; `From `, `diff ` and `---` start mails and patches.
+_READ_AS_MORE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
+
+
+def _guarded(line: str) -> str:
+    return f"  {line}" if _READ_AS_MORE.match(line) else line

@@ -1,0 +1,171 @@
+"""The writes that failed on the way and wait to be tried again, and those that a person has to decide on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from mdmem.state.ledger_model import (
+    SUFFIX,
+    Blocked,
+    PendingWrite,
+    blocked_to_json,
+    name_of,
+    pending_to_json,
+    read_blocked,
+    read_pending,
+    stated_confidence,
+)
+from mdmem.state.lock import try_lock, write_lock
+from mdmem.state.records import write_record
+from mdmem.state.refusal import list_names, refusal_named
+
+__all__ = ["Blocked", "Ledger", "PendingWrite"]
+
+_PENDING, _BLOCKED, _CLAIMED = "pending", "blocked", "claimed"
+_Record = TypeVar("_Record")
+
+
+class Ledger:
+    """The pending and blocked writes of one root, one file each; every method raises EnvironmentFaultError.
+
+    Many processes share it. A write is claimed before it is tried again; the kernel holds the claim, so that a process
+    that dies gives it back.
+    """
+
+    def __init__(self, state: Path) -> None:
+        """Take the state folder, which need not be there."""
+        self.state = state
+        self._held: dict[str, int] = {}
+
+    def keep(self, record: PendingWrite) -> str:
+        """Keep a write that failed and return its id.
+
+        The same request is one record: the first `created`, all attempts, the latest error. One that is being tried
+        again at this moment stays as it is.
+        """
+        with self._changing():
+            path = self._path(_PENDING, record.id)
+            known = read_pending(path)
+            claim = try_lock(self._claim_path(record.id)) if known is not None else None
+            if known is None:
+                write_record(path, pending_to_json(record))
+            elif claim is not None:
+                attempts = known.attempts + record.attempts
+                write_record(path, pending_to_json(replace(record, created=known.created, attempts=attempts)))
+                self._release(record.id, claim)
+        return record.id
+
+    def pending(self) -> tuple[PendingWrite, ...]:
+        """Return the writes that wait, those that are being tried again among them, the oldest first, then by id."""
+        found = (record for _, record in self._records(_PENDING, read_pending) if record is not None)
+        return tuple(sorted(found, key=lambda record: (record.created, record.id)))
+
+    def unreadable(self) -> tuple[str, ...]:
+        """Return the paths, from the state folder, of what stands among the records and is none: torn or foreign."""
+        pending, blocked = self._records(_PENDING, read_pending), self._records(_BLOCKED, read_blocked)
+        return tuple(path for path, record in (*pending, *blocked) if record is None)
+
+    @property
+    def oldest(self) -> datetime | None:
+        """Return when the oldest of the pending writes failed first."""
+        return next((record.created for record in self.pending()), None)
+
+    def claim(self, id_: str) -> PendingWrite | None:
+        """Return a pending write for this process alone to try again, until `done` or `give_back`.
+
+        None where another one has it, or it is done.
+        """
+        with refusal_named(self.state):
+            path = self._path(_PENDING, id_)
+            if id_ in self._held or not path.is_file():
+                return None
+            handle = try_lock(self._claim_path(id_))
+            # It may have been done between the look and the lock.
+            record = read_pending(path) if handle is not None else None
+            if record is not None and handle is not None:
+                self._held[id_] = handle
+            elif handle is not None:
+                self._release(id_, handle)
+        return record
+
+    def intend(self, id_: str, intended: Mapping[str, str]) -> None:
+        """Note what the attempt at a claimed write is about to put where, before it does."""
+        with self._changing():
+            path = self._path(_PENDING, id_)
+            known = read_pending(path)
+            if known is not None:
+                write_record(path, pending_to_json(replace(known, intended=intended)))
+
+    def done(self, id_: str) -> None:
+        """Remove a claimed write that succeeded."""
+        with self._changing():
+            self._path(_PENDING, id_).unlink(missing_ok=True)
+            self._let_go(id_)
+
+    def give_back(self, id_: str, error: str) -> None:
+        """Count one more attempt at a claimed write, which failed with an error, and let others try."""
+        try:
+            with self._changing():
+                path = self._path(_PENDING, id_)
+                known = read_pending(path)
+                if known is not None:
+                    write_record(path, pending_to_json(replace(known, attempts=known.attempts + 1, error=error)))
+        finally:
+            self._let_go(id_)
+
+    def remember_blocked(self, key: str, confidence: float | None, *, candidate: str, now: datetime) -> Blocked:
+        """Remember that a write was stopped; the lowest confidence that ever was stopped is kept."""
+        with self._changing():
+            known = self.blocked(key)
+            lowest = min(stated_confidence(confidence), known.confidence if known is not None else 1.0)
+            record = Blocked(key=key, confidence=lowest, candidate=candidate, at=now)
+            write_record(self._path(_BLOCKED, name_of(key)), blocked_to_json(record))
+        return record
+
+    def blocked(self, key: str) -> Blocked | None:
+        """Return what is remembered under a key: a fingerprint with its wing."""
+        return read_blocked(self._path(_BLOCKED, name_of(key)))
+
+    def forget_blocked(self, key: str) -> None:
+        """Forget what is remembered under a key, if anything is."""
+        with refusal_named(self.state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            self._path(_BLOCKED, name_of(key)).unlink()
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        # A lock of its own: a write that failed because everybody waits for the writers' lock must be kept, too.
+        with refusal_named(self.state), write_lock(self.state / _PENDING):
+            yield
+
+    def _path(self, folder: str, name: str) -> Path:
+        return self.state / folder / f"{name}{SUFFIX}"
+
+    def _claim_path(self, id_: str) -> Path:
+        return self.state / _CLAIMED / id_
+
+    def _let_go(self, id_: str) -> None:
+        handle = self._held.pop(id_, None)
+        if handle is not None:
+            self._release(id_, handle)
+
+    def _release(self, id_: str, handle: int) -> None:
+        with contextlib.suppress(OSError):
+            self._claim_path(id_).unlink()
+        os.close(handle)
+
+    def _records(self, folder: str, read: Callable[[Path], _Record | None]) -> list[tuple[str, _Record | None]]:
+        with refusal_named(self.state):
+            names = [name for name in list_names(self.state / folder) if name != "write.lock"]
+        found = [(name, read(self.state / folder / name)) for name in names]
+        # One that was there a moment ago and is gone was finished, not torn.
+        return [
+            (f"{folder}/{name}", record)
+            for name, record in found
+            if record is not None or os.path.lexists(self.state / folder / name)
+        ]

@@ -1,0 +1,129 @@
+"""What a commit says, and that git reads from it what was meant."""
+
+from pathlib import Path
+
+import pytest
+from builders import git, make_repository
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.authoring.message import Deed, Verb, commit_message, subject_of
+
+
+@pytest.mark.parametrize(
+    ("deeds", "subject"),
+    [
+        ([Deed(Verb.SUPERSEDE, "nav/rules/a", "nav/rules/b")], "Supersede nav/rules/a by nav/rules/b"),
+        ([Deed(Verb.MOVE, "nav/rules/a", "nav/rules/b")], "Move nav/rules/a to nav/rules/b"),
+        ([Deed(Verb.APPROVE, "nav/rules/a")], "Approve nav/rules/a"),
+        ([Deed(Verb.DEPRECATE, "nav/rules/a"), Deed(Verb.DEPRECATE, "nav/rules/b")], "Deprecate 2 entries"),
+        ([Deed(Verb.ADD, "a/b/c"), Deed(Verb.MOVE, "a/b/d", "a/b/e"), Deed(Verb.ADD, "a/b/f")], "Update 3 entries"),
+    ],
+)
+def test_subject_says_what_was_done(deeds: list[Deed], subject: str) -> None:
+    assert subject_of(deeds) == subject
+
+
+def test_subject_with_long_addresses_names_the_entries_alone() -> None:
+    room = "navigation_stack/architecture-of-the-robots"
+    assert subject_of([Deed(Verb.SUPERSEDE, f"{room}/one", f"{room}/other")]) == "Supersede one by other"
+
+
+def test_subject_is_cut_at_72_characters() -> None:
+    subject = subject_of([Deed(Verb.APPROVE, f"w/r/{'x' * 90}")])
+    assert subject == f"Approve {'x' * 63}…"
+    assert len(subject) == 72
+
+
+def test_message_has_subject_reason_and_trailers() -> None:
+    message = commit_message(
+        "Supersede nav/rules/a by nav/rules/b",
+        reason="Two threads were measured.",
+        entries=["nav/rules/b", "nav/rules/a", "nav/rules/b"],
+        supersedes=["nav/rules/a"],
+        agent="planner",
+    )
+    assert message == (
+        "Supersede nav/rules/a by nav/rules/b\n\n"
+        "Two threads were measured.\n\n"
+        "Mdmem-Entry: nav/rules/a\n"
+        "Mdmem-Entry: nav/rules/b\n"
+        "Mdmem-Supersedes: nav/rules/a\n"
+        "Mdmem-Agent: planner\n"
+    )
+
+
+def test_message_without_reason_or_agent_leaves_them_out() -> None:
+    assert commit_message("Approve a/b/c", entries=["a/b/c"]) == "Approve a/b/c\n\nMdmem-Entry: a/b/c\n"
+
+
+def test_reason_is_wrapped_and_its_paragraphs_stay() -> None:
+    reason = f"{'word ' * 20}\n\n\n\n- a list\n- of two\nhttps://example.org/{'x' * 80}\n\n"
+    message = commit_message("Approve a/b/c", reason=reason, entries=["a/b/c"])
+    assert message.split("\n")[2:9] == [
+        ("word " * 14).strip(),
+        ("word " * 6).strip(),
+        "",
+        "  - a list",
+        "  - of two",
+        # git would take `https` for the name of a trailer.
+        f"  https://example.org/{'x' * 80}",
+        "",
+    ]
+
+
+def test_agent_of_several_lines_is_one_trailer() -> None:
+    message = commit_message("Add a/b/c", entries=["a/b/c"], agent="planner\nMdmem-Entry: x/y/z\x00\x1b[31m")
+    assert message.endswith("Mdmem-Entry: a/b/c\nMdmem-Agent: planner Mdmem-Entry: x/y/z [31m\n")
+
+
+HOSTILE = """Mdmem-Entry: x/y/z
+Signed-off-by: Bob <bob@example.org>
+# a comment
+; another
+---
+diff --git a/x b/x
+From 1234
+(cherry picked from commit 1234)
+# ------------------------ >8 ------------------------
+Mdmem-Agent: somebody"""
+
+
+@pytest.fixture(scope="module")
+def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("message") / "top")
+
+
+def trailers(top: Path, message: str) -> list[str]:
+    return git(top, "interpret-trailers", "--parse", text_in=message.encode()).splitlines()
+
+
+def test_git_reads_our_trailers_alone_from_a_hostile_reason(top: Path) -> None:
+    message = commit_message("Add a/b/c", reason=HOSTILE, entries=["a/b/c"], supersedes=["a/b/d"], agent="planner")
+    expected = ["Mdmem-Entry: a/b/c", "Mdmem-Supersedes: a/b/d", "Mdmem-Agent: planner"]
+    assert trailers(top, message) == expected
+    assert trailers(top, commit_message("Add a/b/c", reason=HOSTILE)) == []
+
+
+@pytest.mark.parametrize("cleanup", ["strip", "whitespace", "verbatim", "scissors"])
+def test_no_cleanup_of_gits_changes_the_message(top: Path, cleanup: str) -> None:
+    message = commit_message("Add a/b/c", reason=HOSTILE, entries=["a/b/c"], agent="planner")
+    git(top, "commit", "-q", "--allow-empty", f"--cleanup={cleanup}", "-F", "-", text_in=message.encode())
+    assert git(top, "log", "-1", "--format=%B") == message
+
+
+@given(reason=st.text(max_size=300), agent=st.text(max_size=30))
+def test_lines_of_any_reason_are_plain(reason: str, agent: str) -> None:
+    message = commit_message("Add a/b/c", reason=reason, entries=["a/b/c"], agent=agent)
+    body, _, block = message.removeprefix("Add a/b/c\n\n").rpartition("Mdmem-Entry: a/b/c\n")
+    assert block == "" or (block.startswith("Mdmem-Agent: ") and block.count("\n") == 1)
+    assert all(len(line) <= 72 or " " not in line.strip() for line in body.splitlines())
+    assert not any(line.startswith(("#", ";", "%", "-", "@", "Mdmem-")) for line in body.splitlines())
+    assert "\n\n\n" not in message
+
+
+@given(reason=st.text(alphabet="ab:#-= \n\t", max_size=120))
+def test_message_is_the_same_made_twice(reason: str) -> None:
+    once = commit_message("Add a/b/c", reason=reason).removeprefix("Add a/b/c").strip("\n")
+    again = commit_message("Add a/b/c", reason=once).removeprefix("Add a/b/c").strip("\n")
+    assert again == once

@@ -1,0 +1,353 @@
+"""The ledger: a write that failed is one record, is tried by one process at a time, and is never lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import environment, write
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import run_at_once
+
+from mdmem.errors import EnvironmentFaultError
+from mdmem.state import lock, write_lock
+from mdmem.state.ledger import Blocked, Ledger, PendingWrite
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+FULL = "No space left on device"
+
+
+def failed(
+    name: str = "a", *, created: datetime = NOON, attempts: int = 1, error: str = FULL, **arguments: Any
+) -> PendingWrite:
+    """Return a write of a session that failed."""
+    stated = {"objective": name, **arguments}
+    return PendingWrite(verb="save_session", arguments=stated, created=created, attempts=attempts, error=error)
+
+
+def files(folder: Path) -> list[str]:
+    """Return the files below a folder but for the locks."""
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if not name.endswith("write.lock"))
+
+
+def test_ledger_is_empty_when_there_is_no_folder(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "gone")
+    assert (ledger.pending(), ledger.unreadable(), ledger.oldest) == ((), (), None)
+    assert ledger.blocked("app 1") is None
+    assert ledger.claim("0" * 64) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_keep_reads_back_in_another_process(tmp_path: Path) -> None:
+    Ledger(tmp_path).keep(failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5))
+    (found,) = Ledger(tmp_path).pending()
+    assert found == failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5)
+
+
+def test_keep_makes_one_record_of_the_same_request(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    first = ledger.keep(failed(created=NOON))
+    second = ledger.keep(failed(created=NOON + timedelta(hours=1), error="another process has been writing"))
+    assert first == second
+    assert ledger.pending() == (failed(created=NOON, attempts=2, error="another process has been writing"),)
+
+
+def test_keep_leaves_a_token_out_of_the_file_and_the_id(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    assert ledger.keep(failed(governance_token="secret")) == ledger.keep(failed()) == failed().id
+    assert all(b"secret" not in path.read_bytes() for path in tmp_path.rglob("*.json"))
+
+
+def test_keep_works_while_another_process_holds_the_lock_of_the_writers(tmp_path: Path) -> None:
+    with write_lock(tmp_path):
+        Ledger(tmp_path).keep(failed())
+    assert Ledger(tmp_path).pending() == (failed(),)
+
+
+@given(names=st.permutations(["a", "b", "c", "d"]), hours=st.permutations([0, 1, 1, 2]))
+def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], hours: list[int]
+) -> None:
+    ledger = Ledger(tmp_path_factory.mktemp("state"))
+    records = [failed(name, created=NOON + timedelta(hours=hour)) for name, hour in zip(names, hours, strict=True)]
+    for record in records:
+        ledger.keep(record)
+    assert ledger.pending() == tuple(sorted(records, key=lambda one: (one.created, one.id)))
+    assert ledger.oldest == NOON
+
+
+def test_pending_is_ordered_across_offsets(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.keep(failed("late", created=datetime(2026, 11, 21, 11, 30, tzinfo=timezone(timedelta(hours=-5)))))
+    ledger.keep(failed("early", created=NOON))
+    assert [one.arguments["objective"] for one in ledger.pending()] == ["early", "late"]
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
+
+
+@given(arguments=st.dictionaries(st.text(), JSON, max_size=4))
+def test_id_depends_on_the_content_alone(arguments: Mapping[str, Any]) -> None:
+    turned = dict(reversed(list(arguments.items())))
+    one = PendingWrite(verb="save", arguments=arguments, created=NOON)
+    same = PendingWrite(verb="save", arguments=turned, created=NOON + timedelta(days=1), attempts=3, error="x")
+    other = PendingWrite(verb="other", arguments=arguments, created=NOON)
+    assert one.id == same.id != other.id
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b'{"verb":"save_session","argum', b"\xff\xfe", b"[" * 100_000, b"[1]", b'{"verb":"save_session"}'],
+    ids=["empty", "torn", "no-text", "deep", "list", "partial"],
+)
+def test_torn_record_is_named_and_stays_and_the_others_are_read(tmp_path: Path, content: bytes) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.keep(failed())
+    torn = write(tmp_path, f"pending/{failed('b').id}.json", content)
+    assert ledger.pending() == (failed(),)
+    assert ledger.unreadable() == (f"pending/{torn.name}",)
+    assert ledger.claim(failed("b").id) is None
+    assert torn.read_bytes() == content
+
+
+def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    kept = tmp_path / "pending" / f"{ledger.keep(failed())}.json"
+    shutil.copy(kept, tmp_path / "pending" / "copy.json")
+    (tmp_path / "pending" / "link.json").symlink_to(kept)
+    (tmp_path / "pending" / "folder.json").mkdir()
+    os.mkfifo(tmp_path / "pending" / "pipe.json")
+    write(tmp_path, "blocked/note.txt", "mine")
+    assert ledger.pending() == (failed(),)
+    names = ["pending/copy.json", "pending/folder.json", "pending/link.json", "pending/pipe.json"]
+    assert ledger.unreadable() == (*names, "blocked/note.txt")
+
+
+def test_torn_record_is_written_anew_when_its_request_fails_again(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    write(tmp_path, f"pending/{failed().id}.json", b"{")
+    ledger.keep(failed())
+    assert (ledger.pending(), ledger.unreadable()) == ((failed(),), ())
+
+
+def test_record_whose_time_is_none_is_unreadable(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    path = tmp_path / "pending" / f"{ledger.keep(failed())}.json"
+    for time in ("yesterday", "2026-11-21T12:00:00", 5, None):
+        path.write_text(json.dumps(json.loads(path.read_bytes()) | {"created": time}))
+        assert ledger.unreadable() == (f"pending/{path.name}",)
+
+
+def test_claim_is_for_one_and_done_removes_the_record(tmp_path: Path) -> None:
+    first, second = Ledger(tmp_path), Ledger(tmp_path)
+    id_ = first.keep(failed())
+    assert first.claim(id_) == failed()
+    assert second.claim(id_) is None
+    assert first.claim(id_) is None
+    assert second.pending() == (failed(),)
+    first.done(id_)
+    assert (second.claim(id_), second.pending()) == (None, ())
+    assert files(tmp_path) == []
+
+
+def test_give_back_counts_the_attempt_and_lets_others_try(tmp_path: Path) -> None:
+    first, second = Ledger(tmp_path), Ledger(tmp_path)
+    id_ = first.keep(failed())
+    first.claim(id_)
+    first.give_back(id_, "Read-only file system")
+    assert second.claim(id_) == failed(attempts=2, error="Read-only file system")
+
+
+def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Path) -> None:
+    first, second = Ledger(tmp_path), Ledger(tmp_path)
+    id_ = first.keep(failed())
+    first.claim(id_)
+    second.keep(failed(created=NOON + timedelta(hours=1), error="later"))
+    assert second.pending() == (failed(),)
+    first.done(id_)
+    assert second.pending() == ()
+
+
+def test_intend_is_read_by_whoever_takes_over(tmp_path: Path) -> None:
+    first = Ledger(tmp_path)
+    id_ = first.keep(failed())
+    first.claim(id_)
+    first.intend(id_, {"app/sessions/a.md": "0" * 64})
+    (found,) = Ledger(tmp_path).pending()
+    assert (found.id, found.intended) == (id_, {"app/sessions/a.md": "0" * 64})
+
+
+def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    id_ = ledger.keep(failed())
+    script = (
+        "import pathlib, sys, time; from mdmem.state.ledger import Ledger; "
+        "l = Ledger(pathlib.Path(sys.argv[1])); print(l.claim(sys.argv[2]) is not None, flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path), id_]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "True\n"
+        assert ledger.claim(id_) is None
+        process.send_signal(signal.SIGKILL)
+    assert ledger.claim(id_) == failed()
+    ledger.done(id_)
+    assert files(tmp_path) == []
+
+
+def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, acquire = tmp_path / "claim", lock._acquire
+
+    def acquire_late(handle: int) -> None:
+        path.unlink()
+        path.touch()
+        acquire(handle)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lock, "_acquire", acquire_late)
+        assert lock.try_lock(path) is None
+    handle = lock.try_lock(path)
+    assert handle is not None
+    os.close(handle)
+
+
+def claim_all(_: int, folder: str, ids: list[str]) -> list[str]:
+    ledger = Ledger(Path(folder))
+    done = []
+    for id_ in ids:
+        if ledger.claim(id_) is not None:
+            done.append(id_)
+            ledger.done(id_)
+    return done
+
+
+def test_eight_processes_try_each_write_again_exactly_once(tmp_path: Path) -> None:
+    ids = [Ledger(tmp_path).keep(failed(f"{number}")) for number in range(25)]
+    done = [id_ for found in run_at_once(claim_all, str(tmp_path), ids) for id_ in found]
+    assert sorted(done) == sorted(ids)
+    assert files(tmp_path) == []
+
+
+def keep_many(number: int, folder: str) -> None:
+    ledger = Ledger(Path(folder))
+    for turn in range(25):
+        ledger.keep(failed("shared"))
+        ledger.keep(failed(f"{number}-{turn}"))
+
+
+def test_eight_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> None:
+    assert run_at_once(keep_many, str(tmp_path)) == [None] * 8
+    found = {one.arguments["objective"]: one.attempts for one in Ledger(tmp_path).pending()}
+    assert found.pop("shared") == 200
+    assert found == {f"{number}-{turn}": 1 for number in range(8) for turn in range(25)}
+    assert Ledger(tmp_path).unreadable() == ()
+
+
+def test_state_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    state = write(tmp_path, "state", "a file")
+    ledger = Ledger(state)
+    for act in (
+        lambda: ledger.keep(failed()),
+        lambda: ledger.remember_blocked("app 1", 0.9, candidate="app/a/b", now=NOON),
+    ):
+        with pytest.raises(EnvironmentFaultError, match=rf"^the state in {state} cannot be used: (not a dir|file ex)"):
+            act()
+    assert ledger.pending() == ()
+
+
+@pytest.mark.parametrize(("error", "words"), [(28, "no space left on device"), (30, "read-only file system")])
+def test_disk_that_refuses_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int, words: str
+) -> None:
+    ledger = Ledger(tmp_path)
+    id_ = ledger.keep(failed())
+    ledger.claim(id_)
+
+    def refuse(*_: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", refuse)
+        for act in (
+            lambda: ledger.keep(failed("b")),
+            lambda: ledger.give_back(id_, "again"),
+            lambda: ledger.remember_blocked("app 1", 0.9, candidate="app/a/b", now=NOON),
+        ):
+            with pytest.raises(EnvironmentFaultError, match=f"cannot be used: {words}$"):
+                act()
+    assert ledger.claim(id_) == failed()
+    assert ledger.pending() == (failed(),)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_folder_that_cannot_be_listed_is_one_sentence(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.keep(failed())
+    (tmp_path / "pending").chmod(0)
+    with pytest.raises(EnvironmentFaultError, match="permission denied"):
+        ledger.pending()
+    (tmp_path / "pending").chmod(0o700)
+
+
+def test_blocked_passes_only_with_a_lower_confidence(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
+    found = ledger.blocked("app 1")
+    assert found == Blocked(key="app 1", confidence=0.8, candidate="app/architecture/a", at=NOON)
+    assert [found.lets_pass(value) for value in (None, 0.9, 0.8, 0.79, 0.0)] == [False, False, False, True, True]
+    assert ledger.blocked("web 1") is None
+
+
+def test_blocked_without_confidence_counts_as_one(tmp_path: Path) -> None:
+    known = Ledger(tmp_path).remember_blocked("app 1", None, candidate="app/architecture/a", now=NOON)
+    assert (known.confidence, known.lets_pass(None), known.lets_pass(0.99)) == (1.0, False, True)
+
+
+@given(stated=st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=5), again=st.none() | st.floats(0, 1))
+def test_blocked_passes_only_below_every_confidence_that_was_stopped(
+    tmp_path_factory: pytest.TempPathFactory, stated: list[float | None], again: float | None
+) -> None:
+    ledger = Ledger(tmp_path_factory.mktemp("state"))
+    for value in stated:
+        ledger.remember_blocked("app 1", value, candidate="app/architecture/a", now=NOON)
+    found = ledger.blocked("app 1")
+    assert found is not None
+    as_one = [1.0 if value is None else value for value in stated]
+    assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in as_one)
+
+
+def test_blocked_is_gone_when_forgotten(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
+    ledger.forget_blocked("app 1")
+    ledger.forget_blocked("app 1")
+    assert ledger.blocked("app 1") is None
+    assert files(tmp_path) == []
+
+
+def test_blocked_that_is_torn_is_as_if_it_had_not_been(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.remember_blocked("app 1", 0.2, candidate="app/architecture/a", now=NOON)
+    (path,) = (tmp_path / "blocked").iterdir()
+    path.write_bytes(path.read_bytes()[:-5])
+    assert ledger.blocked("app 1") is None
+    assert ledger.unreadable() == (f"blocked/{path.name}",)
+
+
+def test_retry_touches_failed_writes_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
+    assert ledger.pending() == ()
