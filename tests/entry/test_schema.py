@@ -117,7 +117,7 @@ def test_share_is_a_number_from_0_to_1(name: str, text: str, number: float) -> N
         ("verified_at: yesterday", "not-iso", "verified_at"),
         ("verified_at: [2026-03-05]", "wrong-type", "verified_at"),
         ("ignore: expired", "wrong-type", "ignore"),
-        ("ignore: {expired: }", "wrong-type", "ignore"),
+        ("ignore: {expired: [a]}", "wrong-type", "ignore"),
         ("supercedes: a/b/c", "key-spelling", "supercedes"),
         ("superseded-by: a/b/c", "key-spelling", "superseded-by"),
         ("Owner: Ada", "key-spelling", "Owner"),
