@@ -13,16 +13,10 @@ import pytest
 from builders import commit_all, environment, git, make_repository, merge_conflict, write
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.gitrepo import (
-    GitLockedError,
-    NotCommittedError,
-    Repository,
-    commit_paths,
-    find_repository,
-    identity,
-    refuse_while_busy,
-    state_of,
-)
+from mdmem.gitrepo import GitLockedError, NotCommittedError, Repository, find_repository
+from mdmem.gitrepo.committing import commit_paths
+from mdmem.gitrepo.identity import identity
+from mdmem.gitrepo.ongoing import refuse_while_busy, state_of
 
 
 def repository_of(folder: Path) -> Repository:

@@ -23,11 +23,9 @@ from mdmem.gitrepo import (
     UnwritableStoreError,
     find_repository,
     list_revision,
-    merge,
-    merge_base,
-    parents_at_hand,
     read_blobs,
 )
+from mdmem.gitrepo.merging import merge, merge_base, parents_at_hand
 from mdmem.settings import Settings
 from mdmem.tree import GitTree, Unreadable, WorkingTree, read_one
 from mdmem.workspace.facts import GitFacts

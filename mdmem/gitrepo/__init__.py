@@ -1,7 +1,9 @@
-"""What we ask git: every git process of mdmem starts here, one for many files."""
+"""What we ask git: every git process of mdmem starts here, one for many files.
+
+Committing, merging and who commits are imported from their modules: a hook with nothing to check needs none of them.
+"""
 
 from mdmem.gitrepo.blobs import BlobReader, read_blobs
-from mdmem.gitrepo.committing import commit_paths
 from mdmem.gitrepo.errors import (
     DubiousOwnershipError,
     GitLockedError,
@@ -13,7 +15,6 @@ from mdmem.gitrepo.errors import (
     UnwritableStoreError,
 )
 from mdmem.gitrepo.history import Commit, history, list_deletions
-from mdmem.gitrepo.identity import identity
 from mdmem.gitrepo.listing import (
     Blob,
     has_sparse_checkout,
@@ -26,8 +27,6 @@ from mdmem.gitrepo.listing import (
     list_tracked_named,
     search_lines,
 )
-from mdmem.gitrepo.merging import Merged, merge, merge_base, parents_at_hand
-from mdmem.gitrepo.ongoing import refuse_while_busy, state_of
 from mdmem.gitrepo.process import (
     Repository,
     editor,
@@ -47,21 +46,18 @@ __all__ = [
     "DubiousOwnershipError",
     "GitLockedError",
     "GitTooOldError",
-    "Merged",
     "NoCommonAncestorError",
     "NotCommittedError",
     "Repository",
     "ShallowHistoryError",
     "UnknownRevisionError",
     "UnwritableStoreError",
-    "commit_paths",
     "editor",
     "environment_for",
     "find_repository",
     "has_sparse_checkout",
     "history",
     "hooks_folder",
-    "identity",
     "list_changed_in_index",
     "list_deletions",
     "list_ignored",
@@ -70,15 +66,10 @@ __all__ = [
     "list_staged",
     "list_tracked",
     "list_tracked_named",
-    "merge",
-    "merge_base",
-    "parents_at_hand",
     "read_blobs",
-    "refuse_while_busy",
     "resolve",
     "run",
     "search_lines",
     "setting",
     "staged_index",
-    "state_of",
 ]

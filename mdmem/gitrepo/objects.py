@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,9 @@ class ObjectStore:
 
     def __post_init__(self) -> None:
         """See to it that the folder goes."""
-        object.__setattr__(self, "_closing", finalize(self, shutil.rmtree, self.folder, ignore_errors=True))
+        from shutil import rmtree
+
+        object.__setattr__(self, "_closing", finalize(self, rmtree, self.folder, ignore_errors=True))
 
     @property
     def empty(self) -> Path:

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-SETTINGS_NAME = "mdmem.toml"
-
-
 _KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
 
 

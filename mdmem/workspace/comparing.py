@@ -8,15 +8,8 @@ from dataclasses import dataclass
 from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
-from mdmem.gitrepo import (
-    NoCommonAncestorError,
-    Repository,
-    ShallowHistoryError,
-    UnknownRevisionError,
-    merge_base,
-    parents_at_hand,
-    resolve,
-)
+from mdmem.gitrepo import NoCommonAncestorError, Repository, ShallowHistoryError, UnknownRevisionError, resolve
+from mdmem.gitrepo.merging import merge_base, parents_at_hand
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.moment import Moment

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.gitrepo import Repository, find_repository, list_tracked_named
-from mdmem.tree import SETTINGS_NAME
 
 
 class SeveralRootsError(UsageError):

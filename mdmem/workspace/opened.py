@@ -14,7 +14,8 @@ from mdmem.catalog import Catalog, Parsed, load, load_cached, settings_bytes
 from mdmem.entry.model import Entry
 from mdmem.errors import GitError, SettingsError, UsageError
 from mdmem.finding import Place
-from mdmem.gitrepo import Merged, Repository, merge, resolve, staged_index
+from mdmem.gitrepo import Repository, resolve, staged_index
+from mdmem.gitrepo.merging import Merged, merge
 from mdmem.index.protocol import FullText, IndexDocument, Progress
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places

@@ -11,7 +11,9 @@ from mdmem.authoring.plan import Change, Plan, carry_out
 from mdmem.authoring.proving import new_faults
 from mdmem.catalog import load_cached
 from mdmem.errors import GitError, UsageError
-from mdmem.gitrepo import Repository, commit_paths, refuse_while_busy
+from mdmem.gitrepo import Repository
+from mdmem.gitrepo.committing import commit_paths
+from mdmem.gitrepo.ongoing import refuse_while_busy
 from mdmem.tree import OverlaidTree
 from mdmem.workspace.opened import Opened
 
@@ -63,7 +65,7 @@ def _commit(workspace: Opened, repository: Repository, intent: Intent, plan: Pla
     message = commit_message(
         subject_of(intent.deeds),
         reason=intent.reason,
-        entries=[deed.address for deed in intent.deeds],
+        entries=[one for deed in intent.deeds for one in (deed.address, deed.other) if one],
         supersedes=intent.supersedes,
         agent=intent.agent,
     )
@@ -86,7 +88,8 @@ def _repository_to_commit_to(workspace: Opened, options: WriteOptions) -> Reposi
 
 def _prove(workspace: Opened, plan: Plan) -> None:
     touched = {path.removesuffix(".md") for change in plan.changes for path in (change.path, change.to)}
-    faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, plan), touched))
+    moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in plan.changes}
+    faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, plan), touched, moved=moved))
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise UsageError(f"nothing is written: {faults[0]}{more}")
