@@ -1,8 +1,8 @@
 """Where files come from: the working tree, the git index, a revision."""
 
+from mdmem import SETTINGS_NAME
 from mdmem.tree.listed import GitTree
 from mdmem.tree.model import (
-    SETTINGS_NAME,
     Digests,
     FileKind,
     Forgetful,

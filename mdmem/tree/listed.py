@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mdmem import SETTINGS_NAME
 from mdmem.gitrepo import Blob, BlobReader, Repository, list_left_out, list_revision, list_staged
-from mdmem.tree.model import SETTINGS_NAME, FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
+from mdmem.tree.model import FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
 
 
 @dataclass(slots=True)

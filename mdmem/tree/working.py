@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 
+from mdmem import SETTINGS_NAME
 from mdmem.gitrepo import Repository, has_sparse_checkout
 from mdmem.tree.listed import GitTree, left_out_of
 from mdmem.tree.model import (
-    SETTINGS_NAME,
     Digests,
     FileKind,
     Forgetful,
