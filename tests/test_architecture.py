@@ -135,9 +135,9 @@ def test_every_outside_library_has_a_door() -> None:
     assert outside - set(sys.stdlib_module_names) - {"mdmem"} == set(DOORS)
 
 
-def test_only_gitrepo_and_new_start_processes() -> None:
+def test_only_gitrepo_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    assert users == {f"mdmem.gitrepo.{name}" for name in ("process", "blobs", "committing")} | {"mdmem.cli.new"}
+    assert users == {f"mdmem.gitrepo.{name}" for name in ("process", "blobs", "committing")} | {"mdmem.cli.editor"}
 
 
 def test_broad_excepts_are_the_boundaries() -> None:

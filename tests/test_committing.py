@@ -493,7 +493,8 @@ def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> No
 def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     write(top, "m/one.md", "ours\n")
     program = (
-        "import sys; from pathlib import Path; from mdmem.gitrepo import *\n"
+        "import sys; from pathlib import Path; from mdmem.gitrepo import NotCommittedError, find_repository\n"
+        "from mdmem.gitrepo.committing import commit_paths\n"
         "try: commit_paths(find_repository(Path(sys.argv[1])), ['m/one.md'], 'Write')\n"
         "except NotCommittedError as error: print(error)"
     )
@@ -519,7 +520,8 @@ def without_rights() -> list[str]:
 _WRITER = """
 import sys
 from pathlib import Path
-from mdmem.gitrepo import commit_paths, find_repository
+from mdmem.gitrepo import find_repository
+from mdmem.gitrepo.committing import commit_paths
 
 top, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(5):

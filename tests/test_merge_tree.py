@@ -277,7 +277,8 @@ def test_merge_where_a_hook_names_another_repository(
 def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
     before = without_rights()
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
-    program = "import sys, pathlib; from mdmem.gitrepo import *; here = find_repository(pathlib.Path(sys.argv[1]));"
+    program = "import sys, pathlib; from mdmem.gitrepo import find_repository; from mdmem.gitrepo.merging import merge;"
+    program += "here = find_repository(pathlib.Path(sys.argv[1]));"
     program += "print(merge(here, 'main', 'topic').conflicts)"
     folders = [top, *(path for path in top.rglob("*") if path.is_dir())]
     for folder in folders:

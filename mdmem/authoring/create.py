@@ -1,21 +1,24 @@
-"""Creating an entry: from its type's template, validated before it is written, never over another file."""
+"""Creating an entry: from its type's template, validated before it is written."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from itertools import zip_longest
 
+from mdmem.authoring.intent import Intent
+from mdmem.authoring.message import Deed, Verb
+from mdmem.authoring.plan import Change, Plan
 from mdmem.catalog import interpret
 from mdmem.checks.names import is_well_formed, why_not_on_windows
 from mdmem.document.parse import parse_document
 from mdmem.document.writing import compose_entry
 from mdmem.entry.model import EntryType, Status, title_of, visible
 from mdmem.entry.templates import BODIES
-from mdmem.errors import LostRaceError, UsageError, taken
-from mdmem.state import write_new
+from mdmem.errors import UsageError
 
 _ID_LENGTH = 60
 
@@ -38,12 +41,19 @@ def address_of(draft: Draft) -> str:
         parts.append(slug_of(draft.title))
     if len(parts) != 3:
         raise UsageError(f"`{draft.place}` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
-    for (kind, called, example), name in zip(_KINDS, parts, strict=True):
+    require_names(parts)
+    return "/".join(parts)
+
+
+def require_names(parts: Sequence[str], *, known: Sequence[str] = ()) -> None:
+    """Raise UsageError for a wing, a room or an entry-id that is no good name; one that is there already may stay."""
+    for (kind, called, example), name, was in zip_longest(_KINDS[: len(parts)], parts, known[: len(parts)]):
+        if name == was:
+            continue
         if not is_well_formed(kind, name):
             raise UsageError(f"`{visible(name)}` is no name for {called}; write it like `{example}`")
         if why := why_not_on_windows(name):
             raise UsageError(f"`{name}` {why}, which Windows does not allow; write another name")
-    return "/".join(parts)
 
 
 _KINDS = (
@@ -75,25 +85,15 @@ def compose(draft: Draft, *, today: date) -> str:
     return compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
 
 
-def create(root: Path, address: str, text: str) -> Path:
-    """Write a new entry and return its path.
-
-    Raises UsageError for a text that does not load as an entry and LostRaceError where the address is taken:
-    then nothing is written.
-    """
-    path = root / f"{address}.md"
+def create(address: str, text: str) -> Intent:
+    """Return what writes a new entry; raises UsageError for a text that does not load as one."""
+    path = f"{address}.md"
     content = _as_bytes(text)
-    loaded = interpret(parse_document(f"{address}.md", content))
+    loaded = interpret(parse_document(path, content))
     if loaded.entry is None:
         first = loaded.findings[0]
         raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
-    _refuse_link(root, path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        write_new(path, content)
-    except FileExistsError as error:
-        raise LostRaceError(taken(address)) from error
-    return path
+    return Intent(plan=Plan((Change(path, path, None, content),)), deeds=(Deed(Verb.ADD, address),))
 
 
 def _as_bytes(text: str) -> bytes:
@@ -102,9 +102,3 @@ def _as_bytes(text: str) -> bytes:
     except UnicodeEncodeError as error:
         # Bytes that are no UTF-8 come in from the command line and from files as lone surrogates.
         raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
-
-
-def _refuse_link(root: Path, path: Path) -> None:
-    for folder in (path.parent, path.parent.parent):
-        if folder != root and folder.is_symlink():
-            raise UsageError(f"{folder.name} is a symbolic link; entries are written inside the root only")

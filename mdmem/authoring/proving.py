@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from mdmem.catalog import Catalog
 from mdmem.checks.edges import EdgeKind, classify
@@ -12,11 +12,20 @@ from mdmem.finding import Severity
 _HARMLESS = (EdgeKind.SOUND, EdgeKind.PENDING)
 
 
-def new_faults(before: Catalog, after: Catalog, touched: Collection[str]) -> Iterator[str]:
-    """Yield a sentence for each fault that the touched addresses have afterwards and had not before, sorted."""
-    yield from _unread(before, after, touched)
-    yield from _dangling(before, after, touched)
-    known = {(edge.old, edge.new, edge.kind) for edge in classify(before)}
+def new_faults(
+    before: Catalog, after: Catalog, touched: Collection[str], *, moved: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Yield a sentence for each fault that the touched addresses have afterwards and had not before, sorted.
+
+    `moved` gives the new address of each that has another one.
+    """
+
+    def now(address: str) -> str:
+        return moved.get(address, address) if moved else address
+
+    yield from _unread(before, after, touched, now)
+    yield from _dangling(before, after, touched, now)
+    known = {(now(edge.old), now(edge.new), edge.kind) for edge in classify(before)}
     for edge in classify(after):
         is_new = (edge.old, edge.new, edge.kind) not in known
         if is_new and edge.kind not in _HARMLESS and not {edge.old, edge.new}.isdisjoint(touched):
@@ -34,23 +43,29 @@ _MEANT = {
 }
 
 
-def _unread(before: Catalog, after: Catalog, touched: Collection[str]) -> Iterator[str]:
+Now = Callable[[str], str]
+
+
+def _unread(before: Catalog, after: Catalog, touched: Collection[str], now: Now) -> Iterator[str]:
+    broken = {now(path.removesuffix(".md")) for path in before.broken}
     for address in sorted(touched):
         path = f"{address}.md"
-        if path in after.broken and path not in before.broken:
+        if path in after.broken and address not in broken:
             first = after.broken[path].findings[0]
             yield f"{path}:{first.place.line}: {first.message}; {first.help}"
-    known = {(one.code, one.place.path, one.message) for one in before.findings}
+    known = {(one.code, now(one.place.path.removesuffix(".md")), one.message) for one in before.findings}
     for finding in after.findings:
-        is_new = (finding.code, finding.place.path, finding.message) not in known
-        is_ours = finding.place.path.removesuffix(".md") in touched
+        address = finding.place.path.removesuffix(".md")
+        is_new = (finding.code, address, finding.message) not in known
+        is_ours = address in touched
         if is_new and is_ours and finding.severity is not Severity.WARNING and finding.place.path not in after.broken:
             yield f"{finding.place.path}:{finding.place.line}: {finding.message}; {finding.help}"
 
 
-def _dangling(before: Catalog, after: Catalog, touched: Collection[str]) -> Iterator[str]:
+def _dangling(before: Catalog, after: Catalog, touched: Collection[str], now: Now) -> Iterator[str]:
+    was = {now(address): address for address in before.entries}
     for address in sorted(after.entries.keys() & touched):
-        known = {link for name in LINK_FIELDS for link in _links(before, address, name)}
+        known = {link for name in LINK_FIELDS for link in _links(before, was.get(address, address), name)}
         for name in LINK_FIELDS:
             for link in _links(after, address, name):
                 if link not in after.addresses and link not in known:

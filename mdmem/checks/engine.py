@@ -38,7 +38,8 @@ class Report:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
     `base` is what the tree was compared with, `fixed` what was mended before these findings were left, and `older` how
-    many findings the base has, too, that are left out because they fail nothing.
+    many findings the base has, too, that are left out because they fail nothing. At `fail_on`, of the settings of the
+    tree that was read, a finding fails the run.
     """
 
     tree: str
@@ -48,6 +49,7 @@ class Report:
     base: str | None = None
     fixed: tuple[Finding, ...] = ()
     older: int = 0
+    fail_on: Severity = Severity.ERROR
 
     def worst_at_or_above(self, level: Severity) -> bool:
         """Say whether any finding weighs at least as much as a level."""

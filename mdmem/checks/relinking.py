@@ -39,6 +39,11 @@ def with_reference(finding: Finding, case: Case, reference: Reference, target: s
 
 def relative(target: str, source: str, written: str) -> str:
     """Return the link from one file to another in the form of the link as written: quoted or not, with its anchor."""
-    path = posixpath.relpath(target, posixpath.dirname(source))
-    _, mark, anchor = written.partition("#")
+    # From a folder that is nowhere: a path out of the root must not depend on where the process runs.
+    path = posixpath.relpath(f"{_NOWHERE}{target}", f"{_NOWHERE}{posixpath.dirname(source)}")
+    before, mark, anchor = written.partition("#")
+    path += "/" if before.endswith("/") else ""
     return (quote(path) if "%" in written or " " in path else path) + mark + anchor
+
+
+_NOWHERE = "/1/2/3/4/5/6/7/8/"

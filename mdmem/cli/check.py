@@ -95,7 +95,7 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
             _print_diff(mended, workspace, given)
     else:
         report = workspace.check(asked)
-    fail_on = Severity.WARNING if options["strict"] else workspace.settings.fail_on
+    fail_on = Severity.WARNING if options["strict"] else report.fail_on
     shown = [one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO]
     if options["staged"] and not options["verbose"]:
         # A commit is asked about what it did; a team's thousand known warnings would hide it.

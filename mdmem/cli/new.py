@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text, today
 from mdmem.cli.completion import complete_place
-from mdmem.errors import EnvironmentFaultError, MdmemError
+from mdmem.cli.editor import edited, piped_text
+from mdmem.cli.writing import write_options, write_options_from
 
 if TYPE_CHECKING:
+    from mdmem.authoring.create import Draft
+    from mdmem.workspace.creating import Near
     from mdmem.workspace.workspace import Workspace
+    from mdmem.workspace.writing import WriteOptions, Written
 
 
 @click.command("new")
@@ -28,81 +26,74 @@ if TYPE_CHECKING:
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
+@write_options
 @global_options
-def command(given: Globals, entry_type: str, place: str, title: str, status: str, body: str | None) -> int:
+def command(given: Globals, form: str, **options: Any) -> int:
     """Write a new entry; one that exists is never overwritten.
 
     Without --body on a terminal the template opens in your editor, as git chooses it.
+    Entries that say nearly the same are named.
     """
-    from mdmem.authoring.create import Draft, address_of, compose
-    from mdmem.entry.model import EntryType, Status
-
-    workspace = open_workspace(given)
-    piped = _piped(body)
-    draft = Draft(
-        type=EntryType(entry_type),
-        place=workspace.from_root(place),
-        title=title.strip(),
-        status=Status(status),
-        body=piped or "",
-    )
-    address = address_of(draft)
-    workspace.refuse_taken(address)
-    wing = address.split("/")[0]
-    is_new_wing = not (workspace.location.root / wing).is_dir()
-    text = compose(draft, today=today())
-    path = _edited(workspace, address, text) if piped is None else workspace.create(address, text)
-    print_text(str(path))
+    wanted, workspace = write_options_from(options), open_workspace(given)
+    piped = piped_text(options["body"])
+    draft = _draft(workspace, options, piped or "")
+    address, written, near = _written(workspace, draft, wanted, is_typed=piped is None)
+    _print(given, workspace, written, near, form)
     if piped is not None and not piped.strip():
         given.remark("no text was given: the template stands in it and waits to be filled in")
-    if is_new_wing:
-        given.remark(f"`{wing}` is a new wing")
-    given.remark(f"{address} is written ({entry_type}, {status}); `mdmem check` checks it")
+    if form != "json":
+        _remark(given, written, near)
+    if not wanted.is_dry:
+        given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it")
     return 0
 
 
-def _piped(body: str | None) -> str | None:
-    """Return the text from the option or standard input; None where the editor is to be asked."""
-    if body is not None and body != "-":
-        return body
-    if body == "-" or not sys.stdin.isatty():
-        return _text_of(sys.stdin.buffer.read()).removeprefix("\ufeff").replace("\r\n", "\n")
-    return None
+def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
+    from mdmem.authoring.create import Draft
+    from mdmem.entry.model import EntryType, Status
+
+    return Draft(
+        type=EntryType(options["entry_type"]),
+        place=workspace.from_root(options["place"]),
+        title=options["title"].strip(),
+        status=Status(options["status"]),
+        body=body,
+    )
 
 
-def _edited(workspace: Workspace, address: str, text: str) -> Path:
-    """Write the text as the editor leaves it; where that fails, what was typed is kept and said to be."""
-    typed = Path(tempfile.mkdtemp(prefix="mdmem-")) / f"{address.rsplit('/', 1)[-1]}.md"
-    typed.write_bytes(text.encode("utf-8", "surrogateescape"))
-    try:
-        left = _edit(workspace, typed)
-        path = workspace.create(address, left) if left.strip() else None
-    except (MdmemError, OSError):
-        click.echo(f"what you typed is kept in {typed}", err=True)
-        raise
-    shutil.rmtree(typed.parent)
-    if path is None:
-        click.echo("the text is empty; nothing is written", err=True)
-        raise click.Abort
-    return path
+def _written(
+    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool
+) -> tuple[str, Written, tuple[Near, ...]]:
+    """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
+    from mdmem.authoring.create import address_of, compose
+
+    address = address_of(draft)
+    workspace.refuse_taken(address)
+    text = compose(draft, today=today())
+
+    def write(left: str) -> tuple[Written, tuple[Near, ...]]:
+        near = workspace.near(address, left) if draft.body.strip() or left != text else ()
+        return workspace.create(address, left, options=wanted), near
+
+    # Nobody types a text that a dry run would throw away.
+    written, near = edited(workspace, address, text, write) if is_typed and not wanted.is_dry else write(text)
+    return address, written, near
 
 
-def _edit(workspace: Workspace, typed: Path) -> str:
-    from mdmem.gitrepo import editor
+def _print(given: Globals, workspace: Workspace, written: Written, near: tuple[Near, ...], form: str) -> None:
+    from mdmem.render.writes import near_json, written_json, written_text
 
-    command = editor(workspace.location.base)
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise EnvironmentFaultError(
-            f"the editor's command `{command}` has an open quote; nothing is written"
-        ) from error
-    ended = subprocess.run([*words, str(typed)], check=False).returncode
-    if ended:
-        raise EnvironmentFaultError(f"the editor `{command}` ended with code {ended}; nothing is written")
-    return _text_of(typed.read_bytes())
+    if form == "json":
+        print_text(written_json(written, near=[near_json(one.entry, one.similarity) for one in near]))
+    elif written.is_dry:
+        print_text(written_text(written, given.ink()))
+    else:
+        print_text(str(workspace.location.root / written.changes[0].to))
 
 
-def _text_of(content: bytes) -> str:
-    # What is no UTF-8 is refused where the entry is written, in one sentence.
-    return content.decode("utf-8", "surrogateescape")
+def _remark(given: Globals, written: Written, near: tuple[Near, ...]) -> None:
+    from mdmem.workspace.creating import near_remarks
+
+    commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
+    for remark in (*near_remarks(near), *written.remarks, *commit):
+        given.remark(remark)

@@ -14,6 +14,8 @@ _REFERENCE = re.compile(
     r"|\[(?P<wiki>[^\[\]\n|#]+)(?:[|#][^\[\]\n]*)?\]\]"
     r"|(?<!!\[)[^\[\]\n]*\]\(<?(?P<file>[^)\s>]{1,500}+)>?(?:\s+\"[^\"]*\")?\))"
 )
+_IMAGE = re.compile(r"!\[[^\[\]\n]*\]\(<?(?P<file>[^)\s>]{1,500}+)>?(?:\s+\"[^\"]*\")?\)")
+_DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n^][^\[\]\n]*\]:[ \t]+<?(?P<file>[^\s>]{1,500}+)>?", re.MULTILINE)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
@@ -39,6 +41,15 @@ def body_links(prose: str) -> Iterator[BodyLink]:
         elif not _URL.match(text):
             target = unquote(text.split("#")[0]) if kind == "file" else text
             yield BodyLink(target, found.start(kind), len(text), kind == "file")
+
+
+def other_file_links(prose: str) -> Iterator[BodyLink]:
+    """Yield the images of a body whose code was blanked out, then the files that its link definitions name."""
+    for pattern in (_IMAGE, _DEFINITION) if "](" in prose or "]:" in prose else ():
+        for found in pattern.finditer(prose):
+            text = found["file"]
+            if not _URL.match(text):
+                yield BodyLink(unquote(text.split("#")[0]), found.start("file"), len(text), is_path=True)
 
 
 def _several(found: re.Match[str], text: str) -> Iterator[BodyLink]:

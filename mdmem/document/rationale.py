@@ -14,12 +14,18 @@ def rationale_of(prose: str) -> str:
 
     `prose` is a body with its code blanked out, so that an example of an entry is no rationale.
     """
+    start, end = rationale_span(prose)
+    return prose[start:end].strip()
+
+
+def rationale_span(prose: str) -> tuple[int, int]:
+    """Return where the reasons begin and end, for who wants them with the code that was blanked out."""
     starts = [found.end() for mark in (_LINE, _HEADING) if (found := mark.search(prose))]
     if not starts:
-        return prose.strip()
+        return 0, len(prose)
     start = min(starts)
     end = _NEXT.search(prose, start)
-    return prose[start : end.start() if end else len(prose)].strip()
+    return start, end.start() if end else len(prose)
 
 
 def with_rationale(text: str, rationale: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-_PLAIN = re.compile(r"[^\W_][^\n:#\[\]{},&*!|>'\"%@`]*[^\s:#\[\]{},&*!|>'\"%@`]|[^\W_]", re.UNICODE)
+_PLAIN = re.compile(r"[^\W_][^\n:#\[\]{},&*!|'\"%`]*[^\s:#\[\]{},&*!|'\"%`]|[^\W_]", re.UNICODE)
 # YAML 1.1 readers other than ours give these words another type; quotes keep them text for everybody.
 _TYPED = re.compile(
     r"(?i)(?:y|n|yes|no|on|off|true|false|null|~|[-+.]?[\d_.:e+-]+|0[box][\da-f_]+"

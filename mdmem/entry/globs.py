@@ -26,7 +26,7 @@ def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
 
 
 def fixed_part(glob: str) -> str | None:
-    """Return the path at or below which all lies that a glob covers, empty for the top; None where it covers nothing."""
+    """Return the path at or below which a glob covers anything, empty for the top; None where it covers nothing."""
     rule = _rule(glob)
     if rule is _NOTHING:
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mdmem.errors import GitError, UsageError
 
+UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"
+
 
 class UnknownRevisionError(UsageError):
     """A revision names no commit of this repository."""
@@ -34,8 +36,9 @@ class ShallowHistoryError(GitError):
 
     def __init__(self, one: str, other: str) -> None:
         """Name both as they were given."""
-        hint = "fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"
-        super().__init__(f"the history is cut off before the commit that `{one}` and `{other}` have in common; {hint}")
+        super().__init__(
+            f"the history is cut off before the commit that `{one}` and `{other}` have in common; {UNSHALLOW}"
+        )
 
 
 class DubiousOwnershipError(GitError):

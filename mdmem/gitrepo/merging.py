@@ -140,8 +140,12 @@ def _merge_bases(repository: Repository, one: str, other: str) -> tuple[str, ...
     found = run(repository.top, "merge-base", "--all", *commits, ok=(0, 1)).decode().split()
     if found:
         return tuple(found)
-    is_shallow = run(repository.top, "rev-parse", "--is-shallow-repository").strip() == b"true"
-    raise (ShallowHistoryError if is_shallow else NoCommonAncestorError)(one, other)
+    raise (ShallowHistoryError if is_shallow(repository) else NoCommonAncestorError)(one, other)
+
+
+def is_shallow(repository: Repository) -> bool:
+    """Say whether the history was cut off when the repository was cloned or fetched."""
+    return run(repository.top, "rev-parse", "--is-shallow-repository").strip() == b"true"
 
 
 def parents_at_hand(repository: Repository) -> tuple[str, ...]:

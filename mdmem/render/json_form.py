@@ -190,6 +190,10 @@ def status_json(report: StatusReport) -> str:
                 "why": index.why,
             },
             "findings": dict(report.findings),
+            "hygiene": {
+                "last_at": report.hygiene.day.isoformat() if report.hygiene.day else None,
+                "due": report.hygiene.is_due,
+            },
             "remarks": list(report.remarks),
         }
     )

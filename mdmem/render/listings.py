@@ -175,6 +175,7 @@ def status_text(report: StatusReport, ink: Ink) -> str:
     lines += [
         f"index    {_index(report)}",
         f"findings {_findings(report)}",
+        f"hygiene  {_hygiene(report)}",
         *(f"note     {remark}" for remark in report.remarks),
     ]
     return "\n".join(lines)
@@ -193,3 +194,9 @@ def _index(report: StatusReport) -> str:
 def _findings(report: StatusReport) -> str:
     found = [count(number, level) for level, number in report.findings.items() if number]
     return ", ".join(found) + "; `mdmem check` shows them" if found else "none"
+
+
+def _hygiene(report: StatusReport) -> str:
+    last = report.hygiene
+    said = f"last on {last.day}" if last.day is not None else "never"
+    return f"{said} (due); `mdmem hygiene` shows what needs maintenance" if last.is_due else said

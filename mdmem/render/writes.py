@@ -7,7 +7,7 @@ from typing import Any
 
 from mdmem.authoring.plan import Change
 from mdmem.document.parse import Document, parse_document
-from mdmem.entry.model import visible
+from mdmem.entry.model import Entry, visible
 from mdmem.render.diff import FileChange, diff_text
 from mdmem.render.ink import Ink
 from mdmem.render.json_form import dump
@@ -24,16 +24,23 @@ def written_text(written: Written, ink: Ink) -> str:
     return "\n".join(lines)
 
 
-def written_json(written: Written) -> str:
-    """Return what was written as one JSON document."""
+def written_json(written: Written, **more: Any) -> str:
+    """Return what was written as one JSON document, with more keys of a verb's own."""
     return dump(
         {
             "changed": [_change_json(change) for change in written.changes],
             "remarks": list(written.remarks),
             "commit": written.commit,
             "dry_run": written.is_dry,
+            **more,
         }
     )
+
+
+def near_json(entry: Entry, similarity: float) -> dict[str, Any]:
+    """Return an entry that says nearly the same as a new one; `similarity` is the share of common words."""
+    stated = {"address": entry.address, "type": entry.type, "status": entry.status, "title": entry.title}
+    return stated | {"similarity": round(similarity, 2)}
 
 
 def action_of(change: Change) -> str:

@@ -47,11 +47,8 @@ class OverlaidTree:
         contents = dict(self.read(known))
         rest = self.below.digests([file for file in files if file.path not in contents])
         own = {path: digest_of(content) for path, content in contents.items() if not isinstance(content, Unreadable)}
-        return {
-            file.path: own[file.path] if file.path in own else rest[file.path]
-            for file in files
-            if file.path in own | rest
-        }
+        found = {**rest, **own}
+        return {file.path: found[file.path] for file in files if file.path in found}
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the identity of the bytes themselves."""

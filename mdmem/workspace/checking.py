@@ -63,6 +63,7 @@ def check(workspace: Opened, asked: Asked) -> Report:
         findings=tuple(narrowed(workspace, found, asked.paths)),
         incomplete=tuple(incomplete),
         base=compared.base.name if compared.base is not None else None,
+        fail_on=workspace.settings.fail_on,
     )
 
 

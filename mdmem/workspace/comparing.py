@@ -9,7 +9,8 @@ from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.gitrepo import NoCommonAncestorError, Repository, ShallowHistoryError, UnknownRevisionError, resolve
-from mdmem.gitrepo.merging import merge_base, parents_at_hand
+from mdmem.gitrepo.errors import UNSHALLOW
+from mdmem.gitrepo.merging import is_shallow, merge_base, parents_at_hand
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.moment import Moment
@@ -44,8 +45,7 @@ def compare(workspace: Opened, base: str | None) -> Compared:
             return Compared(base=_left_from(workspace, base))
         return _staged(workspace) if moment.staged else Compared()
     except (UnknownRevisionError, GitError) as error:
-        code = next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable")
-        return Compared(faults=(_fault(code, error),))
+        return Compared(faults=(_fault_of(error, workspace.location.repository),))
 
 
 _FAULTS: Mapping[type[MdmemError], str] = {
@@ -94,6 +94,13 @@ def _repository(workspace: Opened) -> Repository:
     if repository is None:
         raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
     return repository
+
+
+def _fault_of(error: MdmemError, repository: Repository | None) -> Finding:
+    if isinstance(error, UnknownRevisionError) and repository is not None and is_shallow(repository):
+        said = str(error).partition("; ")[0]
+        return _fault("shallow-history", GitError(f"{said}, where the history is cut off; {UNSHALLOW}"))
+    return _fault(next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable"), error)
 
 
 def _fault(code: str, error: MdmemError) -> Finding:

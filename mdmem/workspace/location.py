@@ -57,7 +57,10 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Loca
     for folder in (cwd, *cwd.parents):
         if _holds_settings(folder):
             return located(folder, f"nearest {SETTINGS_NAME} above the working folder")
-    repository = _repository_of(cwd)
+    try:
+        repository = find_repository(cwd)
+    except GitError as error:
+        raise RootNotFoundError(f"no memory is found here, for git does not answer: {error}") from error
     roots = _tracked_roots(repository) if repository is not None else ()
     if repository is None or not roots:
         hint = "`mdmem init` makes one, --root names one"
@@ -65,13 +68,6 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Loca
     if len(roots) > 1:
         raise SeveralRootsError(roots, repository.top)
     return Location(roots[0].resolve(), f"the repository's only {SETTINGS_NAME}", repository)
-
-
-def _repository_of(cwd: Path) -> Repository | None:
-    try:
-        return find_repository(cwd)
-    except GitError:
-        return None
 
 
 def _tracked_roots(repository: Repository) -> tuple[Path, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,14 @@ class WingCount:
         return sum(self.types.values())
 
 
+@dataclass(frozen=True, slots=True)
+class LastHygiene:
+    """The day of the last full round of hygiene, None for never, and whether the next one is due."""
+
+    day: date | None = None
+    is_due: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
     """Where the memory is, what it holds, and how its index and its findings stand."""
@@ -76,4 +85,5 @@ class StatusReport:
     wings: tuple[WingCount, ...]
     index: IndexState
     findings: Mapping[str, int]
+    hygiene: LastHygiene = LastHygiene()
     remarks: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from mdmem.budget import content_of
 from mdmem.catalog import Catalog, Parsed, load, load_cached, settings_bytes
 from mdmem.entry.model import Entry
-from mdmem.errors import GitError, SettingsError, UsageError
+from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.gitrepo import Repository, resolve, staged_index
 from mdmem.gitrepo.merging import Merged, merge
@@ -175,8 +175,11 @@ class Opened:
         return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the content of a file of the tree, or None where it cannot be read."""
-        content = read_one(self.tree, path) if path in self._plain_files else None
+        """Return the content of a file of the tree, or None where it, or the whole tree, cannot be read."""
+        try:
+            content = read_one(self.tree, path) if path in self._plain_files else None
+        except MdmemError:
+            return None
         return None if isinstance(content, Unreadable) else content
 
     def line_of(self, place: Place) -> str | None:

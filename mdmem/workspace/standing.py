@@ -6,10 +6,13 @@ from collections import Counter
 from importlib.metadata import PackageNotFoundError, distribution
 
 from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.hygiene.due import hygiene_due, last_hygiene
 from mdmem.index.protocol import IndexBusyError, IndexWriteError, Refreshed
 from mdmem.scope import Filters, resolve_scope
+from mdmem.state.ledger import Ledger
+from mdmem.state.times import read_times
 from mdmem.workspace.checking import Asked, check
-from mdmem.workspace.model import StatusReport, WingCount
+from mdmem.workspace.model import LastHygiene, StatusReport, WingCount
 from mdmem.workspace.opened import Opened
 
 
@@ -30,6 +33,7 @@ def report_status(workspace: Opened) -> StatusReport:
         wings=tuple(_count(workspace, name) for name in catalog.wings),
         index=workspace.index.state(live=catalog.digests),
         findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
+        hygiene=_last_hygiene(workspace, active),
         remarks=tuple(_remarks(workspace)),
     )
 
@@ -46,16 +50,36 @@ def _count(workspace: Opened, name: str) -> WingCount:
     )
 
 
+def _last_hygiene(workspace: Opened, active: str | None) -> LastHygiene:
+    """Return how the active wing stands; without one, as the wing does that waits longest."""
+    wings, times = workspace.catalog.wings, read_times(workspace.state_folder)
+    counted = [wing for name, wing in wings.items() if active in (None, name)]
+    days = [last_hygiene(wing, times) for wing in counted]
+    known = [day for day in days if day is not None]
+    day = min(known, default=None) if len(known) == len(days) else None
+    return LastHygiene(day, any(hygiene_due(wing, times, workspace.today) for wing in counted))
+
+
 def _remarks(workspace: Opened) -> list[str]:
     remarks = []
     if workspace.location.git_fault:
         remarks.append(workspace.location.git_fault)
     elif workspace.location.repository is None:
         remarks.append("not in a git repository: history, --at and --staged are not available")
+    if waiting := _count_waiting(workspace):
+        said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
+        remarks.append(f"{said} to be done; `mdmem pending` lists what")
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
     return remarks
+
+
+def _count_waiting(workspace: Opened) -> int:
+    try:
+        return len(Ledger(workspace.state_folder).pending())
+    except EnvironmentFaultError:
+        return 0
 
 
 # All of them install the package `whoosh`. To ask which distributions do reads every file list: 80 ms.

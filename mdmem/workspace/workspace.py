@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Status
-from mdmem.errors import GoneError, LostRaceError, SettingsError, UsageError, taken
+from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import Answer, QuerySyntaxError
 from mdmem.scope import Filters, reading_scope, resolve_scope
@@ -125,22 +125,6 @@ class Workspace(WritingVerbs):
         from mdmem.workspace.naming import from_root
 
         return from_root(self, name)
-
-    def refuse_taken(self, address: str) -> None:
-        """Raise LostRaceError where an address is taken, before anybody writes a text for it."""
-        if (self.location.root / f"{address}.md").exists():
-            raise LostRaceError(taken(address))
-
-    def create(self, address: str, text: str) -> Path:
-        """Write a new entry and return its path; raises UsageError and LostRaceError, and then nothing is written."""
-        from mdmem.authoring.create import create
-
-        wing = address.split("/")[0]
-        at_top = self.location.repository is not None and self.location.under == ""
-        if at_top and wing not in self.catalog.wings:
-            hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
-            raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
-        return create(self.location.root, address, text)
 
     def entries(self, filters: Filters) -> tuple[Entry, ...]:
         """Return the entries that pass the filters, by address."""

@@ -221,3 +221,33 @@ def test_nothing_to_check_fails_in_ci_only(tmp_path: Path, capsys: Capture, monk
     assert run_here(capsys, "check", cwd=folder).code == 0
     monkeypatch.setenv("CI", "true")
     assert run_here(capsys, "check", cwd=folder).code == 1
+
+
+def test_merge_with_a_git_that_is_too_old_is_a_finding_and_the_rest_still_runs(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = branched(tmp_path / "repository")
+    write_entry(folder / "memory", "nav/rules/bad", title="Bad", see="nav/rules/nowhere", owner="Ada")
+    commit_all(folder)
+    old = write(
+        tmp_path,
+        "bin/git",
+        "#!/bin/sh\n"
+        'case "$*" in *merge-tree*) echo "usage: git merge-tree <base-tree> <branch1> <branch2>" >&2; exit 129;; esac\n'
+        'case "$*" in *version*) echo "git version 2.34.1"; exit 0;; esac\n'
+        f'exec {shutil.which("git")} "$@"\n',
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{old.parent}{os.pathsep}{os.environ['PATH']}")
+    ran = run_here(capsys, "check", "--merge", "main", cwd=folder)
+    assert ran.code == 3
+    assert "error[git-unavailable]" in ran.out
+    assert "error[dangling-link]" in ran.out
+
+
+def test_base_beyond_the_end_of_a_shallow_clone_says_to_fetch(tmp_path: Path, capsys: Capture) -> None:
+    folder = branched(tmp_path / "origin")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{folder}", "clone")
+    ran = run_here(capsys, "check", "--base", "HEAD~1", "--format", "json", cwd=tmp_path / "clone")
+    found = json.loads(ran.out)["findings"][0]
+    assert (ran.code, found["code"], "git fetch --unshallow" in found["help"]) == (3, "shallow-history", True)

@@ -28,7 +28,7 @@ def two_wings(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("mdmem re", ["retrieve"]),
+        ("mdmem ret", ["retrieve"]),
         ("mdmem show nav/", ["nav/architecture/threads", "nav/rules/callbacks"]),
         ("mdmem why ros", ["ros2/rules/qos"]),
         ("mdmem list --wing ", ["nav", "ros2"]),

@@ -246,7 +246,7 @@ def test_editor_gets_the_template_on_a_terminal(tmp_path: Path) -> None:
     written = folder / f"memory/{ADDRESS}.md"
     assert (code, printed.splitlines()[0]) == (0, str(written))
     assert written.read_text().endswith("learned.>\nTyped.\n")
-    assert list(tmp_path.glob("mdmem-*")) == []
+    assert list(tmp_path.glob("p/.git/mdmem/state/memory/edits/*")) == []
 
 
 def test_text_emptied_in_the_editor_writes_nothing(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_text_that_cannot_be_written_is_kept(line: str, said: str, code: int, tm
     folder = memory(tmp_path / "p")
     before = snapshot(folder)
     ended, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, line))
-    kept = next(tmp_path.glob("mdmem-*/new-one.md"))
+    kept = next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md"))
     assert (ended, said in printed, f"what you typed is kept in {kept}" in printed) == (code, True, True)
     assert b"much work" in kept.read_bytes()
     assert snapshot(folder) == before
@@ -283,7 +283,7 @@ def test_text_is_kept_where_somebody_took_the_address_meanwhile(tmp_path: Path) 
     )
     code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=env)
     assert (code, taken.read_text()) == (4, "theirs")
-    assert next(tmp_path.glob("mdmem-*/new-one.md")).read_text().endswith("Mine.")
+    assert next(tmp_path.glob("p/.git/mdmem/state/memory/edits/*/new-one.md")).read_text().endswith("Mine.")
 
 
 def test_editor_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

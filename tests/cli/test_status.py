@@ -21,6 +21,7 @@ def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Ca
         "wing     nav  project (active): 1 decision, 1 invariant; 2 active",
         f"index    not built yet; the first question builds it in {folder}/.git/mdmem/cache/memory/text",
         "findings none",
+        "hygiene  never (due); `mdmem hygiene` shows what needs maintenance",
     ]
 
 
@@ -45,6 +46,7 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
             }
         ],
         "findings": {"error": 0, "warning": 0, "info": 0},
+        "hygiene": {"last_at": None, "due": True},
         "remarks": [],
     }
 

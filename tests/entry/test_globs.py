@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders import git, make_repository, write
 
-from mdmem.entry.globs import any_match, matches
+from mdmem.entry.globs import any_match, fixed_part, matches
 
 PATHS = [
     "README.md",
@@ -117,3 +117,22 @@ def test_any_match_returns_the_first_path_that_a_glob_covers() -> None:
 
 def test_any_match_returns_none_when_no_glob_covers_a_path() -> None:
     assert any_match(["docs/**"], ["src/a.py"]) is None
+
+
+@pytest.mark.parametrize(
+    ("glob", "part"),
+    [
+        ("src/nav", "src/nav"),
+        ("src/nav/", "src/nav"),
+        ("src/nav/**", "src/nav"),
+        ("src/na*.py", "src"),
+        ("./src//a/../b?.py", "src"),
+        ("*.py", ""),
+        ("**/a.py", ""),
+        (".", ""),
+        ("../outside/**", None),
+        ("/src", None),
+    ],
+)
+def test_fixed_part_is_where_all_that_a_glob_covers_lies(glob: str, part: str | None) -> None:
+    assert fixed_part(glob) == part

@@ -1,0 +1,83 @@
+"""Where a record may go: the wing that its project and scope mean, made where the call may make it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mdmem.authoring.model import SaveResult, SaveStatus
+from mdmem.authoring.plan import Change
+from mdmem.authoring.records import MemoryScope, Record
+from mdmem.catalog import Catalog
+from mdmem.catalog.links import MANIFEST
+from mdmem.document.writing import scalar
+from mdmem.entry.model import WingKind
+from mdmem.errors import UsageError
+from mdmem.governance import needs_token
+from mdmem.scope import ScopeState, is_doubtful, may_write, scope_state, wing_name_for
+from mdmem.settings import Settings
+
+IsTaken = Callable[[str], bool]
+"""Says whether anything stands at a path below the root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The wing that a record goes to, the manifests of wings that are made for it, and whether it needs a token."""
+
+    wing: str
+    manifests: tuple[Change, ...] = ()
+    needs_token: bool = False
+
+
+def find_target(
+    catalog: Catalog,
+    settings: Settings,
+    record: Record,
+    *,
+    project_id: str | None,
+    focus: str | None,
+    is_taken: IsTaken,
+) -> Target | SaveResult:
+    """Return where a record goes, or why it may not be written; raises UsageError where no wing can be made."""
+    if record.scope is MemoryScope.FOCUS and not focus:
+        raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
+    answer = scope_state(catalog, project_id, focus)
+    if not may_write(answer, record.kind):
+        return _blocked(answer.state, answer.message)
+    wing, manifests = answer.wing, list[Change]()
+    if wing is None:
+        wing = wing_name_for(project_id or "", catalog)
+        manifests.append(_manifest(catalog, wing, WingKind.PROJECT, project_id=project_id, is_taken=is_taken))
+    if record.scope is MemoryScope.GLOBAL:
+        wing = settings.default_shared_wing
+        if wing not in catalog.wings:
+            manifests.append(_manifest(catalog, wing, WingKind.SHARED, project_id=None, is_taken=is_taken))
+        elif not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
+            hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
+            raise UsageError(f"`{wing}` is no shared wing, so nothing of scope `global` goes there; {hint}")
+    return Target(
+        wing=wing,
+        manifests=tuple(manifests),
+        needs_token=needs_token(catalog.wings.get(wing), record.scope, is_doubtful=is_doubtful(catalog, wing)),
+    )
+
+
+def _blocked(state: ScopeState, why: str | None) -> SaveResult:
+    unresolved = "give a `project_id`"
+    uncertain = "call `save_session` with this `project_id`: it creates the project; then repeat this call"
+    return SaveResult(
+        status=SaveStatus.BLOCKED_SCOPE,
+        message=why,
+        next_step=unresolved if state is ScopeState.UNRESOLVED else uncertain,
+    )
+
+
+def _manifest(catalog: Catalog, wing: str, kind: WingKind, *, project_id: str | None, is_taken: IsTaken) -> Change:
+    path = f"{wing}/{MANIFEST}"
+    read = any(file.path.startswith(f"{wing}/") for file in (*catalog.files, *catalog.others))
+    if is_taken(path) or (is_taken(wing) and read):
+        hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
+        raise UsageError(f"the folder `{wing}` is there and is no wing; {hint}, or choose another name")
+    stated = [f"kind: {kind.value}", *([f"project_id: {scalar(project_id)}"] if project_id else [])]
+    return Change(path, path, None, "\n".join(["---", *stated, "---", "", f"# {wing}", ""]).encode())

@@ -1,0 +1,20 @@
+"""`mdmem approve`: put a draft in force."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.completion import complete_address
+from mdmem.cli.writing import print_written, write_options, write_options_from
+
+
+@click.command("approve")
+@click.argument("address", shell_complete=complete_address)
+@click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves it.  [default: who commits here]")
+@write_options
+@global_options
+def command(given: Globals, address: str, by: str | None, form: str, **options: bool | None) -> int:
+    """Put a draft in force and end what it supersedes; who approved it is kept in it."""
+    written = open_workspace(given).approve(address, by=by, options=write_options_from(options))
+    return print_written(given, written, form)

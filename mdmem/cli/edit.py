@@ -1,0 +1,67 @@
+"""`mdmem edit`: change an entry in the editor."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.completion import complete_address
+from mdmem.cli.editor import Typed, give_up_empty, typing
+from mdmem.cli.writing import print_written, write_options, write_options_from
+from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
+
+if TYPE_CHECKING:
+    from mdmem.workspace.editing import Opening
+    from mdmem.workspace.workspace import Workspace
+
+
+@click.command("edit")
+@click.argument("address", shell_complete=complete_address)
+@click.option("--editorial", is_flag=True, help="Say in `editorial_at` that the words change and the rule does not.")
+@write_options
+@global_options
+def command(given: Globals, address: str, editorial: bool, form: str, **options: bool | None) -> int:  # noqa: FBT001
+    """Change an entry in your editor, as git chooses it; it opens again until the text has no new error.
+
+    What you typed is never thrown away: where it cannot be written, it is kept in a file that is named.
+    """
+    workspace, wanted = open_workspace(given), write_options_from(options)
+    opening = workspace.open_entry(address)
+    if not sys.stdin.isatty():
+        help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
+        raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
+    with typing(workspace, opening.address, opening.content) as typed:
+        content = _ask(workspace, opening, typed)
+        try:
+            written = workspace.save_edit(opening, content, is_editorial=editorial, options=wanted)
+        except LostRaceError:
+            paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
+            hint = f"`mdmem edit {opening.address}` opens the file as it is now"
+            click.echo(f"`git diff --no-index {paths}` shows what differs; {hint}", err=True)
+            raise
+        typed.is_written = not wanted.is_dry
+    return print_written(given, written, form)
+
+
+def _ask(workspace: Workspace, opening: Opening, typed: Typed) -> bytes:
+    """Return the text without a new error; raises UsageError where the user leaves one with errors as it is."""
+    from mdmem.authoring.editing import notes_on
+
+    content = typed.ask(opening.content)
+    while content.strip() and content != opening.content:
+        faults = workspace.faults_of_edit(opening, content)
+        if not faults:
+            return content
+        left = typed.ask(content, notes_on(faults, content))
+        if left == content:
+            first = faults[0]
+            place = f"{opening.path}:{first.place.line}"
+            raise UsageError(f"nothing is written: {place}: {first.message}; {first.help}")
+        content = left
+    if not content.strip():
+        give_up_empty()
+    return content

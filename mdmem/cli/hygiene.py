@@ -1,0 +1,36 @@
+"""`mdmem hygiene`: what needs maintenance."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_wing
+
+
+@click.command("hygiene")
+@click.option(
+    "--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; without it all are examined."
+)
+@click.option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
+@click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
+@format_option("text", "json", "markdown")
+@global_options
+def command(given: Globals, form: str, wing: str | None, *, pending_only: bool, record: bool) -> int:
+    """Show what needs maintenance, and what to type next; no entry is changed.
+
+    Duplicates, decisions and patterns that nobody looked at for long, entities of one name, writes that did not
+    complete, rules whose code changed since, citations of what is superseded, copies of shared rules, empty rooms.
+    """
+    from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
+    from mdmem.workspace.tending import Tending
+
+    asked = Tending(wing=wing, pending_only=pending_only, record=record)
+    tended = open_workspace(given).hygiene(asked)
+    if form == "text":
+        print_text(hygiene_text(tended, given.ink()))
+        for remark in tended.remarks:
+            given.remark(remark)
+    else:
+        print_text(hygiene_json(tended) if form == "json" else hygiene_markdown(tended))
+    return 0

@@ -1,0 +1,61 @@
+"""`mdmem pending`: the writes of agents that failed on the way."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+
+
+@click.group("pending", invoke_without_command=True)
+@format_option("text", "json")
+@click.pass_context
+@global_options
+def command(given: Globals, context: click.Context, form: str) -> int:
+    """List the writes that failed on the way; the next write tries them again, and so does `mdmem pending retry`."""
+    from mdmem.render.saves import pending_json, pending_text
+    from mdmem.workspace.saves import Saves
+
+    if context.invoked_subcommand is not None:
+        return 0
+    ledger = Saves(open_workspace(given)).pending.ledger
+    waiting, unreadable = ledger.pending(), ledger.unreadable()
+    print_text(pending_json(waiting, unreadable) if form == "json" else pending_text(waiting, unreadable))
+    if not waiting and not unreadable:
+        given.remark("no write waits")
+    return 0
+
+
+@command.command("retry")
+@click.argument("id_", metavar="[ID]", required=False)
+@format_option("text", "json")
+@global_options
+def retry(given: Globals, id_: str | None, form: str) -> int:
+    """Try every write that waits again, or the one whose id begins so; exit code 1 where one still waits."""
+    from mdmem.render.saves import retried_json, retried_text
+    from mdmem.workspace.saves import Saves
+
+    retried = Saves(open_workspace(given)).pending.retry(id_)
+    print_text(retried_json(retried) if form == "json" else retried_text(retried))
+    if not retried:
+        given.remark("no write waits")
+    return 0 if all(one.result.is_there for one in retried) else 1
+
+
+@command.command("drop")
+@click.argument("id_", metavar="ID")
+@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
+@global_options
+def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
+    """Give up a write for good: what it was to save is lost."""
+    from mdmem.render.saves import ID_LENGTH, title_of_write
+    from mdmem.workspace.saves import Saves
+
+    pending = Saves(open_workspace(given)).pending
+    write = pending.get(id_)
+    named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
+    if not is_sure:
+        click.confirm(f"give up {named} for good?", abort=True, err=True)
+    pending.drop(write.id)
+    given.remark(f"{named} is given up")
+    return 0

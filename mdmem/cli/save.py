@@ -1,0 +1,88 @@
+"""`mdmem save`: what an agent hands over, by the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli.common import Globals, global_options, open_workspace, print_text
+
+if TYPE_CHECKING:
+    from mdmem.authoring.model import BatchSaveResult, SaveResult
+    from mdmem.workspace.saves import Saves
+
+_KINDS = ("decision", "pattern", "context", "session", "entity")
+
+
+@click.command("save")
+@click.argument("kind", metavar="KIND", type=click.Choice(_KINDS))
+@click.option("--json", "source", required=True, metavar="FILE", help="The record as JSON; `-` reads standard input.")
+@click.option("--project", "-p", "project_id", metavar="ID", help="The project: its id, or the name of its wing.")
+@click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
+@click.option("--token", "governance_token", metavar="TOKEN", help="What `mdmem token` gave, for a shared wing.")
+@click.option("--agent", metavar="NAME", help="Who saves it; it is written into the entry.")
+@click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
+@global_options
+def command(given: Globals, kind: str, source: str, **options: str | None) -> int:
+    """Save a decision, pattern, context, session or entity as agents do, compared with what is there; answers in JSON.
+
+    The JSON is the record, or an object with the record under KIND and the other arguments beside it.
+    """
+    from mdmem.render.saves import saved_json
+    from mdmem.workspace.saves import Saves
+
+    arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
+    result = _called(Saves(open_workspace(given)), kind, arguments)
+    print_text(saved_json(result))
+    return _exit_code(result)
+
+
+def _read(source: str) -> object:
+    try:
+        content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise click.UsageError(f"{source} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{source} holds no JSON: {error}") from error
+
+
+def _arguments(kind: str, stated: object) -> dict[str, Any]:
+    is_whole = isinstance(stated, dict) and kind in stated
+    return dict(stated) if isinstance(stated, dict) and is_whole else {kind: stated}
+
+
+def _called(saves: Saves, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
+    """Call the verb of a kind; a session with decisions or patterns beside it is saved with them."""
+    record, project_id = arguments.pop(kind), arguments.pop("project_id", None)
+    if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
+        parts = arguments.pop("decisions", None), arguments.pop("patterns", None)
+        _refuse_unknown(arguments, ("focus", "agent"))
+        return saves.store_session_with_learnings(record, *parts, project_id, **arguments)
+    related = [arguments.pop("related_entities", None)] if kind == "entity" else []
+    _refuse_unknown(arguments, ("focus", "governance_token", "agent", "room"))
+    verb = getattr(saves, "upsert_entity_with_deps" if kind == "entity" else f"save_{kind}")
+    result: SaveResult = verb(record, *related, project_id, **arguments)
+    return result
+
+
+def _refuse_unknown(arguments: dict[str, Any], known: tuple[str, ...]) -> None:
+    for name in arguments:
+        if name not in known:
+            raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
+
+
+def _exit_code(result: SaveResult | BatchSaveResult) -> int:
+    """Return 0 for what is there, 1 for what a person has to look at, 3 for what waits, else 2."""
+    from mdmem.authoring.model import BatchSaveResult, SaveStatus
+
+    if isinstance(result, BatchSaveResult):
+        return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)
+    if result.is_there:
+        return 0
+    return 1 if result.is_for_a_person else 3 if result.waits else 2

@@ -1,0 +1,80 @@
+"""`mdmem supersede`: put an entry, new or there already, in the place of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.completion import complete_address, complete_place
+from mdmem.cli.writing import print_written, write_options, write_options_from
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+    from mdmem.workspace.writing import WriteOptions, Written
+
+
+@click.command("supersede")
+@click.argument("address", metavar="OLD", shell_complete=complete_address)
+@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why the old one is replaced.")
+@click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
+@click.option("--title", "-t", help="The title of a new entry that takes its place.")
+@click.option(
+    "--place", "-p", metavar="WING/ROOM[/ID]", shell_complete=complete_place, help="Where.  [default: beside the old]"
+)
+@click.option(
+    "--type",
+    "entry_type",
+    type=click.Choice(["invariant", "decision", "pattern", "note"]),
+    help="Its type.  [default: that of the old]",
+)
+@click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
+@click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
+@write_options
+@global_options
+def command(given: Globals, address: str, reason: str, by: str | None, form: str, **options: Any) -> int:
+    """Put an entry in the place of OLD: one that is there (--by), or a new one (--title).
+
+    While the newer one is a draft, OLD stays in force: `mdmem approve` then ends it.
+    """
+    wanted, workspace = write_options_from(options), open_workspace(given)
+    if by is None:
+        written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted)
+    elif any(value is not None for value in options.values()):
+        raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
+    else:
+        written = workspace.supersede(address, by=by, reason=reason, options=wanted)
+    return print_written(given, written, form)
+
+
+def _with_new(
+    given: Globals, workspace: Workspace, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
+) -> Written:
+    """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
+    from mdmem.authoring.succeeding import Successor
+    from mdmem.cli.editor import edited, piped_text
+    from mdmem.entry.model import EntryType, Status
+
+    if stated["title"] is None and stated["place"] is None:
+        raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
+    piped = piped_text(stated["body"])
+    successor = Successor(
+        title=(stated["title"] or "").strip(),
+        place=workspace.from_root(stated["place"]) if stated["place"] else None,
+        type=EntryType(stated["entry_type"]) if stated["entry_type"] else None,
+        status=Status(stated["status"] or "draft"),
+        body=piped or "",
+    )
+    new, text = workspace.compose_successor(old, successor, reason=reason)
+
+    def write(left: str) -> Written:
+        return workspace.supersede_with(old, new, left, reason=reason, options=wanted)
+
+    # Nobody types a text that a dry run would throw away.
+    written = edited(workspace, new, text, write) if piped is None and not wanted.is_dry else write(text)
+    if piped is not None and not piped.strip():
+        given.remark("no text was given: the template stands in it and waits to be filled in")
+    if len(written.changes) > 1 and written.commit is None and not wanted.is_dry:
+        given.remark("commit the files together: the old one names the new one, which is in no other clone yet")
+    return written

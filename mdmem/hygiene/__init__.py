@@ -1,0 +1,1 @@
+"""What needs maintenance: a report on entries, which changes none of them."""

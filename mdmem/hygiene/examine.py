@@ -1,0 +1,135 @@
+"""What needs maintenance among the entries of a catalog."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from mdmem.catalog import Catalog
+from mdmem.entry.model import Entry, EntryType
+from mdmem.finding import Finding
+from mdmem.hygiene.copies import copies
+from mdmem.hygiene.emptiness import empty_rooms
+from mdmem.hygiene.freshness import age_of, freshness_of
+from mdmem.hygiene.likeness import alike, numbered
+from mdmem.hygiene.model import Groups, Hygiene, StaleItem, label_of
+from mdmem.hygiene.outgrown import outgrown
+from mdmem.similarity import words_once
+
+# The contract fixes these four.
+DUPLICATE_ABOVE = 0.9
+DECISION_DAYS = 180
+PATTERN_DAYS = 90
+
+Changes = Callable[[Sequence[str], date], Mapping[str, date]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the catalog does not hold.
+
+    `text` gives what an entry says; `changes` the newest day of change of the files below some paths, of those since a
+    day; both paths count from the repository's top. `rooms` are the folders of rooms, `found` what checks found.
+    """
+
+    text: Mapping[str, str]
+    changes: Changes
+    rooms: Sequence[str] = ()
+    unresolved: Sequence[str] = ()
+    found: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Which entries are examined: those of some wings; `scope` focus narrows to entries that have a focus.
+
+    `project_id` and `scope` are the words of whoever asked.
+    """
+
+    wings: frozenset[str]
+    project_id: str | None = None
+    scope: str | None = None
+
+    def holds(self, entry: Entry) -> bool:
+        """Say whether an entry is examined."""
+        return entry.wing in self.wings and (self.scope != "focus" or entry.focus is not None)
+
+
+def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Reach) -> Hygiene:
+    """Return what needs maintenance among the entries in force within reach; nothing is changed.
+
+    Everything is sorted by address, stale items from the oldest on.
+    """
+    current = [entry for entry in catalog.entries.values() if catalog.lineage.is_current(entry.address)]
+    held = [entry for entry in current if reach.holds(entry)]
+    addresses = frozenset(entry.address for entry in held)
+    outdated = tuple(entry.address for entry in held if _is_outdated(catalog, entry, today))
+    obsolete = tuple(entry.address for entry in held if _is_obsolete(entry, today))
+    stale = {*outdated, *obsolete}
+    told = (one for one in around.found if one.address in addresses)
+    findings = (
+        *(one for one in told if one.code != "review-overdue" or one.address not in stale),
+        *outgrown(catalog, held, around.changes),
+        *copies(current, catalog.wings, around.text, held=addresses),
+        *(one for one in empty_rooms(catalog, around.rooms) if one.place.path.split("/")[0] in reach.wings),
+    )
+    return Hygiene(
+        checked_at=today,
+        project_id=reach.project_id,
+        scope=reach.scope,
+        duplicates=_duplicates(held, around.text),
+        outdated=outdated,
+        obsolete=obsolete,
+        drifted=_drifted(held),
+        unresolved=tuple(around.unresolved),
+        stale_items=_stale_items([entry for entry in held if entry.address in stale], today),
+        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
+        titles={entry.address: entry.title for entry in held},
+    )
+
+
+def _is_outdated(catalog: Catalog, entry: Entry, today: date) -> bool:
+    """Say whether a decision that supersedes nothing was neither made nor verified in the last 180 days."""
+    if entry.type is not EntryType.DECISION or entry.supersedes or entry.address in catalog.lineage.predecessors:
+        return False
+    age = age_of(entry, today)
+    return age is not None and age > DECISION_DAYS
+
+
+def _is_obsolete(entry: Entry, today: date) -> bool:
+    """Say whether a pattern was not validated for 90 days."""
+    age = age_of(entry, today)
+    return entry.type is EntryType.PATTERN and age is not None and age >= PATTERN_DAYS
+
+
+def _duplicates(held: Iterable[Entry], text: Mapping[str, str]) -> Groups:
+    """Return the groups of entries of one type and wing that share over .9 of the words of title and text."""
+    by_kind: dict[tuple[str, EntryType], list[Entry]] = {}
+    for entry in held:
+        by_kind.setdefault((entry.wing, entry.type), []).append(entry)
+    groups: list[tuple[str, ...]] = []
+    for entries in by_kind.values():
+        said = ((one.address, words_once(f"{one.title}\n{text.get(one.address, '')}")) for one in entries)
+        groups += alike(numbered(said), above=DUPLICATE_ABOVE)
+    return tuple(sorted(groups))
+
+
+def _drifted(held: Iterable[Entry]) -> Groups:
+    """Return the groups of entities that bear one name, whatever its case, in one wing and focus."""
+    by_name: dict[tuple[str, str | None, str], list[str]] = {}
+    for entry in held:
+        if entry.entity:
+            name = " ".join(unicodedata.normalize("NFKC", entry.entity).casefold().split())
+            by_name.setdefault((entry.wing, entry.focus, name), []).append(entry.address)
+    return tuple(sorted(tuple(sorted(group)) for group in by_name.values() if len(group) > 1))
+
+
+def _stale_items(stale: Iterable[Entry], today: date) -> tuple[StaleItem, ...]:
+    items = [
+        StaleItem(entry.address, label_of(entry), entry.title, age, freshness_of(age))
+        for entry in stale
+        if (age := age_of(entry, today)) is not None
+    ]
+    return tuple(sorted(items, key=lambda item: (-item.age_days, item.id)))

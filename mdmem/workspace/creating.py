@@ -1,0 +1,107 @@
+"""A new entry: where it may stand, and what is there already that says nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from mdmem.authoring.create import create
+from mdmem.catalog import interpret
+from mdmem.dedup import CANDIDATES, REVIEW_FROM, Subject
+from mdmem.document.parse import parse_document, without_code
+from mdmem.document.rationale import rationale_of
+from mdmem.entry.model import Entry, Status
+from mdmem.errors import LostRaceError, UsageError, taken
+from mdmem.similarity import jaccard, words_once
+from mdmem.workspace.opened import Opened
+from mdmem.workspace.wings import refuse_unmade_wing
+from mdmem.workspace.writing import WriteOptions, Written, carry
+
+# So many entries are compared one by one; with more, the index that is there is asked.
+_FEW = 200
+# Words of a new text that the index is asked for: more of them find the same entries, later.
+_ASKED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An entry that says nearly the same as a new one; `similarity` is the share of words they have in common."""
+
+    entry: Entry
+    similarity: float
+
+
+def create_entry(workspace: Opened, address: str, text: str, options: WriteOptions) -> Written:
+    """Write a new entry; raises LostRaceError where the address is taken, and what `create` and `carry` raise."""
+    refuse_taken(workspace, address)
+    wing, room, _ = address.split("/")
+    refuse_unmade_wing(workspace, wing)
+    root = workspace.location.root
+    for folder in (wing, f"{wing}/{room}"):
+        if (root / folder).is_symlink():
+            raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
+    intent = create(address, text)
+    is_new_wing = not (root / wing).is_dir()
+    return carry(workspace, replace(intent, remarks=(f"`{wing}` is a new wing",) if is_new_wing else ()), options)
+
+
+def refuse_taken(workspace: Opened, address: str) -> None:
+    """Raise LostRaceError where an address is taken."""
+    if (workspace.location.root / f"{address}.md").exists():
+        raise LostRaceError(taken(address))
+
+
+def find_near(workspace: Opened, address: str, text: str) -> tuple[Near, ...]:
+    """Return the entries that say nearly the same as a text for an address, the nearest first, at most five.
+
+    An index that is not there, or far behind, is not built for it: then there are none.
+    """
+    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
+    new = interpret(document).entry
+    if new is None:
+        return ()
+    found = []
+    known = {one.address: one for one in _candidates(workspace, f"{new.title} {document.body}") if _is_alive(one)}
+    for other, body, _ in workspace.catalog.bodies(tuple(known)):
+        share = _similarity(new, document.body, known[other], body)
+        if share >= REVIEW_FROM:
+            found.append(Near(known[other], share))
+    return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:CANDIDATES])
+
+
+def _is_alive(entry: Entry) -> bool:
+    return entry.status is not Status.DEPRECATED
+
+
+def _candidates(workspace: Opened, text: str) -> Iterable[Entry]:
+    entries = workspace.catalog.entries
+    if len(entries) <= _FEW:
+        return entries.values()
+    live = workspace.catalog.digests
+    state = workspace.index.state(live=live)
+    if not state.usable or state.stale > _FEW:
+        return ()
+    alive = frozenset(one.address for one in entries.values() if _is_alive(one))
+    question = " ".join(list(dict.fromkeys(text.split()))[:_ASKED])
+    answer = workspace.index.search(question, live=live, read=workspace.texts, among=alive)
+    return (entries[match.key] for match in answer.matches[:CANDIDATES])
+
+
+def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
+    """Compare as saving does where both are of one kind and wing, else all that they say."""
+    if (new.type, new.wing) == (old.type, old.wing):
+        pairs = ((new, new_body), (old, old_body))
+        one, other = (Subject(entry.title, rationale_of(without_code(body))).words for entry, body in pairs)
+        return max(jaccard(one, other), _of_all(new, new_body, old, old_body))
+    return _of_all(new, new_body, old, old_body)
+
+
+def _of_all(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
+    return jaccard(words_once(f"{new.title}\n{new_body}"), words_once(f"{old.title}\n{old_body}"))
+
+
+def near_remarks(near: Iterable[Near]) -> Iterator[str]:
+    """Yield the sentence that names what is near; none where nothing is."""
+    told = [f"{one.entry.address} ({one.entry.type.value}, {one.similarity:.0%})".replace("%)", " %)") for one in near]
+    if told:
+        yield f"near: {', '.join(told)}; `mdmem show {told[0].split(' ')[0]}` shows it"

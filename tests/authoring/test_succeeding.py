@@ -1,0 +1,137 @@
+"""Writing a new entry in the place of an older one: composed, linked, and refused before anybody types."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import entry_text, open_root, write_entry
+from lives import NEW, OLD, RULE, two_entries
+
+from mdmem.authoring.intent import Intent
+from mdmem.authoring.message import Deed, Verb
+from mdmem.authoring.succeeding import Successor, compose_successor, supersede_with
+from mdmem.entry.model import EntryType, Status
+from mdmem.errors import LostRaceError, UsageError
+
+TODAY = date(2026, 11, 21)
+THREE = "nav/architecture/use-three-threads"
+TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
+
+
+def composed(root: Path, old: str = OLD, /, **stated: object) -> tuple[str, str]:
+    successor = Successor(**({"title": "Use three threads", "body": TEXT} | stated))  # type: ignore[arg-type]
+    return compose_successor(open_root(root).whole_catalog, old, successor, reason="two are too few", today=TODAY)
+
+
+def with_text(root: Path, text: str, *, new: str = THREE) -> Intent:
+    catalog = open_root(root).whole_catalog
+    return supersede_with(catalog, OLD, new=new, text=text, reason="two are too few", today=TODAY)
+
+
+def test_new_entry_stands_beside_the_old_one_with_its_type_as_a_draft(tmp_path: Path) -> None:
+    assert composed(two_entries(tmp_path)) == (
+        THREE,
+        (
+            "---\ntype: decision\nstatus: draft\ncreated_at: 2026-11-21\ntitle: Use three threads\n"
+            f"supersedes: [{OLD}]\nreason: two are too few\n---\n\n{TEXT}"
+        ),
+    )
+
+
+def test_place_type_and_status_are_as_stated(tmp_path: Path) -> None:
+    address, text = composed(
+        two_entries(tmp_path), place="nav/rules/three", type=EntryType.INVARIANT, status=Status.ACTIVE
+    )
+    assert address == "nav/rules/three"
+    assert text.startswith("---\ntype: invariant\nstatus: active\n")
+
+
+def test_no_text_leaves_the_template(tmp_path: Path) -> None:
+    assert "<State what was decided in one sentence.>" in composed(two_entries(tmp_path), body="")[1]
+
+
+def test_name_of_the_old_one_is_refused(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, THREE)
+    with pytest.raises(UsageError, match=f"{THREE} is the older entry's own name; give the new one another"):
+        composed(root, THREE)
+
+
+def test_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LostRaceError, match=f"{NEW} exists already"):
+        composed(two_entries(tmp_path), place=NEW)
+
+
+def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, supersedes=OLD, reason="a")
+    with pytest.raises(LostRaceError) as caught:
+        composed(root)
+    assert str(caught.value) == (
+        f"{OLD} is superseded by {NEW} already; nothing was written: replace that one with `mdmem supersede {NEW}`, "
+        f"or add to it with `mdmem edit {NEW}`"
+    )
+
+
+def test_less_authority_than_an_invariant_is_refused_before_typing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a note would take the place of the invariant"):
+        composed(two_entries(tmp_path), RULE, type=EntryType.NOTE)
+
+
+def test_active_text_is_written_first_and_ends_the_old_one(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    intent = with_text(root, composed(root, status=Status.ACTIVE)[1])
+    assert [(one.path, one.before is None) for one in intent.plan.changes] == [
+        (f"{THREE}.md", True),
+        (f"{OLD}.md", False),
+    ]
+    assert intent.deeds == (Deed(Verb.SUPERSEDE, OLD, THREE),)
+
+
+def test_draft_text_is_all_that_is_written(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    intent = with_text(root, composed(root)[1])
+    assert [one.path for one in intent.plan.changes] == [f"{THREE}.md"]
+    assert intent.deeds == (Deed(Verb.ADD, THREE),)
+
+
+def test_links_that_the_editor_took_away_are_written_all_the_same(tmp_path: Path) -> None:
+    (change,) = with_text(two_entries(tmp_path), entry_text(TEXT, status="draft")).plan.changes
+    assert f"supersedes: [{OLD}]\nreason: two are too few\n".encode() in (change.after or b"")
+
+
+def test_reason_that_was_typed_stays(tmp_path: Path) -> None:
+    text = entry_text(TEXT, status="draft", reason="I know better now")
+    (change,) = with_text(two_entries(tmp_path), text).plan.changes
+    assert (change.after or b"").count(b"reason:") == 1
+    assert b"reason: I know better now\n" in (change.after or b"")
+
+
+def test_everything_that_the_text_supersedes_ends(tmp_path: Path) -> None:
+    intent = with_text(two_entries(tmp_path), entry_text(TEXT, supersedes=[NEW], reason="both"))
+    assert [one.path for one in intent.plan.changes] == [f"{THREE}.md", f"{NEW}.md", f"{OLD}.md"]
+
+
+@pytest.mark.parametrize("status", ["under_review", "deprecated"])
+def test_new_entry_starts_as_draft_or_active(tmp_path: Path, status: str) -> None:
+    with pytest.raises(UsageError, match=f"a new entry starts as `draft` or `active`, not as `{status}`"):
+        with_text(two_entries(tmp_path), entry_text(TEXT, status=status))
+
+
+def test_active_entry_needs_its_text(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    with pytest.raises(UsageError, match=r"cannot be in force yet: the template's `<Say|State .*>` was left in"):
+        with_text(root, composed(root, body="", status=Status.ACTIVE)[1])
+
+
+def test_text_that_is_no_entry_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the entry cannot be read: line 1"):
+        with_text(two_entries(tmp_path), "only words\n")
+
+
+def test_text_is_refused_where_the_address_was_taken_meanwhile(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    text = composed(root)[1]
+    write_entry(root, THREE)
+    with pytest.raises(LostRaceError, match=f"{THREE} exists already"):
+        with_text(root, text)

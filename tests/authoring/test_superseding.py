@@ -1,0 +1,278 @@
+"""Superseding by an entry that is there: both ends at once, the draft's alone, and what is refused."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import open_root, write, write_entry
+from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
+
+from mdmem.authoring.intent import Intent
+from mdmem.authoring.message import Deed, Verb
+from mdmem.authoring.superseding import supersede
+from mdmem.entry.model import Status
+from mdmem.errors import LostRaceError, UsageError
+
+TODAY = date(2026, 11, 21)
+WHY = "one executor schedules all"
+
+
+def superseding(root: Path, old: str = OLD, new: str = NEW) -> Intent:
+    return supersede(open_root(root).whole_catalog, old, by=new, reason=WHY, today=TODAY)
+
+
+def after(intent: Intent) -> dict[str, list[str]]:
+    """Return the lines that an intent changes, by path, in the order of writing."""
+    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.plan.changes}
+
+
+def test_both_ends_are_written_the_newer_one_first(tmp_path: Path) -> None:
+    intent = superseding(two_entries(tmp_path))
+    assert list(after(intent).items()) == [
+        (f"{NEW}.md", [f"+ supersedes: [{OLD}]", f"+ reason: {WHY}"]),
+        (
+            f"{OLD}.md",
+            ["- status: active", "+ status: deprecated", "+ deprecated_at: 2026-11-21", f"+ superseded_by: [{NEW}]"],
+        ),
+    ]
+    assert intent.deeds == (Deed(Verb.SUPERSEDE, OLD, NEW),)
+    assert (intent.supersedes, intent.reason) == ((OLD,), WHY)
+
+
+def test_draft_names_what_it_will_end_and_ends_nothing(tmp_path: Path) -> None:
+    intent = superseding(two_entries(tmp_path, new_status="draft"))
+    assert after(intent) == {f"{NEW}.md": [f"+ supersedes: [{OLD}]", f"+ reason: {WHY}"]}
+    assert intent.remarks == (f"{OLD} stays as it is until `mdmem approve {NEW}`",)
+    assert intent.supersedes == ()
+
+
+def test_only_the_meant_lines_of_a_lived_in_file_change(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write(root, f"{OLD}.md", lived_in())
+    write(root, f"{NEW}.md", lived_in(more="supersedes:   # a list to be\r\n  - nav/rules/callbacks\r\n"))
+    write_entry(root, RULE, status="deprecated", deprecated_at="2026-10-01", superseded_by=NEW)
+    assert after(superseding(root)) == {
+        f"{NEW}.md": [f"+   - {OLD}\r", f"+ reason: {WHY}\r"],
+        f"{OLD}.md": [
+            "- status: active # since spring\r",
+            "+ status: deprecated # since spring\r",
+            "+ deprecated_at: 2026-11-21\r",
+            f"+ superseded_by: [{NEW}]\r",
+        ],
+    }
+
+
+def test_reason_that_the_newer_entry_gives_is_kept_and_said(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, reason="it was slow")
+    intent = superseding(root)
+    assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
+    assert intent.remarks == (f"{NEW} keeps the reason that it gives: it was slow",)
+
+
+def test_short_links_stay_as_they_were_written(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, "nav/architecture/one", status="deprecated", superseded_by=NEW)
+    write_entry(root, NEW, supersedes="one", reason="a")
+    assert after(superseding(root))[f"{NEW}.md"] == ["- supersedes: one", f"+ supersedes: [one, {OLD}]"]
+
+
+def test_superseding_again_changes_nothing(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    for change in superseding(root).plan.changes:
+        write(root, change.to, change.after or b"")
+    assert [one for one in superseding(root).plan.changes if one.before != one.after] == []
+
+
+def test_entry_that_ended_by_itself_gets_a_successor_and_keeps_its_day(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, OLD, status="deprecated", deprecated_at="2026-10-01", deprecated_reason="the robot was sold")
+    intent = superseding(root)
+    assert after(intent)[f"{OLD}.md"] == [f"+ superseded_by: [{NEW}]"]
+    assert intent.remarks == (f"{OLD} had ended before",)
+
+
+def test_draft_gives_way_to_what_is_in_force(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, OLD, status="draft")
+    intent = superseding(root)
+    assert "+ status: deprecated" in after(intent)[f"{OLD}.md"]
+    assert intent.remarks == (f"{OLD} was a draft: nothing that was in force has ended",)
+
+
+def test_draft_does_not_give_way_to_a_draft(tmp_path: Path) -> None:
+    root = two_entries(tmp_path, new_status="draft")
+    write_entry(root, OLD, status="draft")
+    with pytest.raises(UsageError, match=r"a draft replaces nothing but what is in force; `mdmem edit"):
+        superseding(root)
+
+
+def test_what_still_cites_the_old_entry_is_named(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, "nav/rules/linked", see=OLD)
+    write_entry(root, "nav/rules/told", f"We do. [see: {OLD}]\n")
+    write_entry(root, "nav/rules/quoted", f"Not a link: `[see: {OLD}]`, threads.\n")
+    write_entry(root, "nav/rules/over", status="deprecated", deprecated_reason="gone", see=OLD)
+    assert superseding(root).remarks == (f"{OLD} is still cited by nav/rules/linked and nav/rules/told",)
+
+
+def test_drafts_for_the_same_entry_are_named(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, "nav/rules/mine", status="draft", supersedes=OLD)
+    assert superseding(root).remarks == (
+        f"nav/rules/mine would supersede {OLD}, too, and cannot be approved as it stands",
+    )
+
+
+def superseded(folder: Path, *, head: str = "nav/architecture/first") -> Path:
+    """Return a memory in which another entry took the old one's place."""
+    root = two_entries(folder)
+    write_entry(root, head, supersedes=OLD, reason="a", created_at="2026-06-01")
+    write_entry(root, OLD, status="deprecated", deprecated_at="2026-06-01", superseded_by=head)
+    return root
+
+
+def test_second_successor_is_refused_with_the_address_of_the_first(tmp_path: Path) -> None:
+    with pytest.raises(LostRaceError) as caught:
+        superseding(superseded(tmp_path))
+    assert str(caught.value) == (
+        f"{OLD} is superseded by nav/architecture/first already; nothing was written: "
+        f"`mdmem supersede nav/architecture/first --by {NEW} --reason TEXT` replaces that one"
+    )
+
+
+def test_second_successor_is_refused_where_only_the_claim_is_written(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a")
+    with pytest.raises(LostRaceError, match="is superseded by nav/architecture/first already"):
+        superseding(root)
+
+
+def test_second_successor_is_refused_with_the_end_of_the_chain(tmp_path: Path) -> None:
+    root = superseded(tmp_path)
+    write_entry(
+        root,
+        "nav/architecture/first",
+        supersedes=OLD,
+        status="deprecated",
+        deprecated_at="2026-07-01",
+        superseded_by="nav/rules/last",
+    )
+    write_entry(root, "nav/rules/last", supersedes="nav/architecture/first", reason="a")
+    with pytest.raises(LostRaceError, match="is superseded by nav/rules/last already"):
+        superseding(root)
+
+
+def test_draft_that_was_forestalled_gets_in_line(tmp_path: Path) -> None:
+    root = superseded(tmp_path)
+    write_entry(root, NEW, status="draft", supersedes=OLD, reason="mine")
+    intent = superseding(root, old="nav/architecture/first")
+    assert after(intent) == {f"{NEW}.md": [f"- supersedes: {OLD}", "+ supersedes: nav/architecture/first"]}
+    assert f"{NEW} no longer names {OLD}, which nav/architecture/first replaced" in intent.remarks
+
+
+def test_chain_that_ended_is_taken_up_at_its_end(tmp_path: Path) -> None:
+    root = superseded(tmp_path)
+    ended = {"status": "deprecated", "deprecated_at": "2026-07-01", "deprecated_reason": "gone"}
+    write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a", **ended)
+    with pytest.raises(UsageError, match="was superseded by nav/architecture/first, which ended; supersede that"):
+        superseding(root)
+
+
+def test_successor_at_the_end_of_the_chain_is_one_already(tmp_path: Path) -> None:
+    root = superseded(tmp_path)
+    ended = {"status": "deprecated", "deprecated_at": "2026-07-01", "superseded_by": NEW}
+    write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a", **ended)
+    write_entry(root, NEW, supersedes="nav/architecture/first", reason="b")
+    with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD} already, by way of nav/architecture/first"):
+        superseding(root)
+
+
+def test_entry_does_not_supersede_itself(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"{OLD} cannot supersede itself"):
+        superseding(two_entries(tmp_path), new=OLD)
+
+
+def test_cycle_is_refused(tmp_path: Path) -> None:
+    root = superseded(tmp_path, head=NEW)
+    with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD}, so it cannot be superseded by it"):
+        superseding(root, old=NEW, new=OLD)
+
+
+def test_cycle_through_a_draft_is_refused(tmp_path: Path) -> None:
+    root = two_entries(tmp_path, new_status="draft")
+    write_entry(root, NEW, status="draft", supersedes=OLD)
+    with pytest.raises(UsageError, match=f"{NEW} supersedes {OLD}, so it cannot be superseded by it"):
+        superseding(root, old=NEW, new=OLD)
+
+
+def test_successor_that_ended_is_refused(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, status="deprecated", deprecated_at="2026-07-01", deprecated_reason="gone")
+    with pytest.raises(UsageError, match=f"{NEW} has ended, so it cannot replace anything"):
+        superseding(root)
+
+
+def test_successor_that_is_superseded_by_its_links_is_refused(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, "nav/rules/newest", supersedes=NEW)
+    with pytest.raises(UsageError, match=f"{NEW} is superseded itself; name nav/rules/newest"):
+        superseding(root)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("shared", f"so nav overrides it; write `overrides: ros/rules/spin` with a `reason` in {NEW}"),
+        ("project", "ros/rules/spin is of another wing; supersede it from within ros, or from a shared wing"),
+    ],
+)
+def test_entry_of_another_wing_is_not_superseded(tmp_path: Path, kind: str, sentence: str) -> None:
+    root = two_entries(tmp_path)
+    write(root, "ros/README.md", f"---\nkind: {kind}\n---\n")
+    write_entry(root, "ros/rules/spin")
+    with pytest.raises(UsageError) as caught:
+        superseding(root, old="ros/rules/spin")
+    assert str(caught.value).endswith(sentence)
+
+
+def test_shared_entry_takes_over_from_a_project(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write(root, "ros/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "ros/rules/spin")
+    assert list(after(superseding(root, new="ros/rules/spin"))) == ["ros/rules/spin.md", f"{OLD}.md"]
+
+
+@pytest.mark.parametrize("status", ["active", "draft"])
+def test_invariant_does_not_give_way_to_less(tmp_path: Path, status: str) -> None:
+    root = two_entries(tmp_path, new_status=status)
+    with pytest.raises(UsageError, match=f"a decision would take the place of the invariant {RULE}; make it one, or"):
+        superseding(root, old=RULE)
+
+
+def test_invariant_gives_way_to_less_where_somebody_says_why(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, ignore="{supersession-across-types: the law was repealed}")
+    intent = superseding(root, old=RULE)
+    assert intent.supersedes == (RULE,)
+    assert "a decision weighs less than the invariant it replaces" in intent.remarks
+
+
+def test_lower_authority_is_said(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, type="note")
+    assert superseding(root).remarks == ("a note weighs less than the decision it replaces",)
+
+
+@pytest.mark.parametrize("reason", ["", "  \n"])
+def test_reason_is_asked_for(tmp_path: Path, reason: str) -> None:
+    catalog = open_root(two_entries(tmp_path)).whole_catalog
+    with pytest.raises(UsageError, match="say why it is superseded: --reason TEXT"):
+        supersede(catalog, OLD, by=NEW, reason=reason, today=TODAY)
+
+
+def test_entry_under_review_is_superseded_as_one_in_force(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, OLD, status="under_review")
+    assert open_root(root).catalog.entries[OLD].status is Status.UNDER_REVIEW
+    assert "+ status: deprecated" in after(superseding(root))[f"{OLD}.md"]

@@ -1,0 +1,278 @@
+"""`mdmem hygiene`: what needs maintenance, and when it was last looked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, memory, run_here, run_mdmem, snapshot, write, write_entry
+
+from mdmem.state.ledger import Ledger
+from mdmem.state.ledger_model import PendingWrite
+from mdmem.state.times import Times, read_times
+
+Capture = pytest.CaptureFixture[str]
+STATE = ".git/mdmem/state/memory"
+LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
+
+
+@pytest.fixture
+def worn(tmp_path: Path) -> Path:
+    """Return a memory with one case of each kind."""
+    folder = memory(tmp_path / "repository")
+    root = folder / "memory"
+    write(root, "base/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "base/rules/deadline", LONG, type="invariant", title="Deadlines")
+    write_entry(root, "nav/rules/waiting", LONG, type="invariant", title="How we wait", verified_at="2026-11-01")
+    write_entry(root, "nav/architecture/old", LONG, title="Use one thread", created_at="2025-11-21")
+    write_entry(root, "nav/architecture/old-2", LONG, title="Use one thread", verified_at="2026-11-01")
+    write_entry(root, "nav/how/release", "Tag it.\n", type="pattern", title="Release", created_at="2026-08-01")
+    for name in ("queue", "queue-2"):
+        write_entry(
+            root, f"nav/entities/{name}", f"{name}.\n", type="note", label="entity", entity="Queue", title="Queue"
+        )
+    ended = {"status": "deprecated", "superseded_by": "nav/architecture/threads", "deprecated_at": "2026-06-01"}
+    write_entry(root, "nav/architecture/first", "Once.\n", title="Use a pool", **ended)
+    write_entry(root, "nav/how/note", "See [see: nav/architecture/first].\n", type="note", title="A note")
+    code = {"type": "invariant", "title": "Sockets close", "created_at": "2026-03-05", "applies_to": "src/**"}
+    write_entry(root, "nav/rules/sockets", "A socket must be closed.\n", **code)
+    write(root, "nav/ideas/README.md", "# Ideas\n")
+    write(folder, "src/net.py", "pass\n")
+    commit_all(folder)
+    return folder
+
+
+def keep_pending(folder: Path, **arguments: str) -> str:
+    created = datetime(2026, 11, 20, tzinfo=UTC)
+    return Ledger(folder / STATE).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
+
+
+def said(capsys: Capture, *options: str, cwd: Path) -> dict[str, object]:
+    ran = run_here(capsys, "hygiene", "--format", "json", *options, cwd=cwd)
+    assert (ran.code, ran.err) == (0, "")
+    found: dict[str, object] = json.loads(ran.out)
+    return found
+
+
+def day_of_commit(folder: Path) -> str:
+    return git(folder, "log", "-1", "--format=%cs")
+
+
+def test_text_names_each_kind_with_what_to_type(worn: Path, capsys: Capture) -> None:
+    pending = keep_pending(worn)
+    ran = run_here(capsys, "hygiene", cwd=worn)
+    assert (ran.code, ran.err) == (0, "")
+    assert (
+        ran.out
+        == f"""\
+entries that say nearly the same (2)
+  nav/architecture/old    Use one thread
+  nav/architecture/old-2  Use one thread
+  next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
+
+decisions neither made nor verified for 180 days (1)
+  nav/architecture/old  Use one thread (365 days, stale)
+  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or `mdmem deprecate ADDRESS \
+--reason WHY`
+
+patterns not validated for 90 days (1)
+  nav/how/release  Release (112 days, recent)
+  next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or `mdmem deprecate ADDRESS \
+--reason WHY`
+
+entities of one name (2)
+  nav/entities/queue    Queue
+  nav/entities/queue-2  Queue
+  next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
+
+writes that did not complete (1)
+  {pending[:12]}  waits to be tried again
+  next: type `mdmem pending retry`
+
+not verified since the code they apply to changed (1)
+  nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05; \
+read it against the code, then type `mdmem verify nav/rules/sockets`, or supersede it
+
+citing what is superseded (1)
+  nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`; \
+write `nav/architecture/threads`
+
+repeating a shared rule (1)
+  nav/rules/waiting  repeats the shared `base/rules/deadline`: they share 100% of their words; \
+type `mdmem deprecate nav/rules/waiting --reason 'repeats base/rules/deadline'`, or add `overrides: base/rules/deadline`
+
+rooms without an entry (1)
+  nav/ideas  holds no entry; write an entry with `mdmem new TYPE nav/ideas`, or remove the folder
+"""
+    )
+
+
+def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
+    pending = keep_pending(worn)
+    found = said(capsys, cwd=worn)
+    findings = found.pop("findings")
+    assert isinstance(findings, list)
+    assert [(one["code"], one["address"], one["path"], one["line"]) for one in findings] == [
+        ("link-to-superseded", "nav/how/note", "nav/how/note.md", 8),
+        ("empty-room", None, "nav/ideas", 1),
+        ("unverified-since-change", "nav/rules/sockets", "nav/rules/sockets.md", 6),
+        ("copy-of-shared", "nav/rules/waiting", "nav/rules/waiting.md", 1),
+    ]
+    old, new = "nav/architecture/old", "nav/architecture/old-2"
+    queues = ["nav/entities/queue", "nav/entities/queue-2"]
+    assert found == {
+        "schema": 1,
+        "project_id": None,
+        "scope": None,
+        "duplicates_found": 1,
+        "outdated_decisions": 1,
+        "obsolete_patterns": 1,
+        "entity_drift_count": 1,
+        "unresolved_saves": 1,
+        "stale_items": [
+            {"id": old, "label": "Decision", "title": "Use one thread", "age_days": 365, "freshness": "stale"},
+            {"id": "nav/how/release", "label": "Pattern", "title": "Release", "age_days": 112, "freshness": "recent"},
+        ],
+        "candidate_ids": {
+            "duplicate_decisions": [old, new],
+            "outdated_decisions": [old],
+            "obsolete_patterns": ["nav/how/release"],
+            "entity_drift": queues,
+            "unresolved_saves": [pending],
+        },
+        "checked_at": "2026-11-21",
+        "duplicate_groups": [[old, new]],
+        "entity_groups": [queues],
+        "recorded": [],
+        "remarks": [],
+    }
+
+
+def test_markdown_shows_nothing_as_markup(worn: Path, capsys: Capture) -> None:
+    write_entry(worn / "memory", "nav/how/odd", type="pattern", title="<b>@ada</b>", created_at="2026-01-01")
+    lines = run_here(capsys, "hygiene", "--format", "markdown", cwd=worn).out.splitlines()
+    assert lines[:3] == ["## Hygiene on 2026-11-21", "", "### entries that say nearly the same (2)"]
+    (odd,) = [line for line in lines if "nav/how/odd" in line]
+    assert odd.startswith("- <code>nav/how/odd</code>: &#60;b&#62;@\u200bada&#60;/b&#62; (324 days, stale)")
+
+
+def test_nothing_to_do_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/threads", title="Use two threads", verified_at="2026-11-01")
+    assert run_here(capsys, "hygiene", cwd=folder).out == "nothing needs maintenance\n"
+    assert "Nothing needs maintenance." in run_here(capsys, "hygiene", "--format", "markdown", cwd=folder).out
+
+
+def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, capsys: Capture) -> None:
+    write(worn / "memory", "nav/README.md", "---\nproject_id: Navi-Gator\n---\n")
+    keep_pending(worn, project_id="other")
+    mine = keep_pending(worn, project_id="Navi-Gator")
+    found = said(capsys, "--wing", "Navi-Gator", cwd=worn)
+    assert (found["project_id"], found["outdated_decisions"]) == ("Navi-Gator", 1)
+    assert found["candidate_ids"]["unresolved_saves"] == [mine]  # type: ignore[index]
+    assert said(capsys, "--wing", "base", cwd=worn)["findings"] == []
+
+
+def test_wing_that_is_not_there_is_refused_with_the_nearest(worn: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "hygiene", "--wing", "nov", cwd=worn)
+    assert (ran.code, ran.err) == (2, "mdmem: there is no wing `nov`; did you mean `nav`?\n")
+
+
+def test_pending_only_looks_at_nothing_else(worn: Path, capsys: Capture) -> None:
+    pending = keep_pending(worn)
+    found = said(capsys, "--pending-only", cwd=worn)
+    assert (found["unresolved_saves"], found["outdated_decisions"], found["findings"]) == (1, 0, [])
+    assert found["candidate_ids"]["unresolved_saves"] == [pending]  # type: ignore[index]
+    assert read_times(worn / STATE) == Times()
+
+
+def test_pending_only_says_no_more_than_it_looked_at(worn: Path, capsys: Capture) -> None:
+    assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out == "every write completed\n"
+
+
+def test_full_run_is_kept_in_the_state_alone(worn: Path, capsys: Capture) -> None:
+    before = snapshot(worn)
+    run_here(capsys, "hygiene", cwd=worn)
+    assert snapshot(worn) == before
+    assert read_times(worn / STATE) == Times(date(2026, 11, 21))
+
+
+def test_run_over_one_wing_is_kept_for_it(worn: Path, capsys: Capture) -> None:
+    run_here(capsys, "hygiene", "-w", "nav", cwd=worn)
+    assert read_times(worn / STATE) == Times(None, {"nav": date(2026, 11, 21)})
+
+
+def test_record_patches_the_manifests_and_names_wings_without(worn: Path, capsys: Capture) -> None:
+    manifest = write(worn, "memory/nav/README.md", b"---\r\nkind:  project # ours\r\nowners: [Ada]\r\n---\r\n# nav")
+    write_entry(worn / "memory", "web/rules/clock")
+    before = snapshot(worn)
+    ran = run_here(capsys, "hygiene", "--record", cwd=worn)
+    assert ran.out.endswith("\n\nrecorded in base/README.md, nav/README.md\n")
+    assert ran.err == "`web` has no manifest to record in; write web/README.md with `kind: project`\n"
+    assert manifest.read_bytes() == (
+        b"---\r\nkind:  project # ours\r\nowners: [Ada]\r\nlast_hygiene_at: 2026-11-21\r\n---\r\n# nav"
+    )
+    after = snapshot(worn)
+    assert {path for path in after if before.get(path) != after[path]} == {
+        "memory/base/README.md",
+        "memory/nav/README.md",
+    }
+    again = run_here(capsys, "hygiene", "--record", "--wing", "nav", cwd=worn)
+    assert "recorded" not in again.out
+    assert snapshot(worn) == after
+
+
+def test_record_of_a_narrowed_run_is_refused(worn: Path, capsys: Capture) -> None:
+    before = snapshot(worn)
+    ran = run_here(capsys, "hygiene", "--record", "--pending-only", cwd=worn)
+    assert (ran.code, ran.out) == (2, "")
+    assert snapshot(worn) == before
+
+
+def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -> None:
+    (worn / ".git/mdmem").mkdir(exist_ok=True)
+    write(worn, ".git/mdmem/state", "a file in the way\n")
+    ran = run_here(capsys, "hygiene", cwd=worn)
+    assert ran.code == 0
+    assert "rooms without an entry (1)" in ran.out
+    assert re.search(r"^that hygiene ran is not kept in .*/\.git/mdmem/state/memory: ", ran.err, re.MULTILINE)
+
+
+def test_status_says_when_hygiene_ran(worn: Path, capsys: Capture) -> None:
+    never = "hygiene  never (due); `mdmem hygiene` shows what needs maintenance\n"
+    assert never in run_here(capsys, "status", cwd=worn).out
+    run_here(capsys, "hygiene", cwd=worn)
+    assert "\nhygiene  last on 2026-11-21\n" in run_here(capsys, "status", cwd=worn).out
+    later = run_mdmem("status", cwd=worn, env={"MDMEM_TODAY": "2026-12-21"}).stdout
+    assert "\nhygiene  last on 2026-11-21 (due); `mdmem hygiene` shows" in later
+
+
+def test_root_outside_git_says_what_it_cannot_tell(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write(tmp_path, "memory/mdmem.toml")
+    write_entry(tmp_path / "memory", "nav/rules/sockets", applies_to="src/**", created_at="2026-11-01")
+    write(tmp_path, "memory/nav/rules/bad.md", "no front matter\n")
+    ran = run_here(capsys, "hygiene", cwd=tmp_path / "memory")
+    assert (ran.code, ran.out) == (0, "nothing needs maintenance\n")
+    assert ran.err.splitlines() == [
+        "not in a git repository: whether the code changed is not known",
+        "1 unreadable file was left out; `mdmem check` names it",
+    ]
+
+
+def test_shallow_clone_says_what_it_cannot_tell(worn: Path, tmp_path: Path, capsys: Capture) -> None:
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{worn}", "shallow")
+    ran = run_here(capsys, "hygiene", cwd=tmp_path / "shallow")
+    assert "not verified since the code" not in ran.out
+    assert ran.err == "the clone is shallow: older changes of the code are not known; `git fetch --unshallow`\n"
+
+
+def test_check_that_is_switched_off_is_not_told(worn: Path, capsys: Capture) -> None:
+    write(worn, "memory/mdmem.toml", '[check]\nignore = ["link-to-superseded"]\n')
+    assert "citing what is superseded" not in run_here(capsys, "hygiene", cwd=worn).out

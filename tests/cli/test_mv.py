@@ -1,0 +1,328 @@
+"""`mdmem mv`: every link follows what moves, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, entry_text, git, make_root, memory, run_here, snapshot, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+OLD, NEW = "nav/rules/callbacks", "nav/habits/blocking"
+
+
+def linked(folder: Path, settings: str = "") -> Path:
+    """Return a root with a rule in `nav/rules`, a neighbour of it, and an entry that names it in every way."""
+    root = make_root(folder, settings)
+    write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n[rule](rules/callbacks.md#why)\n")
+    write_entry(root, OLD, "A callback must not block. Rationale: tried.\n", type="invariant", title="Callbacks")
+    write_entry(root, "nav/rules/near", "See [[callbacks]] and [it](callbacks.md).\n", see="callbacks", type="note")
+    body = (
+        "[see: nav/rules/callbacks, rules/near]\n\n"
+        "[the rule](../rules/callbacks.md#why) and [[nav/rules/callbacks|it]]\n"
+        "\n```\n[see: nav/rules/callbacks]\n```\n\n"
+        "Inline `[[nav/rules/callbacks]]` stays.\n\n[1]: ../rules/callbacks.md\n"
+    )
+    relations = [f"{{type: follows, to: {OLD}}}"]
+    fields = {"type": "note", "label": "entity", "entity": "Robot", "relations": relations, "see": [OLD]}
+    write_entry(root, "nav/entities/robot", body, **fields)
+    return root
+
+
+def text(root: Path, address: str) -> str:
+    return (root / f"{address}.md").read_bytes().decode()
+
+
+def errors(capsys: Capture, cwd: Path) -> list[str]:
+    ran = run_here(capsys, "check", "--format", "json", cwd=cwd)
+    return [f"{one['path']}: {one['code']}: {one['message']}" for one in json.loads(ran.out)["findings"]]
+
+
+def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    before = text(root, OLD)
+    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert ran.code == 0
+    assert text(root, NEW) == before
+    assert not (root / f"{OLD}.md").exists()
+
+
+def test_mv_rewrites_links_of_every_kind_and_no_code(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    moved = text(root, "nav/entities/robot")
+    assert f"see: [{NEW}]" in moved
+    assert f"relations: [{{type: follows, to: {NEW}}}]" in moved
+    assert f"[see: {NEW}, rules/near]" in moved
+    assert f"[the rule](../habits/blocking.md#why) and [[{NEW}|it]]" in moved
+    assert f"```\n[see: {OLD}]\n```\n\nInline `[[{OLD}]]` stays." in moved
+    assert "[1]: ../habits/blocking.md\n" in moved
+    assert (root / "nav/README.md").read_text().endswith("[rule](habits/blocking.md#why)\n")
+
+
+def test_mv_writes_short_links_to_it_in_full(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert f"see: {NEW}\n" in text(root, "nav/rules/near")
+    assert text(root, "nav/rules/near").endswith(f"See [[{NEW}]] and [it](../habits/blocking.md).\n")
+
+
+def test_mv_keeps_where_the_moved_entry_itself_leads(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    write(root, "nav/rules/plan.png", b"\x89PNG")
+    own = "[[near]], [n](near.md), [up](../entities/robot.md), [me](callbacks.md#top), ![p](./plan.png), [w](https://x.y)\n"
+    write_entry(root, OLD, own, see=["near"])
+    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert "see: [nav/rules/near]" in text(root, NEW)
+    assert text(root, NEW).endswith(
+        "[[nav/rules/near]], [n](../rules/near.md), [up](../entities/robot.md), [me](blocking.md#top), "
+        "![p](../rules/plan.png), [w](https://x.y)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("to", "place"),
+    [
+        ("nav/habits/blocking", "nav/habits/blocking"),
+        ("habits/blocking", "nav/habits/blocking"),
+        ("blocking", "nav/rules/blocking"),
+        ("nav/habits/", "nav/habits/callbacks"),
+        ("./nav/habits/blocking.md", "nav/habits/blocking"),
+    ],
+)
+def test_mv_takes_a_new_address_in_full_and_short(to: str, place: str, tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    ran = run_here(capsys, "mv", "callbacks", to, cwd=root)
+    assert (ran.code, (root / f"{place}.md").exists(), (root / f"{OLD}.md").exists()) == (0, True, False)
+
+
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("nav/rules/", "nav/habits/"), ("nav/", "navigation/")])
+def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path, settings='default_wing = "nav" # ours\n')
+    write(root, "nav/rules/README.md", "Rules.\n\n[r](../entities/robot.md)\n")
+    for address in ("nav/rules/near", "nav/entities/robot"):
+        write(root, f"{address}.md", text(root, address).replace("callbacks", OLD, 0))
+    write_entry(root, "nav/rules/near", f"See [[{OLD}]].\r\n", see=OLD, type="note")
+    before = snapshot(root)
+    assert run_here(capsys, "mv", old, new, cwd=root).code == 0
+    assert snapshot(root) != before
+    assert run_here(capsys, "mv", new, old, cwd=root).code == 0
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("nav/rules/", "nav/habits/"), ("nav/", "navigation/")])
+def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    codes = sorted(one.split(": ")[1] for one in errors(capsys, root))
+    run_here(capsys, "mv", old, new, cwd=root)
+    left = sorted(one.split(": ")[1] for one in errors(capsys, root))
+    # A link that was short is written in full.
+    assert left == [code for code in codes if code != "short-address"] or left == codes
+
+
+def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    write(root, "nav/rules/README.md", "[it](callbacks.md) [out](../entities/robot.md)\n")
+    write(root, "nav/rules/plan.png", b"\x89PNG")
+    ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
+    assert ran.code == 0
+    assert (root / "nav/habits/README.md").read_text() == "[it](callbacks.md) [out](../entities/robot.md)\n"
+    assert (root / "nav/habits/plan.png").read_bytes() == b"\x89PNG"
+    assert "[it](callbacks.md).\n" in text(root, "nav/habits/near")
+    assert not (root / "nav/rules").exists()
+
+
+def test_mv_of_a_room_to_another_wing(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    ran = run_here(capsys, "mv", "nav/rules/", "arm/rules/", cwd=root)
+    assert (ran.code, "`arm` is a new wing\n" in ran.err) == (0, True)
+    assert "[the rule](../../arm/rules/callbacks.md#why)" in text(root, "nav/entities/robot")
+
+
+def test_mv_of_an_entry_leaves_the_names_of_its_wing_alone(tmp_path: Path, capsys: Capture) -> None:
+    settings = 'default_wing = "nav"\n'
+    root = linked(tmp_path, settings)
+    write(root, "arm/README.md", "---\nshared_wings: [nav]\n---\n")
+    assert run_here(capsys, "mv", OLD, "arm/rules/callbacks", cwd=root).code == 0
+    assert (root / "mdmem.toml").read_text() == settings
+    assert (root / "arm/README.md").read_text() == "---\nshared_wings: [nav]\n---\n"
+
+
+def test_mv_of_a_wing_rewrites_settings_and_manifests(tmp_path: Path, capsys: Capture) -> None:
+    settings = (
+        "# nav is ours\ndefault_wing = \"nav\"  # nav\ndefault_shared_wing = 'nav'\r\n"
+        '[wings.nav.check]\nignore = ["expired"]\n[wings.nav_two.check]\nselect = []\n'
+    )
+    root = linked(tmp_path, settings)
+    write_entry(root, "nav_two/rules/a", type="note")
+    write(root, "arm/README.md", "---\nkind: project\nshared_wings:\n  - nav # first\n  - nav_two\n---\n")
+    ran = run_here(capsys, "mv", "nav/", "navigation/", cwd=root)
+    assert ran.code == 0
+    assert (root / "mdmem.toml").read_bytes().decode() == (
+        "# nav is ours\ndefault_wing = \"navigation\"  # nav\ndefault_shared_wing = 'navigation'\r\n"
+        '[wings.navigation.check]\nignore = ["expired"]\n[wings.nav_two.check]\nselect = []\n'
+    )
+    assert "  - navigation # first\n  - nav_two\n" in (root / "arm/README.md").read_text()
+    assert "clients that know it as `nav` need `project_id: nav` in navigation/README.md\n" in ran.err
+
+
+def test_mv_says_where_settings_cannot_be_told(tmp_path: Path, capsys: Capture) -> None:
+    settings = '[wings]\n"\\u006eav" = {check = {ignore = ["expired"]}}\n'
+    root = linked(tmp_path, settings)
+    ran = run_here(capsys, "mv", "nav/", "navigation/", cwd=root)
+    assert ran.code == 0
+    assert "mdmem.toml was left as it is: write the new name where it says `nav`\n" in ran.err
+    assert (root / "mdmem.toml").read_text() == settings
+
+
+def test_mv_rewrites_the_known_findings(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path, '[check]\nbaseline = ".known.json"\n')
+    records = [("expired", OLD), ("link-by-path", f"{OLD}-2"), ("stray-file", "nav/rules/plan.png")]
+    lines = ",\n".join(json.dumps({"code": code, "address": place, "count": 1}) for code, place in records)
+    write(root, ".known.json", f'{{"schema": 1, "findings": [\n{lines}\n]}}\n')
+    before = (root / ".known.json").read_text()
+    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert (root / ".known.json").read_text() == before.replace(f'"{OLD}"', f'"{NEW}"')
+
+
+def test_mv_names_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    write(root, "nav/rules/broken.md", f"---\ntype: [\n---\n[see: {OLD}]\n")
+    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
+    said = "nav/rules/broken.md cannot be read and may name what moved; `mdmem check nav/rules/broken.md` says why\n"
+    assert (ran.code, said in ran.err) == (0, True)
+
+
+def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    write(root, "nav/rules/broken.md", "---\ntype: [\n---\n")
+    ran = run_here(capsys, "mv", "nav/rules/broken", "nav/rules/torn", cwd=root)
+    assert (ran.code, "nav/rules/torn.md moved and cannot be read: look at its own links\n" in ran.err) == (0, True)
+    assert text(root, "nav/rules/torn") == "---\ntype: [\n---\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "said"),
+    [
+        (OLD, "nav/rules/near", 4, "nav/rules/near exists already; "),
+        (OLD, "nav/rules/NEAR", 2, "`NEAR` is no name for an entry-id; "),
+        ("nav/rules/", "nav/entities/", 4, "`nav/entities/` exists already; move its entries one by one"),
+        ("nav/", "Nav/", 2, "`Nav` is no name for a wing; "),
+        ("nav/rules/", "nav/", 2, "`nav/` is no place for a room; write WING/ROOM/"),
+        ("nav/", "arm/rules/", 2, "`arm/rules/` is no place for a wing; write WING/"),
+        (OLD, "nav/", 2, "`nav/` is no place for an entry; write WING/ROOM/ID"),
+        ("nav/rules", "nav/habits", 1, "there is no entry `nav/rules`; write `nav/rules/` for the folder"),
+        ("nav/gone/", "nav/habits/", 1, "there is no wing and no room `nav/gone/`"),
+        ("nav/rules/gone", "nav/rules/x", 1, "there is no entry `nav/rules/gone`"),
+        (OLD, "nav/rules/con", 2, "`con` is the name of a device"),
+    ],
+)  # fmt: skip
+def test_mv_refuses_in_one_sentence(old: str, new: str, code: int, said: str, tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    before = snapshot(root)
+    ran = run_here(capsys, "mv", old, new, cwd=root)
+    assert (ran.code, ran.out, ran.err.startswith(f"mdmem: {said}"), ran.err.count("\n")) == (code, "", True, 1)
+    assert snapshot(root) == before
+
+
+def test_mv_of_a_link_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    (root / "nav/rules/away").symlink_to(tmp_path)
+    ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
+    assert (ran.code, "`nav/rules/away` is no regular file" in ran.err) == (2, True)
+
+
+def test_mv_changes_capital_letters_alone(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/Rules/Callbacks")
+    write_entry(root, "nav/other/a", see=["nav/Rules/Callbacks"])
+    assert run_here(capsys, "mv", "nav/Rules/Callbacks", "nav/Rules/callbacks", cwd=root).code == 0
+    assert run_here(capsys, "mv", "nav/Rules/", "nav/rules/", cwd=root).code == 0
+    assert "see: [nav/rules/callbacks]" in text(root, "nav/other/a")
+    assert [path.name for path in (root / "nav").iterdir()].count("Rules") == 0
+
+
+def test_mv_to_itself_changes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "mv", OLD, OLD, cwd=linked(tmp_path))
+    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to change: the files say so already\n")
+
+
+def test_mv_with_faults_of_old_makes_none_new(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/rules/a", see=["nav/rules/gone"], supersedes=["nav/rules/b"], verified_at="2026-14-01")
+    write_entry(root, "nav/rules/b")
+    assert run_here(capsys, "mv", "nav/rules/a", "nav/rules/c", cwd=root).code == 0
+    assert "supersedes: [nav/rules/b]" in text(root, "nav/rules/c")
+
+
+def test_mv_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    before = snapshot(root)
+    ran = run_here(capsys, "mv", OLD, NEW, "--dry-run", cwd=root)
+    assert f"rename from {OLD}.md\nrename to {NEW}.md\n" in ran.out
+    assert f"-see: [{OLD}]\n+see: [{NEW}]" in ran.out
+    assert snapshot(root) == before
+
+
+def test_mv_commits_both_sides_in_one_commit(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
+    commit_all(folder)
+    write(folder, "else.txt", "staged")
+    git(folder, "add", "else.txt")
+    assert run_here(capsys, "mv", OLD, NEW, "--commit", cwd=folder).code == 0
+    assert git(folder, "log", "-1", "--format=%s") == f"Move {OLD} to {NEW}"
+    assert git(folder, "show", "-M", "--name-status", "--format=", "HEAD").splitlines() == [
+        "M\tmemory/nav/architecture/more.md",
+        f"R100\tmemory/{OLD}.md\tmemory/{NEW}.md",
+    ]
+    assert git(folder, "status", "--short") == "A  else.txt"
+
+
+def test_mv_rewrites_a_link_from_the_top_of_the_repository(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    body = f"[a](/memory/{OLD}.md#why) [b](/src/main.py) [c](../../../src/main.py)\n"
+    write_entry(folder / "memory", "nav/architecture/more", body, type="note")
+    run_here(capsys, "mv", "nav/", "navigation/", cwd=folder)
+    wanted = body.replace("/nav/", "/navigation/")
+    assert text(folder / "memory", "navigation/architecture/more").endswith(f"\n\n{wanted}")
+
+
+def test_mv_says_what_stays_behind(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    write(root, "nav/rules/.notes", "mine")
+    ran = run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root)
+    assert "nav/rules/.notes stays: what starts with a dot is not read\n" in ran.err
+    assert (root / "nav/rules/.notes").read_text() == "mine"
+
+
+def test_mv_across_wings_against_a_supersession_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/rules/b", supersedes=["nav/rules/a"], reason="better")
+    ended = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["nav/rules/b"]}
+    write_entry(root, "nav/rules/a", **ended)
+    write_entry(root, "arm/rules/x")
+    before = snapshot(root)
+    ran = run_here(capsys, "mv", "nav/rules/b", "arm/rules/b", cwd=root)
+    assert (ran.code, ran.err.startswith("mdmem: nothing is written: ")) == (2, True)
+    assert snapshot(root) == before
+
+
+def test_mv_json_lists_each_file(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "mv", OLD, NEW, "--format", "json", cwd=linked(tmp_path))
+    told = [(one["path"], one["action"]) for one in json.loads(ran.out)["changed"]]
+    assert told == [
+        ("nav/README.md", "changed"),
+        ("nav/entities/robot.md", "changed"),
+        ("nav/rules/near.md", "changed"),
+        (f"{NEW}.md", "moved"),
+    ]
+
+
+def test_mv_keeps_line_ends_and_a_mark(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    content = "\ufeff" + entry_text(f"[see: {OLD}]", see=[OLD], type="note").replace("\n", "\r\n")
+    write(root, "nav/rules/crlf.md", content)
+    run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert text(root, "nav/rules/crlf") == content.replace(OLD, NEW)

@@ -1,0 +1,214 @@
+"""What needs maintenance, told from a catalog on one day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import make_root, open_root, write, write_entry
+
+from mdmem.budget import content_of
+from mdmem.finding import Finding, Place
+from mdmem.hygiene.examine import Reach, Surroundings, examine
+from mdmem.hygiene.freshness import Freshness
+from mdmem.hygiene.model import Hygiene, StaleItem
+
+TODAY = date(2026, 11, 21)
+LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
+
+
+def examined(
+    root: Path,
+    *,
+    reach: Reach | None = None,
+    changes: Mapping[str, date] | None = None,
+    found: Sequence[Finding] = (),
+    rooms: Sequence[str] = (),
+) -> Hygiene:
+    catalog = open_root(root).whole_catalog
+    text = {entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()}
+    around = Surroundings(text=text, changes=lambda _places, _since: changes or {}, rooms=rooms, found=found)
+    return examine(catalog, around, today=TODAY, reach=reach or Reach(wings=frozenset(catalog.wings)))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_root(tmp_path / "memory")
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_outdated"),
+    [
+        ({"created_at": "2026-05-25"}, False),
+        ({"created_at": "2026-05-24"}, True),
+        ({"created_at": "2026-05-24T23:30:00+02:00"}, True),
+        ({"created_at": "2020-01-01", "verified_at": "2026-05-25"}, False),
+        ({"created_at": "2020-01-01", "verified_at": "2026-05-24"}, True),
+        ({"created_at": "2020-01-01", "supersedes": "app/rules/old"}, False),
+        ({"created_at": "2020-01-01", "status": "draft"}, False),
+        ({"created_at": "2020-01-01", "status": "deprecated"}, False),
+        ({"created_at": "2020-01-01", "type": "invariant"}, False),
+    ],
+)
+def test_decision_is_outdated_after_180_days(root: Path, fields: dict[str, str], *, is_outdated: bool) -> None:
+    write_entry(root, "app/rules/retry", **fields)
+    assert examined(root).outdated == (("app/rules/retry",) if is_outdated else ())
+
+
+def test_decision_whose_predecessor_alone_names_it_supersedes_something(root: Path) -> None:
+    write_entry(root, "app/rules/old", status="deprecated", superseded_by="app/rules/retry")
+    write_entry(root, "app/rules/retry", created_at="2020-01-01")
+    assert examined(root).outdated == ()
+
+
+@pytest.mark.parametrize(("verified_at", "is_obsolete"), [("2026-08-24", False), ("2026-08-23", True)])
+def test_pattern_is_obsolete_from_90_days_on(root: Path, verified_at: str, *, is_obsolete: bool) -> None:
+    write_entry(root, "app/rules/retry", type="pattern", created_at="2020-01-01", verified_at=verified_at)
+    assert examined(root).obsolete == (("app/rules/retry",) if is_obsolete else ())
+
+
+def test_verification_that_cannot_be_read_makes_nothing_old(root: Path) -> None:
+    write_entry(root, "app/rules/retry", created_at="2020-01-01", verified_at="last week")
+    assert examined(root).outdated == ()
+
+
+def test_stale_items_are_the_oldest_first_in_the_words_of_the_contract(root: Path) -> None:
+    write_entry(root, "app/rules/steps", type="pattern", title="Steps", created_at="2026-08-01")
+    write_entry(root, "app/rules/retry", title="Retry", created_at="2026-01-01")
+    assert examined(root).stale_items == (
+        StaleItem("app/rules/retry", "Decision", "Retry", 324, Freshness.STALE),
+        StaleItem("app/rules/steps", "Pattern", "Steps", 112, Freshness.RECENT),
+    )
+
+
+def test_entries_of_one_type_and_wing_that_say_the_same_are_duplicates(root: Path) -> None:
+    for address in ("app/rules/b", "app/rules/a", "app/other/c", "web/rules/d"):
+        write_entry(root, address, LONG, title="Deadlines")
+    write_entry(root, "app/rules/e", LONG, title="Deadlines", type="note")
+    write_entry(root, "app/rules/f", LONG, title="Deadlines", status="draft")
+    hygiene = examined(root)
+    assert hygiene.duplicates == (("app/other/c", "app/rules/a", "app/rules/b"),)
+    assert hygiene.duplicates_found == 2
+
+
+def test_patterns_that_differ_in_their_steps_are_no_duplicates(root: Path) -> None:
+    write_entry(root, "app/rules/a", "", type="pattern", title="Release", repeatable_steps=["tag", "build", "sign"])
+    write_entry(root, "app/rules/b", "", type="pattern", title="Release", repeatable_steps=["announce", "thank"])
+    assert examined(root).duplicates == ()
+
+
+def test_entities_of_one_name_drift_within_wing_and_focus(root: Path) -> None:
+    entity = {"type": "note", "label": "entity"}
+    write_entry(root, "app/entities/a", "The queue.", entity="Order Queue", **entity)
+    write_entry(root, "app/entities/b", "It waits for orders.", entity="order  queue", **entity)
+    write_entry(root, "app/entities/c", "Another focus.", entity="order queue", focus="billing", **entity)
+    write_entry(root, "web/entities/d", "Another wing.", entity="order queue", **entity)
+    assert examined(root).drifted == (("app/entities/a", "app/entities/b"),)
+
+
+def test_rule_whose_code_changed_later_is_told_with_the_newest_path(root: Path) -> None:
+    write_entry(root, "app/rules/retry", applies_to=["src/net/**"], verified_at="2026-10-01")
+    days = {"src/net/a.py": date(2026, 10, 5), "src/net/b.py": date(2026, 11, 2), "src/network.py": TODAY}
+    found = examined(root, changes=days).findings
+    assert [(one.code, one.address, one.place.line) for one in found] == [
+        ("unverified-since-change", "app/rules/retry", 5)
+    ]
+    assert found[0].message == "`src/net/b.py` changed on 2026-11-02, with 1 more, after it was verified on 2026-10-01"
+    assert "`mdmem verify app/rules/retry`" in found[0].help
+
+
+@pytest.mark.parametrize("day", [date(2026, 9, 30), date(2026, 10, 1)])
+def test_rule_whose_code_changed_no_later_is_left_alone(root: Path, day: date) -> None:
+    write_entry(root, "app/rules/retry", applies_to=["src/net/**"], created_at="2026-10-01")
+    assert examined(root, changes={"src/net/a.py": day}).findings == ()
+
+
+def test_changes_are_asked_for_once_from_the_oldest_day_on(root: Path) -> None:
+    write_entry(root, "app/rules/a", applies_to=["src/net/**", "src/net/x/*.py"], created_at="2026-10-01")
+    write_entry(root, "app/rules/b", applies_to=["docs/*.md", "../outside"], created_at="2026-09-01")
+    asked: list[tuple[list[str], date]] = []
+
+    def changes(places: Sequence[str], since: date) -> Mapping[str, date]:
+        asked.append((list(places), since))
+        return {}
+
+    catalog = open_root(root).whole_catalog
+    examine(catalog, Surroundings(text={}, changes=changes), today=TODAY, reach=Reach(wings=frozenset({"app"})))
+    assert asked == [(["docs", "src/net"], date(2026, 9, 1))]
+
+
+def shared(root: Path) -> None:
+    write(root, "base/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "base/rules/deadline", LONG, title="Deadlines")
+
+
+def test_project_copy_of_a_shared_rule_is_told(root: Path) -> None:
+    shared(root)
+    write_entry(root, "app/rules/timeouts", LONG, title="How we wait")
+    (found,) = examined(root).findings
+    assert (found.code, found.address, found.other) == (
+        "copy-of-shared",
+        "app/rules/timeouts",
+        Place("base/rules/deadline.md"),
+    )
+    assert found.message == "repeats the shared `base/rules/deadline`: they share 100% of their words"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"overrides": "base/rules/deadline"}, {"type": "note"}, {"status": "draft"}, {"status": "deprecated"}]
+)
+def test_what_overrides_or_is_of_another_kind_is_no_copy(root: Path, fields: dict[str, str]) -> None:
+    shared(root)
+    write_entry(root, "app/rules/timeouts", LONG, **fields)
+    assert examined(root).findings == ()
+
+
+def test_copy_of_a_shared_wing_that_is_not_read_is_left_alone(root: Path) -> None:
+    shared(root)
+    write(root, "app/README.md", "---\nkind: project\nshared_wings: [other]\n---\n")
+    write_entry(root, "app/rules/timeouts", LONG)
+    assert examined(root).findings == ()
+
+
+def test_room_with_a_readme_alone_is_empty(root: Path) -> None:
+    write_entry(root, "app/rules/retry")
+    write(root, "app/ideas/README.md", "# Ideas\n")
+    write(root, "app/pictures/plan.png", b"\x89PNG")
+    write(root, "app/broken/entry.md", "no front matter\n")
+    found = examined(root, rooms=["app/rules", "app/nothing"]).findings
+    assert [(one.code, one.place.path) for one in found] == [
+        ("empty-room", "app/ideas"),
+        ("empty-room", "app/nothing"),
+    ]
+
+
+def test_reach_narrows_everything(root: Path) -> None:
+    for wing in ("app", "web"):
+        write_entry(root, f"{wing}/rules/a", LONG, created_at="2020-01-01")
+        write_entry(root, f"{wing}/rules/b", LONG, created_at="2020-01-01", focus="net")
+        write(root, f"{wing}/ideas/README.md")
+    told = [
+        Finding("expired", "expired", Place(f"{wing}/rules/a.md"), "", f"{wing}/rules/a") for wing in ("app", "web")
+    ]
+    hygiene = examined(root, reach=Reach(wings=frozenset({"web"}), project_id="web"), found=told)
+    assert hygiene.duplicates == (("web/rules/a", "web/rules/b"),)
+    assert hygiene.outdated == ("web/rules/a", "web/rules/b")
+    assert [one.place.path for one in hygiene.findings] == ["web/ideas", "web/rules/a.md"]
+    assert examined(root, reach=Reach(wings=frozenset({"web"}), scope="focus")).outdated == ("web/rules/b",)
+
+
+def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
+    write_entry(root, "app/rules/retry", created_at="2020-01-01")
+    write_entry(root, "app/rules/clock", "Clocks run on UTC.", type="invariant", created_at="2020-01-01")
+    told = [
+        Finding("review-overdue", "not verified", Place(f"{one}.md"), "", one)
+        for one in ("app/rules/clock", "app/rules/retry")
+    ]
+    assert [one.address for one in examined(root, found=told).findings] == ["app/rules/clock"]
+
+
+def test_memory_without_entries_is_clean(root: Path) -> None:
+    assert examined(root) == Hygiene(checked_at=TODAY)
+    assert examined(root).is_clean

@@ -1,0 +1,51 @@
+"""What the tests of an entry's life share: a file as people really write it, and what changed in one."""
+
+import difflib
+from pathlib import Path
+
+from builders import commit_all, make_repository, make_root, write, write_entry
+
+OLD, NEW, RULE = "nav/architecture/threads", "nav/architecture/executor", "nav/rules/callbacks"
+
+# A BOM, CRLF, comments on every kind of line, odd quotes and blanks, no final newline: all of it is somebody's.
+LIVED_IN = (
+    "\ufeff---\r\n"
+    "# the rule of the winter\r\n"
+    "type: decision   # as agreed\r\n"
+    "status: {status} # since spring\r\n"
+    "created_at: 2026-03-05\r\n"
+    "title:   'Use  two threads'\r\n"
+    "tags:\r\n"
+    '  - "executor"   # the old one\r\n'
+    "\r\n"
+    "{more}"
+    "# the end\r\n"
+    "---\r\n"
+    "\r\n"
+    "Navigation uses two threads.  \r\n"
+    "\r\n"
+    "Rationale: it was measured."
+)
+
+
+def lived_in(*, status: str = "active", more: str = "") -> bytes:
+    """Return the file of an entry that nobody formatted; `more` are whole lines of its front matter."""
+    return LIVED_IN.format(status=status, more=more).encode()
+
+
+def two_entries(folder: Path, *, new_status: str = "active") -> Path:
+    """Return the root of a committed memory with a decision, another one that could replace it, and an invariant."""
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# nav\n")
+    write_entry(root, OLD, title="Use two threads", approved_by="Ada")
+    write_entry(root, NEW, title="Use an executor", status=new_status, created_at="2026-05-04")
+    rule = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
+    write_entry(root, RULE, rule, type="invariant", title="Callbacks do not block")
+    commit_all(folder, "the memory")
+    return root
+
+
+def changed_lines(before: bytes, after: bytes) -> list[str]:
+    """Return the lines that went (`-`) and came (`+`), with every character they have but the line break's last."""
+    lines = [content.decode().split("\n") for content in (before, after)]
+    return [line for line in difflib.ndiff(*lines) if line[0] in "+-"]
