@@ -1,0 +1,98 @@
+"""The settings of one root, and their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mdmem.entry.model import EntryType, Status
+from mdmem.finding import Severity
+from mdmem.settings.lines import line_of
+
+# Agents draft what binds, and people approve it.
+AGENT_STATUS: Mapping[EntryType, Status] = {
+    EntryType.INVARIANT: Status.DRAFT,
+    EntryType.DECISION: Status.DRAFT,
+    EntryType.PATTERN: Status.ACTIVE,
+    EntryType.NOTE: Status.ACTIVE,
+}
+# The room that an agent's entry goes to, by its kind, where the call names none.
+ROOMS: Mapping[str, str] = {
+    "decision": "architecture",
+    "pattern": "conventions",
+    "context": "context",
+    "session": "sessions",
+    "entity": "entities",
+}
+
+
+class Profile(StrEnum):
+    """Which tools the server lists: those for everyday work, those of one contract, or all."""
+
+    CORE = "core"
+    GRAPHBASE = "graphbase"
+    SIBYL = "sibyl"
+    ALL = "all"
+
+
+class Ended(StrEnum):
+    """What a finding weighs on an entry that is no longer in force: one level less, or the same."""
+
+    LOWER = "lower"
+    SAME = "same"
+
+
+class Approvals(StrEnum):
+    """What an approval by somebody who is no owner of the wing meets: a remark, or a refusal."""
+
+    SAY = "say"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WingSettings:
+    """What `[wings.NAME]` sets for one wing: it goes before what `[check]` sets for all."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one root.
+
+    `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification; `agent_status` is the
+    status that an agent's writes get, by type, and `rooms` their room, by kind. `baseline` is a path below the root,
+    in `/` form; `wings` is by name. `profile`, `timeout_seconds` of a retrieval and `answer_bytes`, where an answer
+    is cut, are the server's.
+    `source` is the file itself, which equality leaves out.
+    """
+
+    default_wing: str | None = None
+    budget: int = 4000
+    review_after_days: int = 365
+    fail_on: Severity = Severity.ERROR
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    ended: Ended = Ended.LOWER
+    baseline: str | None = None
+    wings: Mapping[str, WingSettings] = field(default_factory=dict)
+    entry_tokens: Mapping[str, int] = field(default_factory=dict)
+    agent_status: Mapping[EntryType, Status] = field(default_factory=lambda: dict(AGENT_STATUS))
+    approvals: Approvals = Approvals.SAY
+    global_writes: bool = True
+    token_seconds: int = 60
+    default_shared_wing: str = "shared"
+    rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
+    commit: bool = False
+    profile: Profile = Profile.CORE
+    timeout_seconds: int = 5
+    answer_bytes: int = 8_000
+    source: bytes = field(default=b"", repr=False, compare=False)
+
+    def line_of(self, key: str, value: str = "") -> int:
+        """Return the line of the file that sets a dotted key, or of a quoted text in its value; 1 where none does."""
+        return line_of(key, self.source, value)
