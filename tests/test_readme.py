@@ -14,7 +14,7 @@ import pytest
 
 from mdmem.checks.engine import first_sentences, get_check
 from mdmem.checks.registry import CODES, FAMILIES
-from mdmem.settings import _KEYS
+from mdmem.settings.parse import KEYS
 
 TOP = Path(__file__).parents[1]
 README = (TOP / "README.md").read_text(encoding="utf-8")
@@ -105,7 +105,7 @@ def test_table_of_checks_equals_the_registry() -> None:
 
 def test_table_of_settings_names_every_key() -> None:
     table = README.split("## Settings")[1].split("\n\nThe root")[0]
-    assert set(re.findall(r"`((?:[a-z]+\.)?[a-z_]+)`(?=[,| ])", table)) & set(_KEYS) == set(_KEYS)
+    assert set(re.findall(r"`((?:[a-z]+\.)?[a-z_]+)`(?=[,| ])", table)) & set(KEYS) == set(KEYS)
 
 
 def test_ci_runs_the_test_command() -> None:

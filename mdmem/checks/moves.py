@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mdmem.catalog import full_address
+from mdmem.catalog import full_address, is_entry_place
 from mdmem.checks.case import Case, Link
 from mdmem.checks.layout import has_odd_extension
 from mdmem.checks.references import Reference
@@ -67,6 +67,11 @@ class Move:
     def addresses(self) -> dict[str, str]:
         """Return old and new address of each file; one that is no entry yet may be named as if it were."""
         return {old.rsplit(".", 1)[0]: new.removesuffix(".md") for old, new in self.moves.items()}
+
+    @cached_property
+    def _addresses_after(self) -> frozenset[str]:
+        stay = self.case.catalog.addresses - self.addresses.keys()
+        return stay.union(new.removesuffix(".md") for new in self.moves.values() if is_entry_place(new))
 
     @property
     def wings(self) -> dict[str, str]:
@@ -127,9 +132,9 @@ class Move:
         """Return what a link says that is written in a file; `target` is the address it means, if it means one."""
         if target is None:
             return self.addresses.get(written.removesuffix(".md"), written)
-        # A short address means another entry from another place.
-        is_short = path in self.moves and written != target
-        return self.addresses.get(target, target if is_short else written)
+        near, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
+        # A short address means another entry from another place; where both move alike, it still means the same.
+        return written if full_address(written, near, self._addresses_after) == meant else meant
 
     def _new_reference(self, reference: Reference) -> str | None:
         written = reference.link.target

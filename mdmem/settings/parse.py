@@ -28,7 +28,7 @@ def parse_settings(content: bytes) -> Settings:
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
     faults: list[tuple[str, str]] = []
     wings = _wings(stated.pop(_WINGS, {}), faults)
-    settings = Settings(**_values(stated, _KEYS, "", faults), wings=wings, source=content)
+    settings = Settings(**_values(stated, KEYS, "", faults), wings=wings, source=content)
     if faults:
         key, message = faults[0]
         raise SettingsError(message, readable=settings, line=settings.line_of(key))
@@ -57,7 +57,7 @@ def _wings(stated: object, faults: list[tuple[str, str]]) -> dict[str, WingSetti
         if name is not None and isinstance(inner, dict):
             found[name] = WingSettings(**_values(inner, _WING_KEYS, f"{key}.", faults))
         else:
-            faults.append((key, f"mdmem.toml: `{key}` must be a inner, found {table!r}"))
+            faults.append((key, f"mdmem.toml: `{key}` must be a table, found {inner!r}"))
     return found
 
 
@@ -86,7 +86,7 @@ def _unknown(prefix: str, key: str, rows: _Rows) -> str:
 
 
 # One row a setting: its key in the file, the field, and how its value is read.
-_KEYS: _Rows = {
+KEYS: _Rows = {
     "default_wing": ("default_wing", text),
     "default_shared_wing": ("default_shared_wing", wing),
     "rooms": ("rooms", rooms),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,9 +35,9 @@ def text(root: Path, address: str) -> str:
     return (root / f"{address}.md").read_bytes().decode()
 
 
-def errors(capsys: Capture, cwd: Path) -> list[str]:
+def codes(capsys: Capture, cwd: Path) -> Counter[str]:
     ran = run_here(capsys, "check", "--format", "json", cwd=cwd)
-    return [f"{one['path']}: {one['code']}: {one['message']}" for one in json.loads(ran.out)["findings"]]
+    return Counter(one["code"] for one in json.loads(ran.out)["findings"])
 
 
 def test_mv_moves_the_file_and_nothing_in_it_changes(tmp_path: Path, capsys: Capture) -> None:
@@ -101,9 +102,11 @@ def test_mv_takes_a_new_address_in_full_and_short(to: str, place: str, tmp_path:
 def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path, settings='default_wing = "nav" # ours\n')
     write(root, "nav/rules/README.md", "Rules.\n\n[r](../entities/robot.md)\n")
-    for address in ("nav/rules/near", "nav/entities/robot"):
-        write(root, f"{address}.md", text(root, address).replace("callbacks", OLD, 0))
-    write_entry(root, "nav/rules/near", f"See [[{OLD}]].\r\n", see=OLD, type="note")
+    # A short link is written in full and stays so; inside a folder that moves whole it stays short.
+    robot = text(root, "nav/entities/robot").replace(", rules/near", ", nav/rules/near")
+    write(root, "nav/entities/robot.md", robot)
+    if old == OLD:
+        write_entry(root, "nav/rules/near", f"See [[{OLD}]].\r\n", see=OLD, type="note")
     before = snapshot(root)
     assert run_here(capsys, "mv", old, new, cwd=root).code == 0
     assert snapshot(root) != before
@@ -114,11 +117,11 @@ def test_mv_there_and_back_gives_the_same_bytes(old: str, new: str, tmp_path: Pa
 @pytest.mark.parametrize(("old", "new"), [(OLD, NEW), ("nav/rules/", "nav/habits/"), ("nav/", "navigation/")])
 def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
-    codes = sorted(one.split(": ")[1] for one in errors(capsys, root))
-    run_here(capsys, "mv", old, new, cwd=root)
-    left = sorted(one.split(": ")[1] for one in errors(capsys, root))
-    # A link that was short is written in full.
-    assert left == [code for code in codes if code != "short-address"] or left == codes
+    before = codes(capsys, root)
+    assert run_here(capsys, "mv", old, new, cwd=root).code == 0
+    left = codes(capsys, root)
+    # A short link that would lead elsewhere is written in full, which ends a finding.
+    assert (left - before, (before - left).keys() - {"short-address"}) == (Counter(), set())
 
 
 def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, capsys: Capture) -> None:
@@ -261,8 +264,27 @@ def test_mv_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capt
     before = snapshot(root)
     ran = run_here(capsys, "mv", OLD, NEW, "--dry-run", cwd=root)
     assert f"rename from {OLD}.md\nrename to {NEW}.md\n" in ran.out
-    assert f"-see: [{OLD}]\n+see: [{NEW}]" in ran.out
+    assert f"-relations: [{{type: follows, to: {OLD}}}]\n-see: [{OLD}]\n+relations: " in ran.out
     assert snapshot(root) == before
+
+
+def test_mv_shows_what_changes_in_the_moved_file_itself(tmp_path: Path, capsys: Capture) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/rules/near")
+    write_entry(root, OLD, see=["near"])
+    ran = run_here(capsys, "mv", OLD, NEW, "--dry-run", cwd=root)
+    assert ran.out == (
+        f"diff --git a/{OLD}.md b/{NEW}.md\nrename from {OLD}.md\nrename to {NEW}.md\n--- a/{OLD}.md\n+++ b/{NEW}.md\n"
+        "@@ -2,7 +2,7 @@\n type: decision\n status: active\n created_at: 2026-03-05\n"
+        "-see: [near]\n+see: [nav/rules/near]\n ---\n \n We decided.\n"
+    )
+
+
+def test_mv_leaves_short_links_that_still_lead_there(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    before = text(root, "nav/rules/near")
+    assert run_here(capsys, "mv", "nav/rules/", "nav/habits/", cwd=root).code == 0
+    assert text(root, "nav/habits/near") == before
 
 
 def test_mv_commits_both_sides_in_one_commit(tmp_path: Path, capsys: Capture) -> None:

@@ -1,0 +1,209 @@
+"""Many processes that write at once: each write is there once, or waits and comes later."""
+
+import contextlib
+import io
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, snapshot, write, write_entry
+from processes import run_at_once
+
+from mdmem.authoring.model import SaveResult, SaveStatus
+from mdmem.errors import MdmemError
+from mdmem.workspace import saves
+from mdmem.workspace.saves import Saves
+from mdmem.workspace.writing import WriteOptions
+
+WRITES = 25
+
+
+def decision(title: str) -> dict[str, str]:
+    """Return a record whose words are its own, so that no other one looks like it."""
+    return {"title": title, "rationale": " ".join(f"{title.replace(' ', '')}word{number}" for number in range(12))}
+
+
+def title_of(number: int, turn: int) -> str:
+    return f"Choice {number} of turn {turn}"
+
+
+def create_many(number: int, root: str, commit: bool) -> list[str]:
+    """Write as `mdmem new` does, from files read anew each time, and return what was answered."""
+    answers = []
+    for turn in range(WRITES):
+        text = entry_text(title=title_of(number, turn), status="draft")
+        options = WriteOptions(commit=commit)
+        try:
+            written = open_root(Path(root)).create(f"nav/room-{turn % 3}/w{number}-{turn}", text, options=options)
+            answers.append(written.commit or "written")
+        except MdmemError as error:
+            answers.append(str(error))
+    return answers
+
+
+def save_many(number: int, root: str, writes: int, wait: float | None) -> list[str]:
+    """Write as agents do and return what was answered; `wait` makes them impatient."""
+    if wait is not None:
+        vars(saves)["_WAIT"] = wait
+    agent = Saves(open_root(Path(root)))
+    return [agent.save_decision(decision(title_of(number, turn)), "nav").status.value for turn in range(writes)]
+
+
+def titles(root: Path) -> Counter[str]:
+    """Return how often each title stands in a file."""
+    files = (root / "nav").glob("*/*.md")
+    return Counter(found[1] for file in files if (found := re.search(r"^title: (Choice .*)$", file.read_text(), re.M)))
+
+
+def each_once(processes: int, writes: int) -> Counter[str]:
+    return Counter(title_of(number, turn) for number in range(processes) for turn in range(writes))
+
+
+def assert_clean(root: Path) -> None:
+    """Hold that the checks find no error and nothing that was meant to be temporary is left."""
+    assert run_mdmem("check", cwd=root).returncode == 0
+    assert [path for path in snapshot(root) if "/." in path] == []
+
+
+
+
+def commits(folder: Path, since: str) -> list[tuple[str, ...]]:
+    """Return of each commit since another what its trailers name and what it did to which files."""
+    form = "--format=%x00%(trailers:key=Mdmem-Entry,valueonly)"
+    listed = git(folder, "log", form, "--name-status", f"{since}..HEAD").split("\0")[1:]
+    return [tuple(line for line in one.splitlines() if line) for one in listed]
+
+
+def test_eight_processes_write_25_new_entries_each(tmp_path: Path) -> None:
+    root = memory(tmp_path / "m") / "memory"
+    answers = run_at_once(create_many, str(root), False)
+    assert answers == [["written"] * WRITES] * 8
+    assert titles(root) == each_once(8, WRITES)
+    assert_clean(root)
+
+
+def test_eight_processes_commit_25_new_entries_each(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "m")
+    write(folder, "other.txt", "somebody else's\n")
+    git(folder, "add", "other.txt")
+    first = git(folder, "rev-parse", "HEAD")
+    answers = [made for found in run_at_once(create_many, str(folder / "memory"), True) for made in found]
+    assert set(answers) == set(git(folder, "rev-list", f"{first}..HEAD").split())
+    assert len(set(answers)) == 200
+    addresses = {f"nav/room-{turn % 3}/w{number}-{turn}" for number in range(8) for turn in range(WRITES)}
+    assert set(commits(folder, first)) == {(one, f"A\tmemory/{one}.md") for one in addresses}
+    assert git(folder, "status", "--porcelain") == "A  other.txt"
+    assert_clean(folder / "memory")
+
+
+def test_eight_agents_save_25_decisions_each(tmp_path: Path) -> None:
+    root = memory(tmp_path / "m") / "memory"
+    assert run_at_once(save_many, str(root), WRITES, None) == [["saved"] * WRITES] * 8
+    assert titles(root) == each_once(8, WRITES)
+    assert_clean(root)
+
+
+def test_eight_agents_commit_5_decisions_each(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "m")
+    write(folder, "memory/mdmem.toml", "commit = true\n")
+    first = commit_all(folder, "settings")
+    assert run_at_once(save_many, str(folder / "memory"), 5, None) == [["saved"] * 5] * 8
+    assert titles(folder / "memory") == each_once(8, 5)
+    assert len(commits(folder, first)) == len(set(commits(folder, first))) == 40
+    assert git(folder, "status", "--porcelain") == ""
+    assert_clean(folder / "memory")
+
+
+def test_what_impatient_agents_were_told_waits_is_brought_by_retry_exactly_once(tmp_path: Path) -> None:
+    root = memory(tmp_path / "m") / "memory"
+    answers = Counter(one for found in run_at_once(save_many, str(root), 5, 0.0) for one in found)
+    assert set(answers) == {"saved", "pending_retry"}
+    assert answers.total() == 40
+    retried = run_mdmem("pending", "retry", cwd=root)
+    assert (retried.returncode, retried.stderr.count("Traceback")) == (0, 0)
+    assert titles(root) == each_once(8, 5)
+    assert run_mdmem("pending", cwd=root).stdout == ""
+    assert_clean(root)
+
+
+def save_the_same(number: int, root: str) -> SaveResult:
+    return Saves(open_root(Path(root))).save_decision(decision(title_of(0, 0)), "nav")
+
+
+def test_decision_that_eight_agents_save_at_once_is_there_once(tmp_path: Path) -> None:
+    root = memory(tmp_path / "m") / "memory"
+    answers: list[SaveResult] = run_at_once(save_the_same, str(root))
+    assert Counter(one.status for one in answers) == {SaveStatus.SAVED: 1, SaveStatus.DUPLICATE_SKIP: 7}
+    assert {one.artifact_id for one in answers} == {"nav/architecture/choice-0-of-turn-0"}
+    assert titles(root) == {title_of(0, 0): 1}
+
+
+def run_one(number: int, root: str, commands: list[list[str]]) -> tuple[int, str, str]:
+    """Run the command line that this process is given and return its exit code and what it printed."""
+    from mdmem.cli.main import run
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(root), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(commands[number])
+    return code, out.getvalue(), err.getvalue()
+
+
+OLD = "nav/architecture/threads"
+
+
+def two_successors(folder: Path, status: str, **fields: Any) -> Path:
+    root = memory(folder) / "memory"
+    for name in ("one", "two"):
+        write_entry(root, f"nav/architecture/{name}", title=f"Use {name}", status=status, **fields)
+    commit_all(folder, "two ideas")
+    return root
+
+
+def winner(root: Path, results: list[tuple[int, str, str]]) -> tuple[str, str, str]:
+    """Return the entry-ids of who came first and second, and what the second was told; nothing is half done."""
+    assert sorted(code for code, _, _ in results) == [0, 4]
+    won = [code for code, _, _ in results].index(0)
+    first, second = ("one", "two")[won], ("two", "one")[won]
+    assert f"superseded_by: nav/architecture/{first}\n" in (root / f"{OLD}.md").read_text()
+    assert results[1 - won][1] == ""
+    return first, second, results[1 - won][2]
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_two_who_supersede_the_same_entry_at_once_get_one_winner_and_one_choice(tmp_path: Path, turn: int) -> None:
+    root = two_successors(tmp_path / "m", "active")
+    line = ["supersede", OLD, "--reason", "It was measured.", "--by"]
+    results = run_at_once(run_one, str(root), [[*line, f"nav/architecture/{one}"] for one in ("one", "two")], count=2)
+    first, second, said = winner(root, results)
+    assert said == (
+        f"mdmem: {OLD} is superseded by nav/architecture/{first} already; nothing was written: "
+        f"`mdmem supersede nav/architecture/{first} --by nav/architecture/{second} --reason TEXT` replaces that one\n"
+    )
+    assert "supersedes" not in (root / f"nav/architecture/{second}.md").read_text()
+    assert_clean(root)
+
+
+def test_two_new_entries_for_the_same_one_at_once_leave_one(tmp_path: Path) -> None:
+    root = memory(tmp_path / "m") / "memory"
+    line = ["supersede", OLD, "--reason", "It was measured.", "--status", "active", "--commit", "--body"]
+    text = "We decided.\n\nRationale: it was measured.\n"
+    commands = [[*line, text, "--title", one] for one in ("One", "Two")]
+    first, second, said = winner(root, run_at_once(run_one, str(root), commands, count=2))
+    assert said.startswith(f"mdmem: {OLD} is superseded by nav/architecture/{first} already; ")
+    assert said.count("\n") == 1
+    assert not (root / f"nav/architecture/{second}.md").exists()
+    assert git(root, "log", "-1", "--format=%s") == f"Supersede {OLD} by nav/architecture/{first}"
+    assert git(root, "status", "--porcelain") == ""
+    assert_clean(root)
+
+
+def test_two_drafts_for_the_same_entry_approved_at_once_leave_one_in_force(tmp_path: Path) -> None:
+    root = two_successors(tmp_path / "m", "draft", supersedes=OLD, reason="It was measured.")
+    commands = [["approve", f"nav/architecture/{one}"] for one in ("one", "two")]
+    first, second, said = winner(root, run_at_once(run_one, str(root), commands, count=2))
+    assert said.startswith(f"mdmem: {OLD} is superseded by nav/architecture/{first} already; ")
+    assert said.count("\n") == 1
+    assert "status: draft\n" in (root / f"nav/architecture/{second}.md").read_text()
+    assert_clean(root)
