@@ -27,7 +27,7 @@ class ScopeState(StrEnum):
 
 # The one kind of write that makes its project where there is none.
 SESSION = "session"
-# A folder's name may have 255 bytes on most systems; entries' paths go on below it.
+# In bytes: a folder's name may have 255 on most systems, and entries' paths go on below it.
 _LONGEST_WING = 100
 
 
@@ -205,7 +205,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     """
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
     name = "_".join(words)
-    if not name or len(name) > _LONGEST_WING:
+    if not name or len(name.encode()) > _LONGEST_WING:
         fault = "is too long for" if name else "has no letter or digit for"
         raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
     _refuse_taken(name, project_id, catalog)

@@ -140,14 +140,14 @@ def test_decision_that_eight_agents_save_at_once_is_there_once(tmp_path: Path) -
     assert titles(root) == {title_of(0, 0): 1}
 
 
-def run_one(number: int, root: str, commands: list[list[str]]) -> tuple[int, str, str]:
-    """Run the command line that this process is given and return its exit code and what it printed."""
+def run_one(number: int, root: str, commands: list[list[str]]) -> tuple[int, int, str, str]:
+    """Run the command line that this process is given and return its number, exit code and what it printed."""
     from mdmem.cli.main import run
 
     out, err = io.StringIO(), io.StringIO()
     with contextlib.chdir(root), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run(commands[number])
-    return code, out.getvalue(), err.getvalue()
+    return number, code, out.getvalue(), err.getvalue()
 
 
 OLD = "nav/architecture/threads"
@@ -161,14 +161,13 @@ def two_successors(folder: Path, status: str, **fields: Any) -> Path:
     return root
 
 
-def winner(root: Path, results: list[tuple[int, str, str]]) -> tuple[str, str, str]:
+def winner(root: Path, results: list[tuple[int, int, str, str]]) -> tuple[str, str, str]:
     """Return the entry-ids of who came first and second, and what the second was told; nothing is half done."""
-    assert sorted(code for code, _, _ in results) == [0, 4]
-    won = [code for code, _, _ in results].index(0)
-    first, second = ("one", "two")[won], ("two", "one")[won]
-    assert f"superseded_by: nav/architecture/{first}\n" in (root / f"{OLD}.md").read_text()
-    assert results[1 - won][1] == ""
-    return first, second, results[1 - won][2]
+    (won, code, _, _), (lost, lost_code, out, said) = sorted(results, key=lambda one: one[1])
+    assert (code, lost_code, out) == (0, 4, "")
+    first, second = ("one", "two")[won], ("one", "two")[lost]
+    assert f"superseded_by: [nav/architecture/{first}]\n" in (root / f"{OLD}.md").read_text()
+    return first, second, said
 
 
 @pytest.mark.parametrize("turn", range(3))

@@ -36,4 +36,6 @@ def _in_bodies(catalog: Catalog, address: str, among: Sequence[str]) -> Iterator
 def listed(addresses: Sequence[str]) -> str:
     """Return addresses as part of a sentence, the first five of many."""
     shown, more = addresses[:_SHOWN], len(addresses) - _SHOWN
-    return f"{', '.join(shown)} and {more} more" if more > 0 else " and ".join(shown)
+    last = f"{more} more" if more > 0 else shown[-1]
+    first = shown if more > 0 else shown[:-1]
+    return f"{', '.join(first)} and {last}" if first else last

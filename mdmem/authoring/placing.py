@@ -30,8 +30,10 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
 def free_address(catalog: Catalog, wing: str, room: str, *, kind: str, title: str, is_taken: IsTaken) -> str:
     """Return an address that nobody has, the entry-id from the title, with a number where that one is taken."""
     plain = f"{wing}/{room}/{entry_id_of(title, kind)}"
+    # Where capital letters do not count, two addresses that differ in them alone are one file.
+    known = {address.casefold() for address in catalog.addresses}
     numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
-    return next(one for one in numbered if one not in catalog.addresses and not is_taken(f"{one}.md"))
+    return next(one for one in numbered if one.casefold() not in known and not is_taken(f"{one}.md"))
 
 
 def entry_id_of(title: str, kind: str) -> str:

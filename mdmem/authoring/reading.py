@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import math
+import json
 from collections.abc import Collection, Mapping
 from datetime import date
 from enum import StrEnum
@@ -22,12 +22,13 @@ class Reading:
 
     def __init__(self, name: str, given: object, known: Collection[str]) -> None:
         """Take an object; raises UsageError for anything else, and for a field that it may not have."""
-        if not isinstance(given, Mapping):
+        if not isinstance(given, dict):
             raise UsageError(f"`{name}` must be an object with {_listed(known)}, found {shown(given)}")
-        self.name, self.given = name, given
+        self.name = name
+        self.given: Mapping[Any, Any] = given
         for key in given:
             if key not in known:
-                close = difflib.get_close_matches(str(key), known, n=1, cutoff=0.5)
+                close = difflib.get_close_matches(key if isinstance(key, str) else "", known, n=1, cutoff=0.5)
                 hint = f"did you mean `{close[0]}`?" if close else f"it has {_listed(known)}"
                 raise UsageError(f"`{name}` has no field {shown(key)}; {hint}")
 
@@ -64,10 +65,10 @@ class Reading:
         found = self.given.get(field)
         if found is None:
             return None
-        is_number = isinstance(found, (int, float)) and not isinstance(found, bool) and not math.isnan(found)
+        is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
+        # What is no number is neither less nor more; one of four hundred digits is no float.
         if not is_number or not 0 <= found <= 1:
-            nearest = f"; the nearest is {min(max(found, 0), 1):g}" if is_number else ""
-            raise UsageError(f"`{self.name}.{field}` must be a number from 0 to 1, found {shown(found)}{nearest}")
+            raise UsageError(f"`{self.name}.{field}` must be a number from 0 to 1, found {shown(found)}")
         return float(found)
 
     def moment(self, field: str) -> date | None:
@@ -91,7 +92,7 @@ class Reading:
         if isinstance(found, str) and found.strip().casefold() in allowed:
             return allowed[found.strip().casefold()]
         listed = ", ".join(f"`{member}`" for member in closed_set)
-        close = difflib.get_close_matches(str(found).casefold(), allowed, n=1, cutoff=0.4)
+        close = difflib.get_close_matches(found.casefold() if isinstance(found, str) else "", allowed, n=1, cutoff=0.4)
         hint = f"; did you mean `{allowed[close[0]]}`?" if close else ""
         raise UsageError(f"`{self.name}.{field}` must be one of {listed}, found {shown(found)}{hint}")
 
@@ -117,10 +118,14 @@ def _is_refused(character: str) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it: short, and on one line."""
-    if value is None:
-        return "nothing"
-    text = visible(repr(value) if not isinstance(value, str) else value)
+    """Return a value as a message shows it: short, and on one line, in the words of JSON."""
+    if value is None or isinstance(value, (list, tuple, dict)):
+        return "nothing" if value is None else "an object" if isinstance(value, dict) else "a list"
+    try:
+        text = visible(value if isinstance(value, str) else json.dumps(value))
+    except (TypeError, ValueError):
+        # No value of JSON, or a number of more digits than Python writes.
+        return f"a value of the kind `{type(value).__name__}`"
     return f"`{text[:40]}…`" if len(text) > 41 else f"`{text}`"
 
 

@@ -199,9 +199,10 @@ def read_entity(given: object, related: object) -> EntityRecord:
 
 def _related(given: object, number: int) -> RelatedEntity:
     read = Reading(f"related_entities[{number}]", given, ("entity_id", "relationship_type", "properties"))
-    properties = read.given.get("properties") or {}
+    found = read.given.get("properties")
+    properties: dict[str, Any] = found if found is not None else {}
     try:
-        is_plain = isinstance(properties, Mapping) and json.loads(json.dumps(properties)) == properties
+        is_plain = isinstance(properties, dict) and json.loads(json.dumps(properties, allow_nan=False)) == properties
     except (TypeError, ValueError, RecursionError):
         is_plain = False
     if not is_plain:

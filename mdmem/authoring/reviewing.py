@@ -8,11 +8,13 @@ from mdmem.authoring.intent import Intent
 from mdmem.authoring.message import Deed, Verb
 from mdmem.authoring.patching import Value, patched
 from mdmem.authoring.plan import Plan
-from mdmem.authoring.verifying import REVIEW_REASON, WAYS_OUT, confirm, refuse_not_in_force
+from mdmem.authoring.verifying import REVIEW_REASON, confirm, refuse_not_in_force
 from mdmem.catalog import Catalog
 from mdmem.checks.fixing import fields_of
 from mdmem.entry.model import Status
 from mdmem.errors import UsageError
+
+_UNTIL = "until `mdmem review {0} --done` confirms it, or `mdmem supersede` or `mdmem deprecate` ends it"
 
 
 def review(catalog: Catalog, address: str, *, reason: str) -> Intent:
@@ -34,7 +36,7 @@ def review(catalog: Catalog, address: str, *, reason: str) -> Intent:
         plan=Plan((patched(catalog, entry.path, values),)),
         deeds=(Deed(Verb.REVIEW, address),),
         reason=why,
-        remarks=(f"{address} binds on, shown as uncertain; {WAYS_OUT.format(address)}",),
+        remarks=(f"{address} binds on, shown as uncertain, {_UNTIL.format(address)}",),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from mdmem.authoring.citing import listed
@@ -16,21 +17,38 @@ from mdmem.errors import UsageError
 
 # What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
-WAYS_OUT = (
-    "`mdmem verify {0}` says that it still holds, `mdmem supersede {0}` or `mdmem deprecate {0}` that it does not"
-)
 
 
-def verify(catalog: Catalog, addresses: Sequence[str], *, at: date | None, today: date) -> Intent:
+def verify(
+    catalog: Catalog, addresses: Sequence[str], *, at: date | None, today: date, rooms: Sequence[str] = ()
+) -> Intent:
     """Return what says of entries that they held on a day, today unless another is stated.
 
-    What is under review becomes active again. Raises UsageError where one of them does not hold, or cannot have been
-    verified on that day.
+    What is under review becomes active again. `rooms` are entries that are meant as parts of a folder: those of them
+    that do not hold are left out. Raises UsageError where one of the others does not hold, where nothing does, or one
+    cannot have been verified on that day.
     """
     day = at or today
     if day > today:
         raise UsageError(f"{day} lies ahead; --at takes the day on which it was verified")
-    return confirm(catalog, addresses, at=day)
+    held = [one for one in rooms if _is_in_force(catalog, one)]
+    if not (addresses or held):
+        raise UsageError(f"nothing is in force there: {listed(rooms)}")
+    intent = confirm(catalog, list(dict.fromkeys((*addresses, *held))), at=day)
+    return replace(intent, remarks=(*_left_out(catalog, [one for one in rooms if one not in held]), *intent.remarks))
+
+
+def _is_in_force(catalog: Catalog, address: str) -> bool:
+    is_stated = catalog.entries[address].status in (Status.ACTIVE, Status.UNDER_REVIEW)
+    return is_stated and catalog.lineage.is_current(address)
+
+
+def _left_out(catalog: Catalog, addresses: Sequence[str]) -> Iterator[str]:
+    drafts = [one for one in addresses if catalog.entries[one].status is Status.DRAFT]
+    if drafts:
+        yield f"left out, drafts: {listed(drafts)}"
+    if ended := [one for one in addresses if one not in drafts]:
+        yield f"left out, no longer in force: {listed(ended)}"
 
 
 def confirm(catalog: Catalog, addresses: Sequence[str], *, at: date) -> Intent:

@@ -19,5 +19,6 @@ def command(given: Globals, old: str, new: str, form: str, **options: bool | Non
 
     TO is of the same kind; for an entry it may be short, or a room with its slash to keep the entry-id.
     """
-    written = open_workspace(given).move(old, new, options=write_options_from(options))
-    return print_written(given, written, form)
+    workspace = open_workspace(given)
+    written = workspace.move(old, new, options=write_options_from(options))
+    return print_written(given, written, form, in_git=workspace.location.repository is not None)

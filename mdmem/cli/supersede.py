@@ -45,7 +45,7 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
         raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
     else:
         written = workspace.supersede(address, by=by, reason=reason, options=wanted)
-    return print_written(given, written, form)
+    return print_written(given, written, form, in_git=workspace.location.repository is not None)
 
 
 def _with_new(
@@ -75,6 +75,4 @@ def _with_new(
     written = edited(workspace, new, text, write) if piped is None and not wanted.is_dry else write(text)
     if piped is not None and not piped.strip():
         given.remark("no text was given: the template stands in it and waits to be filled in")
-    if len(written.changes) > 1 and written.commit is None and not wanted.is_dry:
-        given.remark("commit the files together: the old one names the new one, which is in no other clone yet")
     return written

@@ -17,7 +17,10 @@ from mdmem.cli.writing import print_written, write_options, write_options_from
 @write_options
 @global_options
 def command(given: Globals, addresses: tuple[str, ...], at: datetime | None, form: str, **options: bool | None) -> int:
-    """Say of entries that they still hold, all of them or none; a review ends with it. A room is named `wing/room/`."""
+    """Say of entries that they still hold, all of them or none; a review ends with it.
+
+    `wing/room/` and `wing/` stand for those in force in a room and in a wing.
+    """
     day = at.date() if at is not None else None
     written = open_workspace(given).verify(addresses, at=day, options=write_options_from(options))
     return print_written(given, written, form)

@@ -35,8 +35,8 @@ def write_options_from(options: dict[str, Any]) -> WriteOptions:
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
-def print_written(given: Globals, written: Written, form: str) -> int:
-    """Print what was written and return the exit code."""
+def print_written(given: Globals, written: Written, form: str, *, in_git: bool = False) -> int:
+    """Print what was written and return the exit code; `in_git` says that the memory's files are kept in git."""
     from mdmem.render.writes import written_json, written_text
 
     if form == "json":
@@ -45,6 +45,14 @@ def print_written(given: Globals, written: Written, form: str) -> int:
     print_text(written_text(written, given.ink()))
     for remark in written.remarks:
         given.remark(remark)
+    if in_git and _is_half_known(written):
+        given.remark("commit these files together: some name a file that git does not have yet")
     if not written.changes:
         given.remark("nothing to change: the files say so already")
     return 0
+
+
+def _is_half_known(written: Written) -> bool:
+    """Say whether files were written of which some are new, so that a commit of the others alone would break links."""
+    is_open = written.commit is None and not written.is_dry and len(written.changes) > 1
+    return is_open and any(one.before is None or one.path != one.to for one in written.changes)

@@ -53,15 +53,23 @@ def action_of(change: Change) -> str:
 
 
 def _lines(change: Change, ink: Ink) -> Iterator[str]:
-    moved = f" from {visible(change.path)}" if change.path != change.to else ""
-    yield f"{action_of(change)} {ink.bold(visible(change.to))}{moved}"
+    moved = f"{visible(change.path)} → " if change.path != change.to else ""
+    yield f"{action_of(change)} {moved}{ink.bold(visible(change.to))}"
     if change.before is None:
         return
     for name, (before, after) in field_changes(change).items():
-        shown = f"{_shown(before)} → {_shown(after)}" if before is not None else _shown(after)
+        shown = " → ".join(_shown(value) for value in _differing(before, after)) if before is not None else _shown(after)
         yield f"  {name}: {shown}" if after is not None else f"  {name}: removed ({_shown(before)})"
     if _body(change.before, change.path) != _body(change.after, change.to):
         yield "  body: changed"
+
+
+def _differing(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return two values, of lists whose items were only replaced just those that were."""
+    if not isinstance(before, list) or not isinstance(after, list) or len(before) != len(after):
+        return before, after
+    pairs = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    return [old for old, _ in pairs], [new for _, new in pairs]
 
 
 def _change_json(change: Change) -> dict[str, Any]:

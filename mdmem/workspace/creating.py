@@ -88,12 +88,13 @@ def _candidates(workspace: Opened, text: str) -> Iterable[Entry]:
 
 
 def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
-    """Compare as saving does where both are of one kind and wing, else all that they say."""
+    """Compare titles and all that they say, and as saving does where both are of one kind and wing."""
+    titles = jaccard(words_once(new.title), words_once(old.title))
     if (new.type, new.wing) == (old.type, old.wing):
         pairs = ((new, new_body), (old, old_body))
         one, other = (Subject(entry.title, rationale_of(without_code(body))).words for entry, body in pairs)
-        return max(jaccard(one, other), _of_all(new, new_body, old, old_body))
-    return _of_all(new, new_body, old, old_body)
+        return max(titles, jaccard(one, other), _of_all(new, new_body, old, old_body))
+    return max(titles, _of_all(new, new_body, old, old_body))
 
 
 def _of_all(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
@@ -104,4 +105,4 @@ def near_remarks(near: Iterable[Near]) -> Iterator[str]:
     """Yield the sentence that names what is near; none where nothing is."""
     told = [f"{one.entry.address} ({one.entry.type.value}, {one.similarity:.0%})".replace("%)", " %)") for one in near]
     if told:
-        yield f"near: {', '.join(told)}; `mdmem show {told[0].split(' ')[0]}` shows it"
+        yield f"much the same is said by {', '.join(told)}; `mdmem show {told[0].split(' ')[0]}` shows it"

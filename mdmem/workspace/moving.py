@@ -55,10 +55,21 @@ def _new_place(workspace: Opened, old: str, to: str) -> str:
     if len(parts) == 3 and to.endswith("/") and len(wanted) == 2:
         return f"{plain}/{parts[2]}"
     if len(parts) == 3 and not to.endswith("/") and len(wanted) < 3 and plain:
+        _refuse_folder(workspace, parts, to, plain)
         return "/".join((*parts[: 3 - len(wanted)], *wanted))
     if len(wanted) != len(parts) or (len(parts) == 3 and to.endswith("/")):
         raise UsageError(f"`{to}` is no place for {_KINDS[len(parts)]}")
     return plain
+
+
+def _refuse_folder(workspace: Opened, parts: list[str], to: str, plain: str) -> None:
+    """Raise UsageError for a short name that is a folder's: who types it may well mean to move into that."""
+    folders = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}
+    room = plain if "/" in plain else f"{parts[0]}/{plain}"
+    is_of_wing = "/" in plain and plain.split("/")[0] in workspace.catalog.wings and f"{parts[0]}/{plain}" not in folders
+    if room in folders or is_of_wing:
+        whole = "/".join((*parts[: 2 - plain.count("/")], plain))
+        raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")
 
 
 _KINDS = {

@@ -92,12 +92,15 @@ class WritingVerbs(Opened):
         return self._carried(lambda one: end_review(one.catalog, address, today=one.today), options)
 
     def verify(self, names: Sequence[str], *, at: date | None, options: WriteOptions) -> Written:
-        """Say of entries that they hold, all of them or none."""
+        """Say of entries that they hold, all of them or none; of a folder's entries those that are in force."""
         from mdmem.authoring.verifying import verify
         from mdmem.workspace.naming import resolve_names
 
-        addresses = resolve_names(self, names)
-        return self._carried(lambda one: verify(one.catalog, addresses, at=at, today=one.today), options)
+        addresses = resolve_names(self, [name for name in names if not name.endswith("/")])
+        rooms = resolve_names(self, [name for name in names if name.endswith("/")])
+        return self._carried(
+            lambda one: verify(one.catalog, addresses, at=at, today=one.today, rooms=rooms), options
+        )
 
     def deprecate(self, name: str, *, reason: str, options: WriteOptions) -> Written:
         """End an entry that nothing replaces."""

@@ -15,7 +15,7 @@ from mdmem.index.protocol import Answer, QuerySyntaxError
 from mdmem.scope import Filters, reading_scope, resolve_scope
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.verbs import WritingVerbs
+from mdmem.workspace.contract_verbs import ContractVerbs
 
 if TYPE_CHECKING:
     from mdmem.authoring.mending import Mended
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mdmem.workspace.tending import Tended, Tending
 
 
-class Workspace(WritingVerbs):
+class Workspace(ContractVerbs):
     """The verbs over one opened root."""
 
     def search(self, question: Question) -> SearchResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mdmem.authoring.intent import Intent
@@ -10,7 +10,7 @@ from mdmem.authoring.message import Deed, commit_message, subject_of
 from mdmem.authoring.plan import Change, Plan, carry_out
 from mdmem.authoring.proving import new_faults
 from mdmem.catalog import load_cached
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.gitrepo import Repository
 from mdmem.gitrepo.committing import commit_paths
 from mdmem.gitrepo.ongoing import refuse_while_busy
@@ -43,7 +43,8 @@ class Written:
 def carry(workspace: Opened, intent: Intent, options: WriteOptions) -> Written:
     """Carry out an intent and return what was written.
 
-    Raises UsageError where the result would break the memory, or a commit cannot be made now; then nothing is written.
+    Raises UsageError where the result would break the memory, or a commit cannot be made now, and LostRaceError where
+    somebody else wrote what makes it so; then nothing is written.
     Raises what `carry_out` raises, and EnvironmentFaultError where the files are written and git refuses the commit.
     """
     if not workspace.moment.is_working_tree:
@@ -91,8 +92,15 @@ def _prove(workspace: Opened, plan: Plan) -> None:
     moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in plan.changes}
     faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, plan), touched, moved=moved))
     if faults:
+        _refuse_overtaken(workspace)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise UsageError(f"nothing is written: {faults[0]}{more}")
+
+
+def _refuse_overtaken(workspace: Opened) -> None:
+    """Raise LostRaceError where the files are not those of the plan any more: the fault may be another's write."""
+    if replace(workspace).catalog.digests != workspace.catalog.digests:
+        raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
 
 
 def catalog_after(workspace: Opened, plan: Plan) -> Catalog:

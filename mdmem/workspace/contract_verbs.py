@@ -1,0 +1,48 @@
+"""The verbs that the contracts name: each takes plain values and answers in the contract's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mdmem.workspace.verbs import WritingVerbs
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.bundle import ContextBundle, Surface
+    from mdmem.scope import ScopeAnswer
+
+
+class ContractVerbs(WritingVerbs):
+    """The reading verbs of the contracts; none changes a byte."""
+
+    def retrieve_context(
+        self,
+        *,
+        project_id: str | None,
+        scope: str = "project",
+        focus: str | None = None,
+        categories: Sequence[str] | None = None,
+        topic: str | None = None,
+        paths: Sequence[str] = (),
+    ) -> ContextBundle:
+        """Return the memory of focus, project and shared wings, merged by authority.
+
+        Raises UsageError for a scope or category that is not known.
+        """
+        from mdmem.workspace.bundling import retrieve_context
+
+        return retrieve_context(
+            self, project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic, paths=paths
+        )
+
+    def get_scope_state(self, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+        """Return how certain the scope of a project and a focus is, and what to do where it is not."""
+        from mdmem.workspace.bundling import get_scope_state
+
+        return get_scope_state(self, project_id=project_id, focus=focus)
+
+    def memory_surface(self, *, query: str, project_id: str | None = None, limit: int = 5) -> Surface:
+        """Return the best matches of a few words in one project, or anywhere, without merging scopes."""
+        from mdmem.workspace.bundling import memory_surface
+
+        return memory_surface(self, query=query, project_id=project_id, limit=limit)
