@@ -20,7 +20,7 @@ from mdmem.authoring.records import (
 from mdmem.catalog import interpret
 from mdmem.document.layout import is_typed, rank_of
 from mdmem.document.parse import parse_document
-from mdmem.document.rationale import with_rationale
+from mdmem.document.rationale import rationale_of, with_rationale
 from mdmem.document.writing import restyled, scalar
 from mdmem.entry.model import Entry, Relation, Status
 from mdmem.errors import UsageError
@@ -58,7 +58,8 @@ def compose_record(record: Record, frame: Frame) -> Composed:
         "type": record.type.value,
         "status": frame.status.value,
         "created_at": frame.today.isoformat(),
-        "title": _cut(record.title),
+        # A decision says its title nowhere else; the others hold theirs in a field or the body, too.
+        "title": record.title if isinstance(record, DecisionRecord) else _cut(record.title),
         "focus": frame.focus if record.scope is not MemoryScope.GLOBAL else None,
         "agent": frame.agent,
         "supersedes": frame.supersedes,
@@ -79,7 +80,7 @@ def stated_by(record: Record, relations: Sequence[Relation] = ()) -> tuple[dict[
     match record:
         case DecisionRecord():
             owner = {"owner": record.owner, "confidence": _number(record.confidence)}
-            return owner | _created(record.date), with_rationale("", record.rationale)
+            return owner | _created(record.date), _reasons(record.rationale)
         case PatternRecord():
             verified = {"verified_at": record.last_validated_at.isoformat() if record.last_validated_at else None}
             lists = {"repeatable_steps": record.repeatable_steps, "exclusions": record.exclusions}
@@ -122,6 +123,12 @@ def with_properties(composed: Composed, properties: str | None) -> Composed:
 def relation_lines(relations: Sequence[Relation]) -> str:
     """Return relations as the lines of a list."""
     return "".join(f"\n  - {{type: {scalar(one.type)}, to: {scalar(one.to)}}}" for one in relations)
+
+
+def _reasons(rationale: str) -> str:
+    """Return the body that reads back as these reasons: below a mark, they would end at a heading of their own."""
+    marked = with_rationale("", rationale)
+    return marked if rationale_of(marked) == rationale else rationale
 
 
 def _created(moment: date | None) -> dict[str, str]:

@@ -9,7 +9,6 @@ from datetime import date
 from mdmem.authoring.intent import Intent
 from mdmem.authoring.message import Deed, Verb
 from mdmem.authoring.plan import Change, Plan
-from mdmem.catalog import interpret
 from mdmem.document.edits import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
@@ -23,25 +22,30 @@ def edit(path: str, before: bytes, after: bytes, *, editorial_on: date | None = 
 
     Raises UnpatchableError where the mark cannot be written.
     """
-    if editorial_on is not None and after != before:
+    if editorial_on is not None:
         document = parse_document(path, after)
         after = apply_edits(after, set_fields(document, {"editorial_at": editorial_on.isoformat()}))
     return Intent(plan=Plan((Change(path, path, before, after),)), deeds=(Deed(Verb.EDIT, path.removesuffix(".md")),))
 
 
-def is_readable(path: str, content: bytes) -> bool:
-    """Say whether a file of these bytes holds an entry."""
-    return interpret(parse_document(path, content)).entry is not None
-
-
 def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
     """Return the lines that tell an editor's user what is wrong, with the line numbers of the text below them."""
     count = len(findings) + 2
-    lines = [
-        f"{len(findings)} error{'s' if len(findings) > 1 else ''}; mend them, or close this unchanged to give up",
-        *(f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings),
-        "these lines are taken out again",
-    ]
+    head = f"{len(findings)} error{'s' if len(findings) > 1 else ''}; mend {'them' if len(findings) > 1 else 'it'}, or"
+    told = (f"line {one.place.line + count}: {one.message}; {one.help}" for one in findings)
+    return _notes([f"{head} close this unchanged to give up", *told, _GOING], content)
+
+
+def notes_on_refusal(sentence: str, content: bytes) -> tuple[bytes, ...]:
+    """Return the lines that tell an editor's user why a text was refused."""
+    head = "nothing is written yet; mend it, or close this unchanged to give up"
+    return _notes([head, sentence, f"{_GOING}, and no line number counts them"], content)
+
+
+_GOING = "these lines are taken out again"
+
+
+def _notes(lines: Sequence[str], content: bytes) -> tuple[bytes, ...]:
     ending = b"\r\n" if b"\r\n" in content else b"\n"
     return tuple(f"{_MARK}{' '.join(line.split())}".encode("utf-8", "backslashreplace") + ending for line in lines)
 
@@ -55,14 +59,13 @@ def with_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
 def without_notes(content: bytes, notes: Sequence[bytes]) -> bytes:
     """Return a text without the notes above it.
 
-    Only whole lines equal to a note are taken out, and only from the top: where an entry begins with `---`, none of
-    them can be the user's own. Line ends may have become others.
+    Only from the top, and no more lines than there were notes, are lines taken out that are marked as ours: an entry
+    begins with `---`. The user may have changed their words and their line ends.
     """
     mark, text = _split(content)
-    known = {note.rstrip(b"\r\n") for note in notes}
-    while text:
+    for _ in notes:
         line, newline, rest = text.partition(b"\n")
-        if line.rstrip(b"\r") not in known:
+        if not line.startswith(_MARK.encode()):
             break
         text = rest if newline else b""
     return mark + text

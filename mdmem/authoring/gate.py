@@ -10,6 +10,7 @@ from mdmem.authoring.plan import Change
 from mdmem.authoring.records import MemoryScope, Record
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import MANIFEST
+from mdmem.checks.names import why_not_on_windows
 from mdmem.document.writing import scalar
 from mdmem.entry.model import WingKind
 from mdmem.errors import UsageError
@@ -18,7 +19,7 @@ from mdmem.scope import ScopeState, is_doubtful, may_write, scope_state, wing_na
 from mdmem.settings import Settings
 
 IsTaken = Callable[[str], bool]
-"""Says whether anything stands at a path below the root."""
+"""Says whether anything stands at a path below the root; a folder without a file is nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,27 +41,35 @@ def find_target(
     is_taken: IsTaken,
 ) -> Target | SaveResult:
     """Return where a record goes, or why it may not be written; raises UsageError where no wing can be made."""
-    if record.scope is MemoryScope.FOCUS and not focus:
-        raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
     answer = scope_state(catalog, project_id, focus)
     if not may_write(answer, record.kind):
         return _blocked(answer.state, answer.message)
-    wing, manifests = answer.wing, list[Change]()
+    if record.scope is MemoryScope.FOCUS and not focus:
+        raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
+    shared, wing, manifests = settings.default_shared_wing, answer.wing, list[Change]()
     if wing is None:
         wing = wing_name_for(project_id or "", catalog)
-        manifests.append(_manifest(catalog, wing, WingKind.PROJECT, project_id=project_id, is_taken=is_taken))
+        if wing == shared:
+            raise UsageError(f"`{wing}` is the name of the shared wing; the project `{project_id}` needs another id")
+        manifests.append(_manifest(wing, WingKind.PROJECT, project_id=project_id, is_taken=is_taken))
     if record.scope is MemoryScope.GLOBAL:
-        wing = settings.default_shared_wing
-        if wing not in catalog.wings:
-            manifests.append(_manifest(catalog, wing, WingKind.SHARED, project_id=None, is_taken=is_taken))
-        elif not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
-            hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
-            raise UsageError(f"`{wing}` is no shared wing, so nothing of scope `global` goes there; {hint}")
+        wing = shared
+        manifests += _shared_manifest(catalog, wing, is_taken)
     return Target(
         wing=wing,
         manifests=tuple(manifests),
         needs_token=needs_token(catalog.wings.get(wing), record.scope, is_doubtful=is_doubtful(catalog, wing)),
     )
+
+
+def _shared_manifest(catalog: Catalog, wing: str, is_taken: IsTaken) -> list[Change]:
+    """Return what makes the shared wing, nothing where it is there; raises UsageError where a project has its name."""
+    if wing not in catalog.wings:
+        return [_manifest(wing, WingKind.SHARED, project_id=None, is_taken=is_taken)]
+    if not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
+        hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
+        raise UsageError(f"`{wing}` is no shared wing, so nothing of scope `global` goes there; {hint}")
+    return []
 
 
 def _blocked(state: ScopeState, why: str | None) -> SaveResult:
@@ -73,10 +82,11 @@ def _blocked(state: ScopeState, why: str | None) -> SaveResult:
     )
 
 
-def _manifest(catalog: Catalog, wing: str, kind: WingKind, *, project_id: str | None, is_taken: IsTaken) -> Change:
+def _manifest(wing: str, kind: WingKind, *, project_id: str | None, is_taken: IsTaken) -> Change:
     path = f"{wing}/{MANIFEST}"
-    read = any(file.path.startswith(f"{wing}/") for file in (*catalog.files, *catalog.others))
-    if is_taken(path) or (is_taken(wing) and read):
+    if why := why_not_on_windows(wing):
+        raise UsageError(f"`{wing}` {why}, which Windows does not allow for a wing; name it otherwise")
+    if is_taken(wing):
         hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
         raise UsageError(f"the folder `{wing}` is there and is no wing; {hint}, or choose another name")
     stated = [f"kind: {kind.value}", *([f"project_id: {scalar(project_id)}"] if project_id else [])]

@@ -1,11 +1,13 @@
-"""What the checks say against the text of one new entry, before it is written."""
+"""What the checks say against the text of one entry, before it is written."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from mdmem.authoring.plan import Change
 from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run
@@ -47,10 +49,17 @@ class _Nothing:
         return path
 
 
-def fault_in(path: str, content: bytes, settings: Settings, *, today: date) -> str | None:
-    """Return the first error that the checks find in a new entry, as a sentence; None where there is none."""
+def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
+    """Return the first error that the checks find in a file and that it had not before; None where there is none."""
+    was = _errors(change.path, change.before, settings, today)
+    now = _errors(change.path, change.after, settings, today)
+    return next(iter((Counter(now) - Counter(was)).keys()), None)
+
+
+def _errors(path: str, content: bytes | None, settings: Settings, today: date) -> list[str]:
+    if content is None:
+        return []
     chosen = frozenset(chosen_codes(settings))
     case = Case(load(OverlaidTree(_Nothing(), {path: content})), settings, today)
     found = run(case, [code for code in TEXT_CHECKS if code in chosen])
-    errors = [finding for finding in found if finding.severity is Severity.ERROR]
-    return f"{errors[0].message}; {errors[0].help}" if errors else None
+    return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]

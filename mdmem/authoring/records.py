@@ -202,7 +202,8 @@ def _related(given: object, number: int) -> RelatedEntity:
     found = read.given.get("properties")
     properties: dict[str, Any] = found if found is not None else {}
     try:
-        is_plain = isinstance(properties, dict) and json.loads(json.dumps(properties, allow_nan=False)) == properties
+        written = json.dumps(properties, allow_nan=False, ensure_ascii=False).encode()
+        is_plain = isinstance(properties, dict) and json.loads(written) == properties
     except (TypeError, ValueError, RecursionError):
         is_plain = False
     if not is_plain:

@@ -100,7 +100,8 @@ def plan_saving(saving: Saving, record: Record) -> Planned | Stopped:
 def subject_of(entry: Entry, body: str) -> Subject:
     """Return what is compared of an entry, its code included, so that saving and reading agree."""
     if entry.type is EntryType.PATTERN:
-        return Subject(entry.trigger or entry.title, "\n".join(entry.repeatable_steps) or body)
+        steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
+        return Subject(entry.trigger or entry.title, "\n".join(steps) or body)
     start, end = rationale_span(without_code(body))
     return Subject(entry.title, body[start:end].strip())
 

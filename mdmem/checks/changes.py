@@ -44,7 +44,9 @@ class Changed:
     @property
     def keeps_title(self) -> bool:
         """Say whether the title is the one that was stated; one that follows from the address moves with it."""
-        return _stated_title(self.before) == _stated_title(self.after) or "title" in self.after.unread
+        before, after = self.before, self.after
+        is_same = before.title == after.title or _stated_title(before) == _stated_title(after)
+        return is_same or "title" in after.unread
 
     @property
     def is_corrected(self) -> bool:

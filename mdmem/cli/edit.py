@@ -38,13 +38,13 @@ def command(given: Globals, address: str, editorial: bool, form: str, **options:
         content = _ask(workspace, opening, typed)
         try:
             written = workspace.save_edit(opening, content, is_editorial=editorial, options=wanted)
-        except LostRaceError:
+        except LostRaceError as error:
             paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
             hint = f"`mdmem edit {opening.address}` opens the file as it is now"
-            click.echo(f"`git diff --no-index {paths}` shows what differs; {hint}", err=True)
+            error.add_note(f"`git diff --no-index {paths}` shows what differs; {hint}")
             raise
         typed.is_written = not wanted.is_dry
-    return print_written(given, written, form)
+        return print_written(given, written, form)
 
 
 def _ask(workspace: Workspace, opening: Opening, typed: Typed) -> bytes:
@@ -52,15 +52,12 @@ def _ask(workspace: Workspace, opening: Opening, typed: Typed) -> bytes:
     from mdmem.authoring.editing import notes_on
 
     content = typed.ask(opening.content)
-    while content.strip() and content != opening.content:
-        faults = workspace.faults_of_edit(opening, content)
-        if not faults:
-            return content
+    while content.strip() and content != opening.content and (faults := workspace.faults_of_edit(opening, content)):
         left = typed.ask(content, notes_on(faults, content))
         if left == content:
             first = faults[0]
             place = f"{opening.path}:{first.place.line}"
-            raise UsageError(f"nothing is written: {place}: {first.message}; {first.help}")
+            raise UsageError(f"nothing was written: {place}: {first.message}; {first.help}")
         content = left
     if not content.strip():
         give_up_empty()

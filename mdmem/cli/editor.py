@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
-from mdmem.errors import EnvironmentFaultError
+from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -32,14 +32,27 @@ def piped_text(body: str | None) -> str | None:
 
 
 def edited(workspace: Workspace, address: str, text: str, write: Callable[[str], _Result]) -> _Result:
-    """Write the text as the editor leaves it; where that fails, what was typed is kept and said to be."""
+    """Write the text as the editor leaves it; it opens again with what is wrong above it, until it is left as it is.
+
+    What was typed and is not written is kept and said to be.
+    """
+    from mdmem.authoring.editing import notes_on_refusal
+
     with typing(workspace, address, text.encode("utf-8", "surrogateescape")) as typed:
-        left = typed.ask(typed.first)
-        if not left.strip():
-            give_up_empty()
-        written = write(text_of(left))
-        typed.is_written = True
-    return written
+        content, notes = typed.first, tuple[bytes, ...]()
+        while True:
+            left = typed.ask(content, notes)
+            if not left.strip():
+                give_up_empty()
+            try:
+                written = write(text_of(left))
+            except UsageError as error:
+                if notes and left == content:
+                    raise
+                content, notes = left, notes_on_refusal(str(error), left)
+                continue
+            typed.is_written = True
+            return written
 
 
 def give_up_empty() -> NoReturn:
@@ -76,23 +89,30 @@ class Typed:
             self.path.write_bytes(left)
         return left
 
-    def close(self) -> None:
-        """Remove the file if nothing in it is lost by that, else say where it is."""
+    def close(self) -> str | None:
+        """Remove the file if nothing in it is lost by that, else return the sentence that says where it is."""
         left = self.path.read_bytes() if self.path.exists() else b""
         if self.is_written or not left.strip() or left == self.first:
             shutil.rmtree(self.path.parent, ignore_errors=True)
-        else:
-            click.echo(f"what you typed is kept in {self.path}", err=True)
+            return None
+        return f"what you typed is kept in {self.path}"
 
 
 @contextmanager
 def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
     """Give a text that is to be edited; at the end its file goes, unless it holds what is written nowhere else."""
     typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
+    is_told = False
     try:
         yield typed
+    except MdmemError as error:
+        is_told = True
+        if kept := typed.close():
+            error.add_note(kept)
+        raise
     finally:
-        typed.close()
+        if not is_told and (kept := typed.close()):
+            click.echo(kept, err=True)
 
 
 def _new_folder(workspace: Workspace) -> Path:

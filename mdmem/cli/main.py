@@ -91,7 +91,10 @@ def run(arguments: Sequence[str]) -> int:
         code = cli.main(args=list(arguments) or ["--help"], prog_name="mdmem", standalone_mode=False)
         sys.stdout.flush()
     except MdmemError as error:
-        return _fail(str(error), error.exit_code)
+        code = _fail(str(error), error.exit_code)
+        # What somebody may do about it, below the sentence.
+        click.echo("".join(f"{note}\n" for note in getattr(error, "__notes__", ())), nl=False, err=True)
+        return code
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         return _fail(error.format_message(), error.exit_code, context.command_path if context else "mdmem")

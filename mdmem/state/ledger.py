@@ -56,8 +56,9 @@ class Ledger:
             if known is None:
                 write_record(path, pending_to_json(record))
             elif claim is not None:
-                attempts = known.attempts + record.attempts
-                write_record(path, pending_to_json(replace(record, created=known.created, attempts=attempts)))
+                attempts, intended = known.attempts + record.attempts, record.intended or known.intended
+                kept = replace(record, created=known.created, attempts=attempts, intended=intended)
+                write_record(path, pending_to_json(kept))
                 self._release(record.id, claim)
         return record.id
 

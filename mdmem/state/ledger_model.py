@@ -14,6 +14,8 @@ from mdmem.state.records import canonical, read_record, read_time, written_time
 SUFFIX = ".json"
 # A token is kept as its hash alone, so it goes into no request that is kept.
 _SECRET = frozenset({"governance_token"})
+# What came of a request meanwhile, which makes it no other one.
+_NOTES = frozenset({"granted", "produced"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,8 @@ class PendingWrite:
     @property
     def id(self) -> str:
         """Return the SHA-256 of the request, so that the same request is one record; a token is no part of it."""
-        return hashlib.sha256(canonical([self.verb, _without_secrets(self.arguments)])).hexdigest()
+        asked = {name: value for name, value in _without_secrets(self.arguments).items() if name not in _NOTES}
+        return hashlib.sha256(canonical([self.verb, asked])).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

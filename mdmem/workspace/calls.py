@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from mdmem.authoring.reading import plain_text
@@ -34,7 +34,8 @@ _READERS: Mapping[str, Callable[[object], Record]] = {
     "context": read_context,
     "session": read_session,
 }
-GRANTED = "granted"
+# Beside what the caller stated: a token was used up; the session a record came from; what came out of a session.
+GRANTED, PRODUCED_BY, PRODUCED = "granted", "produced_by", "produced"
 
 
 @dataclass(slots=True)
@@ -56,6 +57,11 @@ class Call:
         """Say whether a token was used up for this call."""
         return bool(self.arguments.get(GRANTED))
 
+    @property
+    def request(self) -> str:
+        """Return the id under which the ledger holds this very call, where it does."""
+        return self.pending(datetime.now(UTC), "").id
+
     def grant(self) -> None:
         """Note that a token was used up for this call."""
         self.arguments[GRANTED] = True
@@ -68,12 +74,6 @@ class Call:
     def pending(self, now: datetime, error: str) -> PendingWrite:
         """Return the call as the ledger keeps it."""
         return PendingWrite(verb=self.verb, arguments=dict(self.arguments), created=now, error=error)
-
-    def ids(self, now: datetime) -> tuple[str, ...]:
-        """Return the ids under which the ledger may hold this very call: with a token used up for it, and without."""
-        plain = {name: value for name, value in self.arguments.items() if name != GRANTED}
-        both = (plain, {**plain, GRANTED: True})
-        return tuple(PendingWrite(verb=self.verb, arguments=one, created=now).id for one in both)
 
 
 def call_of(kind: str, arguments: Mapping[str, Any], token: object = None) -> Call:

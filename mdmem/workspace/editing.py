@@ -9,7 +9,7 @@ from mdmem.authoring.editing import edit
 from mdmem.checks import frozen_text_changed
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import mark_new
-from mdmem.errors import GitError, NotFoundError, SettingsError
+from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.tree import OverlaidTree, Tree
 from mdmem.workspace.checking import Asked, check
@@ -35,6 +35,8 @@ class Opening:
 def open_entry(workspace: Opened, name: str) -> Opening:
     """Return the entry that a name means as its file holds it; one that cannot be read as an entry may be edited."""
     plain = from_root(workspace, name)
+    if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
+        raise UsageError(f"{plain}.md is no entry; change it with a tool of yours, then run `mdmem check`")
     address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_names(workspace, [name])[0]
     content = workspace.bytes_of(f"{address}.md")
     if content is None:
@@ -58,7 +60,9 @@ def save_edit(
     workspace: Opened, opening: Opening, content: bytes, *, is_editorial: bool, options: WriteOptions
 ) -> Written:
     """Write what was typed; raises LostRaceError where the file changed meanwhile, and what `carry` raises."""
-    intent = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_editorial else None)
+    # Closed unchanged, the mark is for what was changed before and is not committed yet.
+    is_due = is_editorial and (content != opening.content or any(_frozen(workspace, opening, content)))
+    intent = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_due else None)
     after = intent.plan.changes[0].after or b""
     remarks = tuple(_frozen(workspace, opening, after))
     return carry(workspace, replace(intent, remarks=remarks), options)
@@ -78,6 +82,6 @@ def _frozen(workspace: Opened, opening: Opening, content: bytes) -> Iterator[str
     after = workspace.over(OverlaidTree(workspace.tree).having({opening.path: content})).whole_catalog
     for finding in frozen_text_changed.find(Case(after, workspace.settings, workspace.today, base=base)):
         if finding.address == opening.address:
-            slip = f"for a corrected slip type `mdmem edit --editorial {opening.address}`"
-            rule = f"for another rule `mdmem supersede {opening.address}`"
-            yield f"{finding.message}, and `mdmem check` will say so: raise `version`; {slip}; {rule}"
+            slip = f"`mdmem edit --editorial {opening.address}` for a corrected slip"
+            rule = f"`mdmem supersede {opening.address}` for another rule"
+            yield f"{finding.message}; `mdmem check` will ask for {slip}, {rule}, or a raised `version`"

@@ -11,7 +11,7 @@ from mdmem.state import read_json, write_json
 from mdmem.workspace.opened import Opened
 
 # Raised whenever `subject_of` or the fingerprint changes.
-_VERSION, _FILE = "1", "subjects.json"
+_VERSION, _FILE = "2", "subjects.json"
 # So many unknown entries are read anew at each call rather than written down.
 _WORTH_KEEPING = 32
 # A long text's first words name its subject; each more costs the index a list of documents.

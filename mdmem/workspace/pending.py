@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from mdmem.authoring.model import SaveResult, SaveStanding, SaveStatus, failed
@@ -38,19 +37,18 @@ class Pending:
         self.ledger = ledger
         self._root, self._attempt = root, attempt
 
-    def first_then(self, call: Call, now: datetime) -> SaveResult:
+    def first_then(self, call: Call) -> SaveResult:
         """Try again what waits, a few at a time, then carry out a call, which may be one that waits."""
         try:
-            own = frozenset(call.ids(now))
             waiting = self.ledger.pending()
-            others = [one for one in waiting if one.id not in own and one.attempts < _GIVES_UP]
+            others = [one for one in waiting if one.id != call.request and one.attempts < _GIVES_UP]
             for record in others[:_AT_ONCE]:
                 result = self._again(record)
                 if result is not None and result.waits:
                     # What stopped this one stops the others, too, and waiting for it takes time.
                     break
             for record in waiting:
-                if record.id in own:
+                if record.id == call.request:
                     return self._repeated(record, call)
         except EnvironmentFaultError:
             # Where the ledger cannot be read, the write itself may pass all the same.
@@ -120,7 +118,9 @@ class Pending:
         if result.is_there:
             self._done(record)
         else:
-            self.ledger.give_back(record.id, result.message or "")
+            # Where the attempt cannot be counted, what became of it is the answer all the same.
+            with contextlib.suppress(EnvironmentFaultError):
+                self.ledger.give_back(record.id, result.message or "")
         return result
 
     def _done(self, record: PendingWrite) -> None:
