@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import MANIFEST
@@ -160,7 +161,8 @@ def _locked(catalog: Catalog) -> list[str]:
 class ScopeAnswer:
     """How certain the scope of a project and a focus is, and what to tell the caller.
 
-    `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said.
+    `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are
+    the names that may be meant, for one that is not there.
     """
 
     state: ScopeState
@@ -168,6 +170,20 @@ class ScopeAnswer:
     project_exists: bool = False
     focus_exists: bool | None = None
     message: str | None = None
+    nearest: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer in the contract's shape; `focus_exists` is there where a focus was asked for."""
+        focus = {} if self.focus_exists is None else {"focus_exists": self.focus_exists}
+        return {
+            "scope_state": self.state.value,
+            "project_exists": self.project_exists,
+            **focus,
+            "write_permitted": self.project_exists,
+            "wing": self.wing,
+            "message": self.message,
+            "nearest": list(self.nearest),
+        }
 
 
 def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:

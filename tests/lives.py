@@ -1,6 +1,7 @@
 """What the tests of an entry's life share: a file as people really write it, and what changed in one."""
 
 import difflib
+import sys
 from pathlib import Path
 
 from builders import commit_all, make_repository, make_root, write, write_entry
@@ -49,3 +50,15 @@ def changed_lines(before: bytes, after: bytes) -> list[str]:
     """Return the lines that went (`-`) and came (`+`), with every character they have but the line break's last."""
     lines = [content.decode().split("\n") for content in (before, after)]
     return [line for line in difflib.ndiff(*lines) if line[0] in "+-"]
+
+
+def editor(folder: Path, *lines: str) -> dict[str, str]:
+    """Return the variables that make git choose an editor which runs these lines of Python on `text`.
+
+    `turn` is 0 when it opens for the first time; what it opened is kept as `seen-0`, `seen-1` and so on.
+    """
+    script = ["import pathlib, sys", "path = pathlib.Path(sys.argv[1])", f"kept = pathlib.Path({str(folder)!r})"]
+    script += ["turn = len(list(kept.glob('seen-*')))", "text = path.read_bytes().decode()"]
+    script += ["(kept / f'seen-{turn}').write_bytes(text.encode())", *lines, "path.write_bytes(text.encode())", ""]
+    file = write(folder, "editor.py", "\n".join(script))
+    return {"GIT_EDITOR": f"'{sys.executable}' '{file}'"}

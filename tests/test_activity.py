@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import pytest
 from builders import commit_all, git, make_repository, write
 
+from mdmem.errors import GitError
 from mdmem.gitrepo import Repository, find_repository
 from mdmem.gitrepo.activity import Activity, last_changes
 
@@ -117,6 +119,21 @@ def test_end_of_a_shallow_clone_is_no_change(tmp_path: Path) -> None:
 def test_repository_without_a_commit_has_no_changes(tmp_path: Path) -> None:
     made = found(make_repository(tmp_path))
     assert last_changes(made, ["src"], since=LONG_AGO) == Activity()
+
+
+def test_repository_that_git_cannot_read_is_an_error(tmp_path: Path) -> None:
+    write(make_repository(tmp_path), "src/a.py", "1")
+    commit_all(tmp_path)
+    tree = git(tmp_path, "rev-parse", "HEAD^{tree}")
+    (tmp_path / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    with pytest.raises(GitError, match="git log: "):
+        last_changes(found(tmp_path), ["src"], since=LONG_AGO)
+
+
+def test_more_places_than_a_command_line_holds_are_told(tmp_path: Path) -> None:
+    made = repository(tmp_path, commit(1, "2026-01-05", "src/a.py"))
+    places = ["src", *(f"{'x' * 200}/{number}" for number in range(20_000))]
+    assert days(last_changes(made, places, since=LONG_AGO)) == {"src/a.py": "2026-01-05"}
 
 
 def test_day_before_git_can_count_asks_for_everything(tmp_path: Path) -> None:

@@ -15,15 +15,19 @@ PACKAGE = Path(mdmem.__file__).parent
 
 # A unit is a module, or a package whose members may import one another. The higher layer imports the lower.
 LAYERS = {
-    "mdmem.__main__": 11,
-    "mdmem.cli": 10,
+    "mdmem.__main__": 12,
+    "mdmem.cli": 11,
+    "mdmem.mcp": 10,
     "mdmem.render": 9,
     "mdmem.workspace": 8,
     "mdmem.authoring": 7,
+    "mdmem.synthesis": 7,
+    "mdmem.context": 7,
     "mdmem.hygiene": 7,
     "mdmem.budget": 6,
     "mdmem.governance": 6,
     "mdmem.dedup": 5,
+    "mdmem.neighbourhood": 5,
     "mdmem.retrieval": 5,
     "mdmem.checks": 4,
     "mdmem.index": 4,
@@ -31,10 +35,13 @@ LAYERS = {
     "mdmem.catalog": 3,
     "mdmem.tree": 2,
     "mdmem.document": 2,
+    "mdmem.choices": 2,
+    "mdmem.facets": 2,
     "mdmem.lineage": 2,
     "mdmem.overlap": 2,
     "mdmem.settings": 2,
     "mdmem.state": 2,
+    "mdmem.access": 1,
     "mdmem.entry": 1,
     "mdmem.finding": 1,
     "mdmem.gitrepo": 1,
@@ -44,9 +51,12 @@ LAYERS = {
 }
 # Outside library: the only units that import it.
 DOORS = {
+    "anyio": {"mdmem.mcp"},
     "click": {"mdmem.cli"},
     "frontmatter": {"mdmem.document"},
     "git": {"mdmem.gitrepo"},
+    "mcp": {"mdmem.mcp"},
+    "mcp_types": {"mdmem.mcp"},
     "pydantic": {"mdmem.entry"},
     "pydantic_core": {"mdmem.entry"},
     "whoosh": {"mdmem.index"},
@@ -148,4 +158,4 @@ def test_broad_excepts_are_the_boundaries() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
     ]
-    assert broad == ["mdmem.checks.engine", "mdmem.cli.main"]
+    assert broad == ["mdmem.checks.engine", "mdmem.cli.main", "mdmem.mcp.calling"]

@@ -13,7 +13,6 @@ from processes import run_at_once
 
 from mdmem.authoring.model import SaveResult, SaveStatus
 from mdmem.errors import MdmemError
-from mdmem.workspace import saves
 from mdmem.workspace.saves import Saves
 from mdmem.workspace.writing import WriteOptions
 
@@ -45,9 +44,7 @@ def create_many(number: int, root: str, commit: bool) -> list[str]:
 
 def save_many(number: int, root: str, writes: int, wait: float | None) -> list[str]:
     """Write as agents do and return what was answered; `wait` makes them impatient."""
-    if wait is not None:
-        vars(saves)["_WAIT"] = wait
-    agent = Saves(open_root(Path(root)))
+    agent = Saves(open_root(Path(root)), wait=30.0 if wait is None else wait)
     return [agent.save_decision(decision(title_of(number, turn)), "nav").status.value for turn in range(writes)]
 
 
@@ -65,8 +62,6 @@ def assert_clean(root: Path) -> None:
     """Hold that the checks find no error and nothing that was meant to be temporary is left."""
     assert run_mdmem("check", cwd=root).returncode == 0
     assert [path for path in snapshot(root) if "/." in path] == []
-
-
 
 
 def commits(folder: Path, since: str) -> list[tuple[str, ...]]:

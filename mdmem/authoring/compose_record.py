@@ -21,6 +21,7 @@ from mdmem.catalog import interpret
 from mdmem.document.layout import is_typed, rank_of
 from mdmem.document.parse import parse_document
 from mdmem.document.rationale import rationale_of, with_rationale
+from mdmem.document.relations import relation_item
 from mdmem.document.writing import restyled, scalar
 from mdmem.entry.model import Entry, Relation, Status
 from mdmem.errors import UsageError
@@ -66,7 +67,7 @@ def compose_record(record: Record, frame: Frame) -> Composed:
         "produced": frame.produced,
     }
     stated, body = stated_by(record, frame.relations)
-    content = _file(fields | stated, body).encode()
+    content = entry_text(fields | stated, body).encode()
     path = f"{frame.address}.md"
     document = parse_document(path, content)
     loaded = interpret(document)
@@ -120,11 +121,6 @@ def with_properties(composed: Composed, properties: str | None) -> Composed:
     return replace(composed, content=front + f"\n{PROPERTIES}: {scalar(properties)}".encode() + fence + body)
 
 
-def relation_lines(relations: Sequence[Relation]) -> str:
-    """Return relations as the lines of a list."""
-    return "".join(f"\n  - {{type: {scalar(one.type)}, to: {scalar(one.to)}}}" for one in relations)
-
-
 def _reasons(rationale: str) -> str:
     """Return the body that reads back as these reasons: below a mark, they would end at a heading of their own."""
     marked = with_rationale("", rationale)
@@ -144,7 +140,8 @@ def _cut(title: str) -> str:
     return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def _file(fields: Mapping[str, Any], body: str) -> str:
+def entry_text(fields: Mapping[str, Any], body: str) -> str:
+    """Return the text of an entry with those of its fields that say something, in the order of every new file."""
     stated = sorted(((name, value) for name, value in fields.items() if value), key=lambda pair: rank_of(pair[0]))
     front = ["---", *(f"{name}:{_written(name, value)}" for name, value in stated), "---", ""]
     text = body.strip("\n")
@@ -155,5 +152,5 @@ def _written(name: str, value: Any) -> str:
     if isinstance(value, str):
         return f" {restyled(value, None, is_typed=True) if is_typed(name) else scalar(value)}"
     if name == "relations":
-        return relation_lines(value)
+        return "".join(f"\n  - {relation_item(one)}" for one in value)
     return "".join(f"\n  - {scalar(item)}" for item in value)

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from mdmem.authoring.compose_record import (
     PROPERTIES,
-    Frame,
-    compose_record,
-    relation_lines,
     relation_properties,
     with_properties,
 )
 from mdmem.authoring.intent import Intent
 from mdmem.authoring.message import Deed, Verb
 from mdmem.authoring.model import SaveResult, SaveStatus
-from mdmem.authoring.placing import free_address, room_for
+from mdmem.authoring.placing import room_for
 from mdmem.authoring.plan import Change, Plan
 from mdmem.authoring.records import EntityRecord, MemoryScope, RelatedEntity
-from mdmem.authoring.saving import CLAIM_NOTHING, Planned, Saving, Stopped
+from mdmem.authoring.saving import Planned, Saving, Stopped, composed_for, planned_new
 from mdmem.catalog import Catalog, full_address
-from mdmem.dedup import Outcome
-from mdmem.document.edits import UnpatchableError, apply_edits, replace_in_body, replace_span
-from mdmem.document.layout import layout_of
+from mdmem.dedup import Outcome, Verdict
+from mdmem.document.edits import apply_edits, replace_in_body
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.patch import set_fields, verify
+from mdmem.document.patch import set_fields
+from mdmem.document.relations import add_relations
 from mdmem.entry.model import Entry, EntryType, Relation, Status
 from mdmem.errors import NotFoundError
 
@@ -45,7 +42,8 @@ def plan_entity(saving: Saving, record: EntityRecord) -> Planned | Stopped:
     properties = {f"{one.type} {to}": one.properties for one, to in related}
     relations = tuple(dict.fromkeys(Relation(one.type.value, to) for one, to in related))
     if known is None:
-        return _new(saving, record, relations, properties)
+        new = composed_for(saving, record, relations=relations)
+        return planned_new(saving, with_properties(new, relation_properties(None, properties)), Verdict(Outcome.NEW))
     return _update(saving, record, known, relations, properties)
 
 
@@ -82,41 +80,16 @@ def _target(saving: Saving, record: EntityRecord, related: RelatedEntity) -> str
     address = full_address(related.entity_id, near, catalog.addresses)
     if address is not None and address in catalog.entries:
         return address
-    named = [entry.address for entry in _entities(catalog) if _same_name(_name(entry), related.entity_id)]
-    named.sort(key=lambda one: (not one.startswith(f"{wing}/"), one))
+    # A name means what is near: those of other projects have to be written as addresses.
+    wings = {wing, *(one.name for one in catalog.wings.values() if one.is_shared)}
+    near_ones = [one for one in _entities(catalog) if one.wing in wings]
+    named = [entry.address for entry in near_ones if _same_name(_name(entry), related.entity_id)]
     if named:
-        return named[0]
-    known = {_name(entry): entry.address for entry in _entities(catalog)} | {one: one for one in catalog.entries}
+        return min(named, key=lambda one: (not one.startswith(f"{wing}/"), one))
+    known = {_name(entry): entry.address for entry in near_ones} | {one: one for one in catalog.entries}
     close = difflib.get_close_matches(related.entity_id, known, n=1, cutoff=0.4)
     hint = f"did you mean `{known[close[0]]}`?" if close else "save that one first"
     raise NotFoundError(f"there is no entity `{related.entity_id}` to relate to; {hint}")
-
-
-def _new(
-    saving: Saving, record: EntityRecord, relations: tuple[Relation, ...], properties: Mapping[str, Mapping[str, Any]]
-) -> Planned:
-    room = room_for(saving.settings, record.kind, saving.room)
-    wing = saving.target.wing
-    address = free_address(saving.catalog, wing, room, kind=record.kind, title=record.title, is_taken=saving.is_taken)
-    frame = Frame(
-        address=address,
-        status=saving.status,
-        today=saving.today,
-        focus=saving.focus,
-        agent=saving.agent,
-        relations=relations,
-    )
-    new = with_properties(compose_record(record, frame), relation_properties(None, properties))
-    path = f"{address}.md"
-    plan = Plan((*saving.target.manifests, Change(path, path, None, new.content)))
-    is_draft = saving.status is Status.DRAFT
-    result = SaveResult(
-        status=SaveStatus.SAVED,
-        artifact_id=address,
-        dedup_outcome=Outcome.NEW,
-        message=f"{address} is saved as a draft: {CLAIM_NOTHING}" if is_draft else f"{address} is saved",
-    )
-    return Planned(intent=Intent(plan=plan, deeds=(Deed(Verb.ADD, address),), agent=saving.agent), result=result)
 
 
 def _update(
@@ -128,9 +101,10 @@ def _update(
 ) -> Planned | Stopped:
     document = saving.catalog.document(known.path)
     after = _with_fact(document, record.fact)
-    merged = tuple(dict.fromkeys((*known.relations, *relations)))
-    if merged != known.relations:
-        after = _with_relations(parse_document(known.path, after), merged)
+    new = [one for one in relations if one not in known.relations]
+    if new:
+        patched = parse_document(known.path, after)
+        after = apply_edits(patched.data, add_relations(patched, new))
     fields: Mapping[str, Any] = document.fields or {}
     held = relation_properties(fields.get(PROPERTIES), properties)
     if held is not None:
@@ -151,22 +125,8 @@ def _with_fact(document: Document, fact: str) -> bytes:
     if document.body.strip() == fact.strip():
         return document.data
     body = document.body
-    start = len(body) - len(body.lstrip())
-    end = len(body.rstrip())
+    start, end, text = len(body) - len(body.lstrip()), len(body.rstrip()), fact.strip()
     if not body.strip():
-        line_break = b"" if document.data.endswith(b"\n") else b"\n"
-        return document.data + line_break + fact.strip().encode() + b"\n"
-    return apply_edits(document.data, replace_in_body(document, start, end - start, fact.strip()))
-
-
-def _with_relations(document: Document, relations: Sequence[Relation]) -> bytes:
-    """Return the file with other relations, and nothing else changed; raises UnpatchableError where that fails."""
-    layout = layout_of(document)
-    written = f"{layout.indent()}relations:{relation_lines(relations)}\n"
-    start, end = layout.lines("relations") if "relations" in layout.fields else (layout.gap("relations"),) * 2
-    edits = replace_span(document, layout.offset + start, layout.offset + end, written)
-    after = apply_edits(document.data, edits)
-    meant: list[Any] = [{"type": one.type, "to": one.to} for one in relations]
-    if not verify(document, parse_document(document.path, after), {"relations": meant}):
-        raise UnpatchableError(f"{document.path} could not be given other relations; write them by hand")
-    return after
+        closed = "" if document.data.endswith(b"\n") else "\n"
+        start, end, text = 0, len(body), f"{closed}\n{text}\n"
+    return apply_edits(document.data, replace_in_body(document, start, end - start, text))

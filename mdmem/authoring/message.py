@@ -21,6 +21,7 @@ class Verb(StrEnum):
     MOVE = "Move"
     REVIEW = "Review"
     SUPERSEDE = "Supersede"
+    TEND = "Tend"
     UPDATE = "Update"
     VERIFY = "Verify"
 

@@ -10,6 +10,9 @@ from typing import Any
 
 from mdmem.dedup import Outcome
 
+# How the message of a write begins that waits.
+NOT_YET = "not written yet: "
+
 
 class SaveStatus(StrEnum):
     """What became of a write, in the words of the contract."""
@@ -44,6 +47,11 @@ class SaveResult:
         return self.status is SaveStatus.PENDING_RETRY and not self.is_for_a_person
 
     @property
+    def is_refused(self) -> bool:
+        """Say whether the write cannot be done as things stand, so that to repeat it by itself is of no use."""
+        return not (self.is_there or self.waits or self.status is SaveStatus.BLOCKED_SCOPE)
+
+    @property
     def is_for_a_person(self) -> bool:
         """Say whether the write was stopped because a similar entry is there."""
         return self.dedup_outcome is Outcome.MANUAL_REVIEW
@@ -67,8 +75,8 @@ class BatchSaveResult:
         parts = (self.session, *self.decisions, *self.patterns)
         if all(part.is_there for part in parts):
             return SaveStatus.SAVED
-        lost = (part.status in (SaveStatus.FAILED, SaveStatus.BLOCKED_SCOPE) or part.is_for_a_person for part in parts)
-        return SaveStatus.FAILED if all(lost) else SaveStatus.PARTIAL
+        lost = all(not part.is_there and not part.waits for part in parts)
+        return SaveStatus.FAILED if lost else SaveStatus.PARTIAL
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as JSON values."""

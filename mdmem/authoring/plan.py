@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.authoring.renaming import Renaming, in_fewest
 from mdmem.authoring.writing import Writing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, taken
 from mdmem.state import write_lock
@@ -23,7 +24,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes in the order in which they are written, each of a file of its own; every rename comes after them."""
+    """Changes in the order in which they are written, each of a file of its own; every rename comes after them.
+
+    The renames of all that a folder holds are made as one where the system can.
+    """
 
     changes: tuple[Change, ...] = ()
 
@@ -87,13 +91,25 @@ def _write(root: Path, plan: Plan) -> None:
         for change in plan.changes:
             path = change.path
             writing.put(path, change.before, change.after)
-        for change in plan.changes:
-            path = change.to
-            if change.to != change.path:
-                writing.rename(change.path, change.to)
+        renames = {change.path: change.to for change in plan.changes if change.to != change.path}
+        writing.clear(renames)
+        for one in in_fewest(root, renames):
+            path = one.new
+            _rename(writing, one)
     except OSError as error:
         left = "" if writing.undo() else " and what was written before could not be taken back"
         then = "`mdmem check` says what is left to do" if left else "nothing was changed"
         raise EnvironmentFaultError(f"cannot write `{path}`: {error.strerror or error}{left}; {then}") from error
     finally:
         writing.close()
+
+
+def _rename(writing: Writing, one: Renaming) -> None:
+    try:
+        writing.rename(one.old, one.new)
+    except OSError:
+        # A container's layered file system gives no new name to a folder that came with the image.
+        if one.files == ((one.old, one.new),):
+            raise
+        for old, new in one.files:
+            writing.rename(old, new)

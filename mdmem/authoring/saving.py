@@ -22,7 +22,7 @@ from mdmem.dedup import Known, Outcome, Subject, Verdict, judge
 from mdmem.document.edits import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import Entry, EntryType, Relation, Status
 from mdmem.errors import LostRaceError
 from mdmem.settings import Settings
 
@@ -87,14 +87,14 @@ def plan_saving(saving: Saving, record: Record) -> Planned | Stopped:
 
     Raises UsageError and UnpatchableError for what cannot be done as it was asked for.
     """
-    composed = _composed(saving, record)
+    composed = composed_for(saving, record)
     match record:
         case DecisionRecord():
             return _plan_decision(saving, record, composed)
         case PatternRecord():
             known = _equal_pattern(saving.catalog, composed.entry)
-            return _duplicate(saving, known, 1.0) if known else _planned(saving, composed, Verdict(Outcome.NEW))
-    return _planned(saving, composed, None)
+            return _duplicate(saving, known, 1.0) if known else planned_new(saving, composed, Verdict(Outcome.NEW))
+    return planned_new(saving, composed, None)
 
 
 def subject_of(entry: Entry, body: str) -> Subject:
@@ -106,7 +106,10 @@ def subject_of(entry: Entry, body: str) -> Subject:
     return Subject(entry.title, body[start:end].strip())
 
 
-def _composed(saving: Saving, record: Record, supersedes: tuple[str, ...] = ()) -> Composed:
+def composed_for(
+    saving: Saving, record: Record, *, supersedes: tuple[str, ...] = (), relations: tuple[Relation, ...] = ()
+) -> Composed:
+    """Return the file of a record's new entry, at an address that nobody has; raises UsageError."""
     room = room_for(saving.settings, record.kind, saving.room)
     address = free_address(
         saving.catalog, saving.target.wing, room, kind=record.kind, title=record.title, is_taken=saving.is_taken
@@ -119,6 +122,7 @@ def _composed(saving: Saving, record: Record, supersedes: tuple[str, ...] = ()) 
         agent=saving.agent,
         supersedes=supersedes,
         produced=saving.produced,
+        relations=relations,
     )
     return compose_record(record, frame)
 
@@ -136,7 +140,7 @@ def _plan_decision(saving: Saving, record: DecisionRecord, composed: Composed) -
         verdict = Verdict(Outcome.NEW, None, verdict.similarity)
     if verdict.outcome is Outcome.SUPERSEDE and verdict.candidate is not None:
         return _plan_supersession(saving, record, verdict, subject.fingerprint)
-    return _planned(saving, composed, verdict, fingerprint=subject.fingerprint)
+    return planned_new(saving, composed, verdict, fingerprint=subject.fingerprint)
 
 
 def _judged(saving: Saving, subject: Subject) -> Verdict:
@@ -177,7 +181,10 @@ def _equal_pattern(catalog: Catalog, new: Entry) -> str | None:
 
 def _plan_supersession(saving: Saving, record: DecisionRecord, verdict: Verdict, fingerprint: str) -> Planned | Stopped:
     catalog = saving.catalog
-    old, new = catalog.entries[verdict.candidate or ""], _composed(saving, record, (verdict.candidate or "",))
+    old, new = (
+        catalog.entries[verdict.candidate or ""],
+        composed_for(saving, record, supersedes=(verdict.candidate or "",)),
+    )
     try:
         # As it will be once somebody approves it: what cannot be approved is better refused now.
         refuse_unfit(catalog, old, replace(new.entry, status=Status.ACTIVE), instead="supersede that one")
@@ -186,10 +193,10 @@ def _plan_supersession(saving: Saving, record: DecisionRecord, verdict: Verdict,
         again = f"read `{heads[0]}`, then repeat this call with `supersedes` set to it if this one replaces it"
         return Stopped(result=replace(failed(str(error), again), candidate_id=heads[0]))
     flips = () if saving.status is Status.DRAFT else (ended(catalog, old, new.entry.address, today=saving.today),)
-    return _planned(saving, new, verdict, flips=flips, fingerprint=fingerprint)
+    return planned_new(saving, new, verdict, flips=flips, fingerprint=fingerprint)
 
 
-def _planned(
+def planned_new(
     saving: Saving,
     new: Composed,
     verdict: Verdict | None,
@@ -197,6 +204,7 @@ def _planned(
     flips: tuple[Change, ...] = (),
     fingerprint: str | None = None,
 ) -> Planned:
+    """Return what writes a new entry, with what its coming ends, and the answer to it."""
     address, path = new.entry.address, new.entry.path
     # The newer entry comes before what it ends: where writing ends between the two, `check --fix` follows its claim.
     changes = (*saving.target.manifests, Change(path, path, None, new.content), *flips)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from stat import S_IMODE
 
 from mdmem.state import default_mode, write_whole
 
-_SUFFIX = ".mdmem-tmp"
+TEMPORARY = ".mdmem-tmp"
 
 
 class Writing:
@@ -31,7 +31,7 @@ class Writing:
         """Write the new bytes of a file beside it, down to the disk; raises OSError."""
         target = self._root / path
         self._make_folder(target.parent)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=TEMPORARY, dir=target.parent)
         self._prepared[path] = Path(name)
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -53,8 +53,13 @@ class Writing:
             self._prepared[path].replace(target)
         self._undoing.append(target.unlink if before is None else lambda: write_whole(target, before))
 
+    def clear(self, paths: Iterable[str]) -> None:
+        """Remove what a killed writer left beside files that are to be renamed; what is prepared is in place by now."""
+        for folder in {(self._root / path).parent for path in paths}:
+            _remove_left_over(folder)
+
     def rename(self, path: str, to: str) -> None:
-        """Rename a file and remove the folders that it leaves empty; raises OSError."""
+        """Rename a file, or a folder, and remove the folders that it leaves empty; raises OSError."""
         old, new = self._root / path, self._root / to
         self._make_folder(new.parent)
         old.rename(new)
@@ -93,7 +98,7 @@ def _rename_back(new: Path, old: Path) -> None:
 def _remove_left_over(folder: Path) -> None:
     """Remove what a killed writer had prepared: whoever holds the lock is the only one alive."""
     for name in os.listdir(folder):  # noqa: PTH208  # one call for a folder of ten thousand names
-        if name.endswith(_SUFFIX) and name.startswith("."):
+        if name.endswith(TEMPORARY) and name.startswith("."):
             with contextlib.suppress(OSError):
                 (folder / name).unlink()
 

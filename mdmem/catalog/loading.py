@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.cache import CACHE_VERSION, bounded, from_cache, to_cache, wing_from_cache
+from mdmem.catalog.hiding import Hiding, SeenAddresses, without_hidden_wings
 from mdmem.catalog.links import is_entry_place, is_manifest, with_full_links
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.parsed import Parsed
@@ -14,19 +15,25 @@ from mdmem.catalog.reading import Loaded, interpret, iter_documents, read_manife
 from mdmem.entry.model import Wing, wing_to_json
 from mdmem.finding import Finding
 from mdmem.state import read_json, write_json
-from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, read_one
+from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, access_to, read_one
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
 
 
 def load(tree: Tree, *, parsed: Parsed | None = None) -> Catalog:
-    """Load every file of a tree, parsing those that were not parsed before: what `check` reads."""
+    """Load every file of a tree, parsing those that were not parsed before: what `check` reads.
+
+    Entries keep their links into wings that a narrowed tree does not show, so that no check takes them for silent.
+    """
     return _Loading(tree).whole(parsed or Parsed())
 
 
 def load_cached(tree: Tree, cache: Path) -> Catalog:
-    """Load a tree through the cache of parsed entries, reading only content that was never parsed before."""
+    """Load a tree through the cache of parsed entries, reading only content that was never parsed before.
+
+    Entries have no links into wings that a narrowed tree does not show.
+    """
     return _Loading(tree).through(cache)
 
 
@@ -53,6 +60,7 @@ class _Loading:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
+        self.access = access_to(tree)
         listed = tree.files()
         self.entry_files = tuple(file for file in listed if is_entry_place(file.path))
         self.others = tuple(file for file in listed if not is_entry_place(file.path))
@@ -81,8 +89,10 @@ class _Loading:
         learned = {digests[path]: to_cache(one) for path, one in read.items() if not one.is_closed}
         learned |= self._learn_manifests(known, digests)
         if learned:
-            _remember(cache, known=bounded(known, set(digests.values())), recent=recent | learned)
-        return self._catalog(loaded | read, digests)
+            # Whoever sees a part cannot tell what is used.
+            kept = known if self.access.is_narrow else bounded(known, set(digests.values()))
+            _remember(cache, known=kept, recent=recent | learned)
+        return self._catalog(loaded | read, digests, shows_hidden=False)
 
     def _remembered(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Loaded]:
         found = {}
@@ -117,12 +127,17 @@ class _Loading:
         self.documents[document.path] = document
         return interpret(document)
 
-    def _catalog(self, loaded: Mapping[str, Loaded], digests: Mapping[str, str] | None = None) -> Catalog:
+    def _catalog(
+        self, loaded: Mapping[str, Loaded], digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True
+    ) -> Catalog:
         everything = {file.path: loaded.get(file.path) or unreadable(file) for file in self.entry_files}
         findings = [finding for one in everything.values() for finding in one.findings]
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
-        addresses = frozenset(path.removesuffix(".md") for path in everything)
-        entries = (with_full_links(one.entry, addresses) for one in everything.values() if one.entry is not None)
+        known = frozenset(path.removesuffix(".md") for path in everything)
+        addresses = SeenAddresses(known, self.access) if self.access.is_narrow else known
+        entries = [with_full_links(one.entry, addresses) for one in everything.values() if one.entry is not None]
+        if self.access.is_narrow and not shows_hidden:
+            entries = [Hiding(self.access, addresses).entry(entry) for entry in entries]
         return Catalog(
             tree=self.tree,
             entries={entry.address: entry for entry in entries},
@@ -150,7 +165,8 @@ class _Loading:
 
     def _wings(self) -> dict[str, Wing]:
         found = {file.path.split("/")[0]: Wing(name=file.path.split("/")[0]) for file in self.entry_files}
-        return dict(sorted({**found, **self.stated_wings}.items()))
+        stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
+        return dict(sorted({**found, **stated}.items()))
 
 
 def settings_bytes(tree: Tree) -> bytes | Unreadable:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mdmem.access import Access
+from mdmem.catalog.hiding import Hiding, SeenAddresses, is_hidden_path
 from mdmem.catalog.links import may_hide_entries
-from mdmem.catalog.reading import Loaded, iter_documents, unreadable
+from mdmem.catalog.reading import Loaded, interpret, iter_documents, unreadable
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
 from mdmem.finding import Finding, Place
 from mdmem.lineage import Lineage
-from mdmem.tree import Tree, TreeFile, Unreadable, read_one
+from mdmem.tree import Tree, TreeFile, Unreadable, access_to, read_one
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
@@ -26,6 +28,7 @@ class Catalog:
 
     `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
     `others` is everything else below the root; `sizes` the bytes of each entry's body, blank ends left out.
+    Of a tree that is narrowed to some wings, what is shown names nothing of the others; documents are as written.
     """
 
     tree: Tree
@@ -45,9 +48,52 @@ class Catalog:
         return Lineage(self.entries)
 
     @cached_property
-    def addresses(self) -> frozenset[str]:
-        """Return every address that a file stands at, readable or not."""
-        return frozenset(self.entries) | {path.removesuffix(".md") for path in self.broken}
+    def addresses(self) -> Set[str]:
+        """Return every address that a file stands at, readable or not.
+
+        Each address of a wing that is not seen counts as one of them, and none of those is listed.
+        """
+        found = frozenset(self.entries) | {path.removesuffix(".md") for path in self.broken}
+        return SeenAddresses(found, self.access) if self.access.is_narrow else found
+
+    @cached_property
+    def access(self) -> Access:
+        """Return what the tree is narrowed to."""
+        return access_to(self.tree)
+
+    @cached_property
+    def hiding(self) -> Hiding:
+        """Return what takes out the links that lead where the caller may not look."""
+        return Hiding(self.access, self.addresses)
+
+    def hides(self, link: str, near: str = "") -> bool:
+        """Say whether a link leads into a wing that is not seen; `near` is the address of what holds it."""
+        return self.access.is_narrow and self.hiding.hides(link, near or "-/-/-")
+
+    def hides_path(self, path: str) -> bool:
+        """Say whether a file, counted from the root, lies in a wing that is not seen."""
+        return is_hidden_path(path, self.access)
+
+    def names_hidden(self, text: str, path: str) -> bool:
+        """Say whether a text of a file names an address of a wing that is not seen."""
+        return self.access.is_narrow and self.hiding.names(text, _near(path))
+
+    def stated(self, address: str) -> Entry:
+        """Return an entry as its file states it, with the links that are not shown: for those who write it back."""
+        found = interpret(self.document(f"{address}.md")).entry if self.access.is_narrow else None
+        return found or self.entries[address]
+
+    def shown_fields(self, document: Document) -> dict[str, Any]:
+        """Return the front matter of a document as the caller may see it."""
+        fields = dict(document.fields or {})
+        return self.hiding.fields(fields, _near(document.path)) if self.access.is_narrow else fields
+
+    def shown_body(self, document: Document) -> str:
+        """Return the body of a document as the caller may see it."""
+        return self._shown(document.body, document.path)
+
+    def _shown(self, body: str, path: str) -> str:
+        return self.hiding.body(body, _near(path)) if self.access.is_narrow else body
 
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
@@ -67,17 +113,20 @@ class Catalog:
         return self._documents[path]
 
     def body(self, address: str) -> str:
-        """Return the body of an entry as its file holds it; raises GoneError where it went away meanwhile."""
+        """Return the body of an entry as the caller may see it; raises GoneError where it went away meanwhile."""
         path = f"{address}.md"
         if path in self._documents:
-            return self._documents[path].body
+            return self.shown_body(self._documents[path])
         content = read_one(self.tree, path)
         if isinstance(content, Unreadable):
             raise GoneError(f"{path} went away while it was read: {content.reason.lower()}; ask again")
-        return body_of(content)
+        return self._shown(body_of(content), path)
 
     def bodies(self, addresses: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-        """Yield address, body and digest of entries as they are now; what cannot be read any more is left out."""
+        """Yield address, body and digest of entries as they are now; what cannot be read any more is left out.
+
+        A body is as its file holds it, hidden references and all: for the index and comparisons, not to be shown.
+        """
         wanted = [f"{address}.md" for address in addresses if address in self.entries]
         for path, content in self.tree.read(wanted):
             if not isinstance(content, Unreadable):
@@ -96,3 +145,8 @@ class Catalog:
     def place(self, address: str, name: str, item: int | None = None) -> Place:
         """Return where a field of an entry stands."""
         return self.document(f"{address}.md").place(name, item)
+
+
+def _near(path: str) -> str:
+    """Return the address to count short links from; a manifest lies in no room."""
+    return path.removesuffix(".md") if path.count("/") > 1 else f"{path.split('/', 1)[0]}/-/-"

@@ -7,8 +7,7 @@ Fails:
 
     MyApp/Business Rules/Use UTC.md
 
-Fix: rename it with `git mv`, here to `my_app/business-rules/use-utc.md`, and write the new address in the entries that
-link to it.
+Fix: rename it with `mdmem mv`, here to `my_app/business-rules/use-utc`, which rewrites the links to it, too.
 `mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
@@ -17,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.layout import MOVING, at_path
+from mdmem.checks.layout import at_path, renaming
 from mdmem.checks.moving import with_name
 from mdmem.checks.names import is_well_formed, well_formed, why_not_on_windows
 from mdmem.checks.prefixes import files_and_folders
@@ -39,6 +38,5 @@ def find(case: Case) -> Iterator[Finding]:
         if is_well_formed(kind, name) or not name.isprintable() or why_not_on_windows(name):
             continue
         better = well_formed(kind, name)
-        help_ = f"rename it to `{better}` {MOVING}" if better else f"rename it {MOVING}"
-        shown = at_path(CODE, path, f"the {kind} `{name}` is not {written}", help_)
+        shown = at_path(CODE, path, f"the {kind} `{name}` is not {written}", renaming(place, path, better))
         yield with_name(shown, case, place, better) if better else shown

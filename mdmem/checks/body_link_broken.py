@@ -45,6 +45,8 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         if found.path is not None and not _is_lost(found.path, present, tracked):
             continue
+        if found.path is not None and case.catalog.hides_path(found.path):
+            continue
         if found.path is None and not _is_address(found, case.prose[found.address]):
             continue
         fate = missing.fate(found.path or found.link.target, found.address)

@@ -8,8 +8,7 @@ Fails:
     app/rules/use-utc.md
     app/rules/Use-UTC.md
 
-Fix: rename one of them with `git mv` and write the new address in the entries that link to it, or merge the two into
-one entry.
+Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
 `mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
@@ -18,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.layout import MOVING, at_path
+from mdmem.checks.layout import at_path, renaming
 from mdmem.checks.moving import apart
 from mdmem.checks.twins import composed, twins
 from mdmem.finding import Finding, Place, Severity
@@ -32,6 +31,6 @@ def find(case: Case) -> Iterator[Finding]:
     for pair in twins(case, lambda name: composed(name).lower()):
         if composed(pair.first) != composed(pair.second):
             message = f"`{pair.second}` and `{pair.first}` differ only in case"
-            help_ = f"rename one of them {MOVING}"
+            help_ = renaming(pair.second, pair.second_path)
             shown = at_path(CODE, pair.second_path, message, help_, other=Place(pair.first_path))
             yield apart(shown, case, pair.second)

@@ -8,8 +8,8 @@ Fails:
     app/rules/a.md    status: active    conflicts_with: [app/rules/b]
     app/rules/b.md    status: active
 
-Fix: write `status: deprecated`, `deprecated_at` and `deprecated_reason` in one, or name the shared entry under
-`overrides` in the project's. Where both hold, narrow one with `applies_to` or `focus`, and remove `conflicts_with`.
+Fix: end one with `mdmem deprecate`, or name the shared entry under `overrides` in the project's. Where both hold,
+narrow one with `applies_to` or `focus`, and remove `conflicts_with`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         seen.add(pair)
         message = f"contradicts `{link.target}`, and both are in force"
-        help_ = "end one with `status: deprecated` and `deprecated_reason`, or narrow one and remove `conflicts_with`"
+        help_ = f"end one, as with `mdmem deprecate {link.target} --reason TEXT`, or narrow one and remove the link"
         place = case.catalog.place(link.entry.address, link.field, link.item)
         other = case.link_place(link.target, link.field, link.entry.address)
         yield Finding(CODE, message, place, help_, link.entry.address, other=other)

@@ -28,5 +28,6 @@ def find(case: Case) -> Iterator[Finding]:
     for entry in case.changes.gone:
         if case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
-            help_ = "bring the file back, then end it with `mdmem deprecate` or `mdmem supersede`"
+            ways = f"`mdmem deprecate {entry.address}` or `mdmem supersede {entry.address}`"
+            help_ = f"bring the file back, then end it with {ways}"
             yield Finding(CODE, message, Place(entry.path), help_, entry.address)

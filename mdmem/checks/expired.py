@@ -8,7 +8,7 @@ Fails:
     status: active
     expires_at: 2026-06-30
 
-Fix: write `status: deprecated`, `deprecated_at` and `deprecated_reason`, or a later `expires_at`, or none.
+Fix: end it with `mdmem deprecate`, or write a later `expires_at`, or none.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         days = (case.today - day_of(entry.expires_at)).days
         message = f"expired {days} {'day' if days == 1 else 'days'} ago, on {day_of(entry.expires_at)}"
-        help_ = "write `status: deprecated`, `deprecated_at` and `deprecated_reason`, or a later `expires_at`"
+        help_ = f"end it with `mdmem deprecate {entry.address} --reason TEXT`, or write a later `expires_at`"
         yield case.on_entry(CODE, entry, message, help_, field="expires_at")

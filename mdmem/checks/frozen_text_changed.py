@@ -11,7 +11,7 @@ Fails:
     now:     Times are stored in local time.      (status: active, version: 1 in both)
 
 Fix: take the change back and write a successor with `mdmem supersede`; raise `version` if it is the same rule, told
-better; add `editorial_at: YYYY-MM-DD` if only a slip was corrected.
+better; `mdmem edit --editorial` adds `editorial_at: YYYY-MM-DD` if only a slip was corrected.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def find(case: Case) -> Iterator[Finding]:
         what = "title" if one.keeps_text else "text"
         message = f"the {what} of {_article(one.before.type)} in force changed, and its `version` did not"
         version = (one.before.version or 1) + 1
-        help_ = f"supersede it, or write `version: {version}`; for a corrected slip add `editorial_at: {case.today}`"
+        slip = f"for a corrected slip run `mdmem edit --editorial {one.after.address}`"
+        help_ = f"supersede it instead, with `mdmem supersede`, or write `version: {version}`; {slip}"
         place = case.catalog.place(one.after.address, "title") if one.keeps_text else first_reworded(case, one)
         yield Finding(CODE, message, place, help_, one.after.address, severity=severity)
 

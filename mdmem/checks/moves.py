@@ -70,7 +70,7 @@ class Move:
 
     @cached_property
     def _addresses_after(self) -> frozenset[str]:
-        stay = self.case.catalog.addresses - self.addresses.keys()
+        stay = frozenset(self.case.catalog.addresses) - self.addresses.keys()
         return stay.union(new.removesuffix(".md") for new in self.moves.values() if is_entry_place(new))
 
     @property

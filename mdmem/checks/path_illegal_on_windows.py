@@ -8,7 +8,7 @@ Fails:
     app/rules/aux.md
     app/rules/when: now.md
 
-Fix: rename it with `git mv`, and where it is an entry, write the new address in the entries that link to it.
+Fix: rename an entry, a room or a wing with `mdmem mv`, which rewrites the links to it, another file with `git mv`.
 `mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
-from mdmem.checks.layout import MOVING, at_path
+from mdmem.checks.layout import at_path, renaming
 from mdmem.checks.moving import with_name
 from mdmem.checks.names import well_formed, why_not_on_windows
 from mdmem.checks.prefixes import files_and_folders
@@ -37,7 +37,8 @@ def find(case: Case) -> Iterator[Finding]:
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"
-            shown, better = at_path(CODE, path, message, f"rename it {MOVING}"), _better(place, path)
+            better = _better(place, path)
+            shown = at_path(CODE, path, message, renaming(place, path, better))
             yield with_name(shown, case, place, better) if better else shown
 
 

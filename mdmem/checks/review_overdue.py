@@ -10,8 +10,8 @@ Fails:
     status: active
     created_at: 2023-02-01
 
-Fix: read it against the code. Where it holds, write today's date in `verified_at`; else write `status: deprecated`,
-`deprecated_at`, and `superseded_by` with what holds instead or `deprecated_reason`.
+Fix: read it against the code. Where it holds, run `mdmem verify`; else `mdmem supersede` with what holds instead, or
+`mdmem deprecate`.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         field = "verified_at" if entry.verified_at else "created_at"
         message = f"not verified for {(case.today - max(dates)).days} days"
-        help_ = f"read it against the code, then write `verified_at: {case.today}`"
+        help_ = f"read it against the code, then run `mdmem verify {entry.address}`"
         yield case.on_entry(CODE, entry, message, help_, field=field)

@@ -8,7 +8,7 @@ Fails:
     app/rules/new.md    status: draft         supersedes: [app/rules/old]
     app/rules/old.md    status: deprecated    superseded_by: [app/rules/new]
 
-Fix: write `status: active` in the draft once it is approved. Until then write `status: active` in the old entry, and
+Fix: run `mdmem approve` for the draft. Until then write `status: active` in the old entry, and
 remove `superseded_by` and `deprecated_at` from it.
 `mdmem check --unsafe-fixes` does it where one answer is likely.
 """
@@ -34,10 +34,10 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         if case.catalog.entries[edge.old].status is Status.DEPRECATED:
             message = f"deprecated in favour of `{edge.new}`, which is still a draft"
-            help_ = f"write `status: active` in `{edge.new}.md` if approved; else write it here without `superseded_by`"
+            help_ = f"run `mdmem approve {edge.new}`, or write `status: active` here without `superseded_by`"
         else:
             message = f"names `{edge.new}` as successor, which is still a draft"
-            help_ = f"remove `superseded_by` until `{edge.new}.md` says `status: active`"
+            help_ = f"remove `superseded_by`; `mdmem approve {edge.new}` writes it in its time"
         place = case.link_place(edge.old, "superseded_by", edge.new)
         shown = Finding(CODE, message, place, help_, edge.old, other=case.catalog.place(edge.new, "status"))
         yield with_choice(shown, "Keep the old entry in force", reviving, case, edge.old, edge.new)

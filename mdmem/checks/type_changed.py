@@ -8,7 +8,7 @@ Fails:
     base:    type: invariant
     now:     type: note
 
-Fix: write the old type again, and a new entry of the other type that supersedes this one.
+Fix: write the old type again, and a new entry of the other type that supersedes this one, with `mdmem supersede`.
 """
 
 from __future__ import annotations
@@ -27,5 +27,6 @@ def find(case: Case) -> Iterator[Finding]:
     for one in case.changes.changed:
         was, now = one.before.type, one.after.type
         if was is not now:
-            help_ = f"write `type: {was}` again, and supersede it by a new {now} if that is what it became"
+            put = f"`mdmem supersede {one.after.address} --type {now}`"
+            help_ = f"write `type: {was}` again; {put} replaces it by a new {now} if that is what it became"
             yield case.on_entry(CODE, one.after, f"the type was `{was}` and is `{now}`", help_, field="type")

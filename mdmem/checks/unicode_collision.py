@@ -8,8 +8,7 @@ Fails:
     app/rules/cafe\\u0301.md
     app/rules/caf\\u00e9.md
 
-Fix: rename one of them with `git mv` and write the new address in the entries that link to it, or merge the two into
-one entry.
+Fix: rename one of them with `mdmem mv`, which rewrites the links to it, or merge the two into one entry.
 `mdmem check --unsafe-fixes` does it where one answer is likely.
 """
 
@@ -18,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.layout import MOVING, at_path
+from mdmem.checks.layout import at_path, renaming
 from mdmem.checks.moving import apart
 from mdmem.checks.twins import composed, twins
 from mdmem.finding import Finding, Place, Severity
@@ -31,6 +30,6 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each pair, at the second."""
     for pair in twins(case, composed):
         message = f"`{ascii(pair.second)[1:-1]}` and `{ascii(pair.first)[1:-1]}` look the same"
-        help_ = f"rename one of them {MOVING}"
+        help_ = renaming(pair.second, pair.second_path)
         shown = at_path(CODE, pair.second_path, message, help_, other=Place(pair.first_path))
         yield apart(shown, case, pair.second)

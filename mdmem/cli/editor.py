@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
+# A script in the place of an editor may never give up.
+_MOST_ROUNDS = 50
 
 
 def piped_text(body: str | None) -> str | None:
@@ -73,6 +75,7 @@ class Typed:
         """Take the file and what it is to hold at first; nothing is opened yet."""
         self._workspace = workspace
         self.path, self.first, self.is_written = path, first, False
+        self._rounds = 0
 
     def ask(self, content: bytes, notes: Sequence[bytes] = ()) -> bytes:
         """Open a text in the editor, with notes above it, and return what is left without them; empty for no file.
@@ -81,6 +84,9 @@ class Typed:
         """
         from mdmem.authoring.editing import with_notes, without_notes
 
+        self._rounds += 1
+        if self._rounds > _MOST_ROUNDS:
+            raise EnvironmentFaultError(f"the editor left a faulty text {_MOST_ROUNDS} times; nothing is written")
         self.path.write_bytes(with_notes(content, notes))
         try:
             _run(self._workspace, self.path)

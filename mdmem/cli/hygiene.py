@@ -12,25 +12,44 @@ from mdmem.cli.completion import complete_wing
 @click.option(
     "--wing", "-w", metavar="WING", shell_complete=complete_wing, help="One wing; without it all are examined."
 )
+@click.option(
+    "--scope",
+    type=click.Choice(["global", "project", "focus"]),
+    help="Only the shared wings, the projects' own, or what has a focus.",
+)
 @click.option("--pending-only", is_flag=True, help="Only the writes that did not complete.")
 @click.option("--record", is_flag=True, help="Write today's date into the manifests as `last_hygiene_at`.")
+@click.option("--commit/--no-commit", default=None, help="Commit what --record writes.  [default: settings]")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Cases shown of each kind; 0 shows all."
+)
 @format_option("text", "json", "markdown")
 @global_options
-def command(given: Globals, form: str, wing: str | None, *, pending_only: bool, record: bool) -> int:
+def command(
+    given: Globals,
+    form: str,
+    *,
+    wing: str | None,
+    scope: str | None,
+    pending_only: bool,
+    record: bool,
+    commit: bool | None,
+    limit: int,
+) -> int:
     """Show what needs maintenance, and what to type next; no entry is changed.
 
-    Duplicates, decisions and patterns that nobody looked at for long, entities of one name, writes that did not
-    complete, rules whose code changed since, citations of what is superseded, copies of shared rules, empty rooms.
+    Writes that did not complete, rules whose code changed since, duplicates, entities of one name, copies of shared
+    rules, citations of what is superseded, decisions and patterns that nobody looked at for long, empty rooms.
     """
     from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
     from mdmem.workspace.tending import Tending
 
-    asked = Tending(wing=wing, pending_only=pending_only, record=record)
+    asked = Tending(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
     tended = open_workspace(given).hygiene(asked)
     if form == "text":
-        print_text(hygiene_text(tended, given.ink()))
+        print_text(hygiene_text(tended, given.ink(), limit=limit))
         for remark in tended.remarks:
             given.remark(remark)
     else:
-        print_text(hygiene_json(tended) if form == "json" else hygiene_markdown(tended))
+        print_text(hygiene_json(tended) if form == "json" else hygiene_markdown(tended, limit=limit))
     return 0

@@ -23,6 +23,7 @@ COMMANDS = {
     "list": ("list", "List entries, narrowed by filters."),
     "search": ("search", "Find entries by words; superseded ones yield what replaced them."),
     "retrieve": ("retrieve", "Answer what is binding here, now, in order, within a budget."),
+    "context": ("context", "Compile what matters for a goal, in facets: a working set to start from."),
     "supersede": ("supersede", "Put an entry, new or there already, in the place of another."),
     "approve": ("approve", "Put a draft in force, and end what it supersedes."),
     "review": ("review", "Put an entry under review, or end the review."),
@@ -37,6 +38,7 @@ COMMANDS = {
     "pending": ("pending", "List the writes that failed on the way; try them again, or give one up."),
     "token": ("token", "Get a one-time token for a write to a shared wing."),
     "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),
+    "mcp": ("mcp", "Serve the memory to agents over the Model Context Protocol."),
 }
 
 

@@ -54,8 +54,9 @@ def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     pending = Saves(open_workspace(given)).pending
     write = pending.get(id_)
     named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
-    if not is_sure:
-        click.confirm(f"give up {named} for good?", abort=True, err=True)
+    if not is_sure and not click.confirm(f"give up {named} for good?", err=True):
+        given.remark(f"{named} still waits")
+        return 1
     pending.drop(write.id)
     given.remark(f"{named} is given up")
     return 0

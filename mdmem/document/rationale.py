@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_LINE = re.compile(r"^Rationale:[ \t]*", re.MULTILINE)
+# No blanks after the colon: they may be code that was blanked out.
+_LINE = re.compile(r"^Rationale:", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+Rationale[ \t]*#*[ \t]*$", re.MULTILINE)
 _NEXT = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 

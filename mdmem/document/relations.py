@@ -1,13 +1,17 @@
-"""A patch of one relation: the bytes of the address that it leads to."""
+"""Patches of relations: the bytes of the address that one leads to, and those of more of them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import yaml
 
 from mdmem.document.edits import apply_edits, replace_span
 from mdmem.document.items import change_scalar
-from mdmem.document.layout import layout_of
+from mdmem.document.layout import Layout, layout_of
 from mdmem.document.parse import Document, parse_document
+from mdmem.document.writing import scalar
+from mdmem.entry.model import Relation
 from mdmem.finding import Edit
 
 _NAME, _KEY = "relations", "to"
@@ -38,3 +42,39 @@ def _meant(document: Document, item: int, to: str) -> dict[str, object]:
     if not isinstance(value, list):
         return fields | {_NAME: {**value, _KEY: to}}
     return fields | {_NAME: [*value[:item], {**value[item], _KEY: to}, *value[item + 1 :]]}
+
+
+def add_relations(document: Document, relations: Sequence[Relation]) -> tuple[Edit, ...]:
+    """Return the edits that put relations behind those that are there, in the style of the last one.
+
+    Proved as every patch of a front matter is.
+    """
+    layout = layout_of(document)
+    at, text = _more(layout, relations)
+    edits = replace_span(document, layout.offset + at, layout.offset + at, text)
+    after = parse_document(document.path, apply_edits(document.data, edits))
+    known = layout.fields.get(_NAME) or []
+    meant = [*(known if isinstance(known, list) else [known]), *({"type": one.type, _KEY: one.to} for one in relations)]
+    if after.body != document.body or after.fields != dict(layout.fields) | {_NAME: meant}:
+        raise layout.refusal("would change in more than what was asked for", "write the relations by hand")
+    return edits
+
+
+def relation_item(relation: Relation) -> str:
+    """Return a relation as an item of a list."""
+    return f"{{type: {scalar(relation.type)}, {_KEY}: {scalar(relation.to)}}}"
+
+
+def _more(layout: Layout, relations: Sequence[Relation]) -> tuple[int, str]:
+    node = layout.fields.nodes(_NAME)[1] if _NAME in layout.fields else None
+    items = node.value if isinstance(node, yaml.SequenceNode) else []
+    at = layout.gap(_NAME) if node is None else layout.lines(_NAME)[1]
+    if items and isinstance(node, yaml.SequenceNode) and node.flow_style:
+        return items[-1].end_mark.index, "".join(f", {relation_item(one)}" for one in relations)
+    key, lead = "" if node is not None else f"{layout.indent()}{_NAME}:\n", f"{layout.indent()}  - "
+    if items:
+        last = items[-1].start_mark.index
+        lead = layout.front[layout.line_start(last) : last]
+    return at, (key + "".join(f"{lead}{relation_item(one)}\n" for one in relations)).replace(
+        "\n", layout.line_break(at)
+    )

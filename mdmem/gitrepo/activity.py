@@ -13,6 +13,8 @@ from mdmem.gitrepo.process import Repository, pathspec, records, run
 _HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
 # git reads no date before it.
 _EPOCH = date(1970, 1, 2)
+# git compares every changed path with each of them, and a command line has an end: of more places all are asked for.
+_MOST_PLACES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
     """Return when the files at or below some paths last changed, asked of one git process.
 
     What a merge brought counts with the day of the merge: it was not here before. `until` is the commit to look from,
-    HEAD where it is None. A repository without a commit has no changes.
+    HEAD where it is None. A repository without a commit has no changes. Raises GitError where git does not answer.
     """
     arguments = [
         *("log", "-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"),
@@ -37,13 +39,19 @@ def last_changes(repository: Repository, places: Sequence[str], *, since: date, 
         # A day begins elsewhere up to 14 hours earlier.
         start = datetime.combine(since - timedelta(days=1), time(), UTC)
         arguments.append(f"--since={start.isoformat()}")
-    paths = ["--", *(pathspec(place) for place in places)]
+    paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
     try:
-        printed = run(repository.top, *arguments, until or "HEAD", *paths)
+        printed = run(repository.top, *arguments, until or "HEAD", "--", *paths)
     except GitError:
+        if _has_commit(repository):
+            raise
         return Activity()
     cut = _cut_commits(repository)
     return Activity(_newest(records(printed), cut), bool(cut))
+
+
+def _has_commit(repository: Repository) -> bool:
+    return bool(run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)))
 
 
 def _newest(printed: Sequence[str], cut: frozenset[str]) -> dict[str, date]:

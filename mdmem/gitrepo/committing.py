@@ -38,9 +38,11 @@ def commit_paths(
     intended: set[str] = set()
     try:
         return in_turn(repository, lambda: _attempt(asked, intended), wait=wait)
+    except OSError as error:
+        raise NotCommittedError(f"git could not be run: {error.strerror or error}") from error
     finally:
         # What was committed is no mere intention any more; the error that is on its way outweighs one of tidying.
-        with suppress(GitError):
+        with suppress(GitError, OSError):
             _forget(asked, intended, wait=wait)
 
 

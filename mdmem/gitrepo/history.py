@@ -80,6 +80,22 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
     return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", str(printed)) if record]
 
 
+def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
+    """Return, for each commit, the paths below a folder that it touched, from the top."""
+    form = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%h", "--no-ext-diff", "--no-textconv", "-z")
+    printed = run(repository.top, "log", *form, *digests, "--", pathspec(under))
+    found: dict[str, tuple[str, ...]] = {}
+    digest = ""
+    for token in records(printed):
+        name = token.lstrip("\n")
+        if name.startswith("\x01"):
+            digest = name[1:]
+            found.setdefault(digest, ())
+        elif name:
+            found[digest] += (name,)
+    return found
+
+
 def _commit(record: str) -> Commit:
     head, _, rest = record.partition("\n")
     digest, author, when, subject = head.rstrip("\0").split("\x02", 3)

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import uniform
 from typing import TypeVar
@@ -87,8 +87,10 @@ def _take(handle: int) -> None:
         _acquire(handle)
     except OSError as error:
         raise LockHeldError(None) from error
-    os.ftruncate(handle, 0)
-    os.write(handle, str(os.getpid()).encode())
+    # Who holds it is said for those that wait; on a full disk it is held all the same.
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode())
 
 
 def _file(repository: Repository) -> Path:

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry, EntryType
+from mdmem.entry.labels import label_of
+from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding
 from mdmem.hygiene.copies import copies
 from mdmem.hygiene.emptiness import empty_rooms
 from mdmem.hygiene.freshness import age_of, freshness_of
 from mdmem.hygiene.likeness import alike, numbered
-from mdmem.hygiene.model import Groups, Hygiene, StaleItem, label_of
+from mdmem.hygiene.model import Groups, Hygiene, StaleItem
 from mdmem.hygiene.outgrown import outgrown
 from mdmem.similarity import words_once
+from mdmem.state.ledger_model import PendingWrite
 
-# The contract fixes these four.
+# The contract fixes these three.
 DUPLICATE_ABOVE = 0.9
 DECISION_DAYS = 180
 PATTERN_DAYS = 90
@@ -37,7 +39,7 @@ class Surroundings:
     text: Mapping[str, str]
     changes: Changes
     rooms: Sequence[str] = ()
-    unresolved: Sequence[str] = ()
+    unresolved: Sequence[PendingWrite] = ()
     found: Sequence[Finding] = ()
 
 
@@ -60,10 +62,12 @@ class Reach:
 def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Reach) -> Hygiene:
     """Return what needs maintenance among the entries in force within reach; nothing is changed.
 
+    Drafts count where entries are compared with one another: agents write drafts, and two of them may write the same.
     Everything is sorted by address, stale items from the oldest on.
     """
     current = [entry for entry in catalog.entries.values() if catalog.lineage.is_current(entry.address)]
     held = [entry for entry in current if reach.holds(entry)]
+    drafts = [entry for entry in catalog.entries.values() if reach.holds(entry) and _is_on_its_own(catalog, entry)]
     addresses = frozenset(entry.address for entry in held)
     outdated = tuple(entry.address for entry in held if _is_outdated(catalog, entry, today))
     obsolete = tuple(entry.address for entry in held if _is_obsolete(entry, today))
@@ -79,20 +83,29 @@ def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Reach
         checked_at=today,
         project_id=reach.project_id,
         scope=reach.scope,
-        duplicates=_duplicates(held, around.text),
+        duplicates=_duplicates([*held, *drafts], around.text),
         outdated=outdated,
         obsolete=obsolete,
-        drifted=_drifted(held),
+        drifted=_drifted([*held, *drafts]),
         unresolved=tuple(around.unresolved),
         stale_items=_stale_items([entry for entry in held if entry.address in stale], today),
         findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
-        titles={entry.address: entry.title for entry in held},
+        titles={one.address: one.title for one in held} | {one.address: f"{one.title} (draft)" for one in drafts},
     )
+
+
+def _is_on_its_own(catalog: Catalog, entry: Entry) -> bool:
+    """Say whether a draft is to replace nothing: one that is says nearly what its predecessor says, and may."""
+    return entry.status is Status.DRAFT and not _replaces(catalog, entry)
+
+
+def _replaces(catalog: Catalog, entry: Entry) -> bool:
+    return bool(entry.supersedes) or entry.address in catalog.lineage.predecessors
 
 
 def _is_outdated(catalog: Catalog, entry: Entry, today: date) -> bool:
     """Say whether a decision that supersedes nothing was neither made nor verified in the last 180 days."""
-    if entry.type is not EntryType.DECISION or entry.supersedes or entry.address in catalog.lineage.predecessors:
+    if entry.type is not EntryType.DECISION or _replaces(catalog, entry):
         return False
     age = age_of(entry, today)
     return age is not None and age > DECISION_DAYS

@@ -8,14 +8,17 @@ Chaudhuri et al., ICDE 2006), and unlike it does not take ten times as long wher
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
+from itertools import count, islice
+from operator import xor
 
 # Guards against a share that no float holds exactly.
 _NEARLY = 1e-9
 _BITS = 256
+_BIT = tuple(1 << number for number in range(_BITS))
 # In a memory of copies all are alike: so many are looked at for the nearest.
 _ENOUGH = 50
 
@@ -44,13 +47,13 @@ class Text:
 
 def numbered(texts: Iterable[tuple[str, frozenset[str]]]) -> list[Text]:
     """Return texts by name for comparison, those without a word left out; each set may be given and forgotten."""
-    numbers: dict[str, int] = {}
-    held = ((name, frozenset(numbers.setdefault(word, len(numbers)) for word in words)) for name, words in texts)
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    held = ((name, frozenset(map(numbers.__getitem__, words))) for name, words in texts)
     return [Text(name, words, _parity(words)) for name, words in held if words]
 
 
 def _parity(words: Iterable[int]) -> int:
-    return reduce(lambda bits, word: bits ^ (1 << word % _BITS), words, 0)
+    return reduce(xor, (_BIT[word % _BITS] for word in words), 0)
 
 
 def alike(texts: Iterable[Text], *, above: float) -> list[tuple[str, ...]]:

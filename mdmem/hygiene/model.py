@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 
-from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding
 from mdmem.hygiene.freshness import Freshness
+from mdmem.state.ledger_model import PendingWrite
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -28,7 +28,7 @@ class Hygiene:
     """What needs maintenance, by address.
 
     `duplicates` are groups of entries that say nearly the same, `drifted` groups of entities of one name, `unresolved`
-    the writes that did not complete. `findings` is what the contract does not ask for; `titles` names every address.
+    the writes that did not complete. `findings` is what the contract does not ask for; `titles` names the addresses.
     """
 
     checked_at: date
@@ -38,7 +38,7 @@ class Hygiene:
     outdated: tuple[str, ...] = ()
     obsolete: tuple[str, ...] = ()
     drifted: Groups = ()
-    unresolved: tuple[str, ...] = ()
+    unresolved: tuple[PendingWrite, ...] = ()
     stale_items: tuple[StaleItem, ...] = ()
     findings: tuple[Finding, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
@@ -53,13 +53,3 @@ class Hygiene:
         """Say whether nothing needs maintenance."""
         kinds = (self.duplicates, self.outdated, self.obsolete, self.drifted, self.unresolved, self.findings)
         return not any(kinds)
-
-
-_LABELS = {"context": "Context", "session": "Session", "entity": "EntityFact"}
-
-
-def label_of(entry: Entry) -> str:
-    """Return the contract's label of an entry: Decision, Pattern, Context, Session, EntityFact, Invariant or Note."""
-    if entry.type is EntryType.NOTE and entry.label in _LABELS:
-        return _LABELS[entry.label]
-    return entry.type.value.capitalize()

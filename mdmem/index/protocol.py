@@ -110,10 +110,12 @@ class FullText(Protocol):
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        may_refresh: bool = True,
     ) -> Answer:
         """Return the live documents that hold a word of the question.
 
         Only keys in `among` match, but the statistics come from all live documents.
+        `may_refresh` lets the index be brought up to date on the way: only where `live` are all documents there are.
         With `syntax`, the question is read as query language, and `QuerySyntaxError` raised where it is none.
         """
         ...

@@ -55,6 +55,7 @@ class WhooshIndex:
         read: Read,
         among: Collection[str] | None = None,
         syntax: bool = False,
+        may_refresh: bool = True,
     ) -> Answer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
         query = _parsed(question) if syntax else plain(question)
@@ -63,7 +64,7 @@ class WhooshIndex:
         # Looked up for each match, where a list would be walked.
         chosen = None if among is None else frozenset(among)
         with self._turn:
-            opened, why = self._ready(live, read)
+            opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
                 try:
                     found = matches(query, self._corpus(opened, query, live, read), read, among=chosen)

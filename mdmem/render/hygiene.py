@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from mdmem.entry.model import visible
-from mdmem.finding import Finding
 from mdmem.hygiene.model import Groups, Hygiene
 from mdmem.render.characters import escape_surrogates
 from mdmem.render.ink import Ink
 from mdmem.render.json_form import dump
 from mdmem.render.markdown_inline import code, prose
+from mdmem.render.saves import ID_LENGTH, title_of_write
 from mdmem.render.words import count
+from mdmem.state.ledger_model import PendingWrite
 from mdmem.workspace.tending import Tended
 
-# Where it no longer holds, every kind of entry ends in one of these two ways.
-_ENDING = "`mdmem supersede ADDRESS`, or `mdmem deprecate ADDRESS --reason WHY`"
-_HOLDING = f"type `mdmem verify ADDRESS` where it holds, else {_ENDING}"
-_FINDINGS = {
-    "unverified-since-change": "not verified since the code they apply to changed",
-    "link-to-superseded": "citing what is superseded",
-    "copy-of-shared": "repeating a shared rule",
-    "empty-room": "rooms without an entry",
-    "expired": "past the day they were meant to end",
-    "review-overdue": "not verified for longer than `review_after_days`",
-}
+_ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
+_HOLDING = f"type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or {_ENDING}"
+_COPIED = f"type {_ENDING}, or write `overrides: SHARED` where it differs on purpose"
+_LATER = f"type {_ENDING}, or write a later `expires_at`"
+_READING = "read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS`"
+_ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
+_RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds"
+_SHOWN = 20
+# A longer address pushes only what is said of itself aside.
+_WIDEST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,20 @@ class _Section:
     items: tuple[tuple[str, str], ...]
     advice: str
 
+    def cut(self, limit: int) -> _Section:
+        """Return the section with so many items at most, all where the limit is 0, and a word about the rest."""
+        rest = len(self.items) - limit
+        if not limit or rest <= 0:
+            return self
+        return replace(self, items=(*self.items[:limit], (f"and {rest} more", "--limit 0 shows all")))
 
-def hygiene_text(tended: Tended, ink: Ink) -> str:
-    """Return what needs maintenance by kind, each with what to type next."""
-    blocks = [_text_of(section, ink) for section in _sections(tended.hygiene)]
-    blocks += [f"recorded in {', '.join(tended.recorded)}"] if tended.recorded else []
+
+def hygiene_text(tended: Tended, ink: Ink, *, limit: int = _SHOWN) -> str:
+    """Return what needs maintenance by kind, the most urgent kind first, each with what to type next."""
+    blocks = [_text_of(section, ink, limit=limit) for section in _sections(tended.hygiene)]
+    if tended.recorded:
+        commit = f", committed as {tended.commit[:10]}" if tended.commit else ""
+        blocks.append(f"recorded in {', '.join(tended.recorded)}{commit}")
     return "\n\n".join(blocks or [_nothing(tended)])
 
 
@@ -49,97 +57,53 @@ def _nothing(tended: Tended) -> str:
     return "every write completed" if tended.pending_only else "nothing needs maintenance"
 
 
-def _text_of(section: _Section, ink: Ink) -> str:
-    width = max(len(name) for name, said in section.items) if section.advice else 0
+def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
+    shown = section.cut(limit).items
+    width = min(_WIDEST, max(len(name) for name, _ in shown))
     lines = [ink.bold(f"{section.heading} ({len(section.items)})")]
-    lines += [f"  {name:<{width}}  {said}" for name, said in section.items]
-    return "\n".join([*lines, *([f"  next: {section.advice}"] if section.advice else [])])
+    lines += [f"  {name:<{width}}  {said}" for name, said in shown]
+    return "\n".join([*lines, f"  next: {section.advice}"])
 
 
-def hygiene_markdown(tended: Tended) -> str:
+def hygiene_markdown(tended: Tended, *, limit: int = _SHOWN) -> str:
     """Return what needs maintenance as a document."""
     hygiene = tended.hygiene
     about = f" of {code(hygiene.project_id)}" if hygiene.project_id else ""
     blocks = [f"## Hygiene{about} on {hygiene.checked_at}"]
     for section in _sections(hygiene):
-        items = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in section.items)
-        advice = f"\n\nNext: {prose(section.advice)}." if section.advice else ""
-        blocks.append(f"### {prose(section.heading)} ({len(section.items)})\n\n{items}{advice}")
+        items = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in section.cut(limit).items)
+        heading = f"### {prose(section.heading)} ({len(section.items)})"
+        blocks.append(f"{heading}\n\n{items}\n\nNext: {prose(section.advice)}.")
     blocks += [f"{_nothing(tended).capitalize()}."] if hygiene.is_clean else []
     return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in tended.remarks)])
 
 
 def hygiene_json(tended: Tended) -> str:
     """Return the contract's keys, the findings beyond it, and remarks about the run."""
-    more = {"recorded": list(tended.recorded), "remarks": list(tended.remarks)}
-    return escape_surrogates(dump(hygiene_fields(tended.hygiene) | more))
-
-
-def hygiene_fields(hygiene: Hygiene) -> dict[str, Any]:
-    """Return what the contract of `run_hygiene` names, then the groups behind its numbers and the findings."""
-    return {
-        "project_id": hygiene.project_id,
-        "scope": hygiene.scope,
-        "duplicates_found": hygiene.duplicates_found,
-        "outdated_decisions": len(hygiene.outdated),
-        "obsolete_patterns": len(hygiene.obsolete),
-        "entity_drift_count": len(hygiene.drifted),
-        "unresolved_saves": len(hygiene.unresolved),
-        "stale_items": [
-            {
-                "id": item.id,
-                "label": item.label,
-                "title": item.title,
-                "age_days": item.age_days,
-                "freshness": item.freshness.value,
-            }
-            for item in hygiene.stale_items
-        ],
-        "candidate_ids": {
-            "duplicate_decisions": _flat(hygiene.duplicates),
-            "outdated_decisions": list(hygiene.outdated),
-            "obsolete_patterns": list(hygiene.obsolete),
-            "entity_drift": _flat(hygiene.drifted),
-            "unresolved_saves": list(hygiene.unresolved),
-        },
-        "checked_at": hygiene.checked_at.isoformat(),
-        "duplicate_groups": [list(group) for group in hygiene.duplicates],
-        "entity_groups": [list(group) for group in hygiene.drifted],
-        "findings": [_finding_json(finding) for finding in hygiene.findings],
-    }
-
-
-def _flat(groups: Groups) -> list[str]:
-    return sorted(address for group in groups for address in group)
-
-
-def _finding_json(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "address": finding.address,
-        "path": finding.place.path,
-        "line": finding.place.line,
-        "message": finding.message,
-        "help": finding.help,
-    }
+    return escape_surrogates(dump(tended.as_json()))
 
 
 def _sections(hygiene: Hygiene) -> Iterator[_Section]:
-    """Yield the kinds that have a case, those of the contract first."""
-    ages = {item.id: f"{count(item.age_days, 'day')}, {item.freshness}" for item in hygiene.stale_items}
-    decide = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
+    """Yield the kinds that have a case: what may be lost or wrong first, what is only old after it."""
+    told: dict[str, list[tuple[str, str]]] = {}
+    for one in hygiene.findings:
+        told.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
     named = (
-        ("entries that say nearly the same", _grouped(hygiene, hygiene.duplicates), decide),
-        ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated, ages), _HOLDING),
-        ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete, ages), _HOLDING),
-        ("entities of one name", _grouped(hygiene, hygiene.drifted), decide),
-        ("writes that did not complete", _unnamed(hygiene.unresolved), "type `mdmem pending retry`"),
+        ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem pending retry`"),
+        ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
+        ("entries that say nearly the same", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
+        ("entities of one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
+        ("repeating a shared rule", told.get("copy-of-shared", ()), _COPIED),
+        ("citing what is superseded", told.get("link-to-superseded", ()), _RELINKING),
+        ("past the day they were meant to end", told.get("expired", ()), _LATER),
+        ("decisions neither made nor verified for 180 days", _aged(hygiene, hygiene.outdated), _HOLDING),
+        ("patterns not validated for 90 days", _aged(hygiene, hygiene.obsolete), _HOLDING),
+        ("not verified for longer than `review_after_days`", told.get("review-overdue", ()), _HOLDING),
+        ("rooms without an entry", told.get("empty-room", ()), "type `mdmem new TYPE ROOM`, or remove the folder"),
     )
-    yield from (_Section(heading, items, advice) for heading, items, advice in named if items)
-    for kind, heading in _FINDINGS.items():
-        found = tuple(_told(finding) for finding in hygiene.findings if finding.code == kind)
-        if found:
-            yield _Section(heading, found, "")
+    for heading, found, advice in named:
+        if items := tuple(found):
+            yield _Section(heading, items, advice)
 
 
 def _grouped(hygiene: Hygiene, groups: Groups) -> tuple[tuple[str, str], ...]:
@@ -151,13 +115,15 @@ def _grouped(hygiene: Hygiene, groups: Groups) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _aged(hygiene: Hygiene, addresses: Iterable[str], ages: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple((address, f"{visible(hygiene.titles[address])} ({ages[address]})") for address in addresses)
+def _aged(hygiene: Hygiene, addresses: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """Return the items of some addresses, the oldest first."""
+    found = (item for item in hygiene.stale_items if item.id in addresses)
+    return tuple((one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found)
 
 
-def _unnamed(ids: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((one[:12], "waits to be tried again") for one in ids)
-
-
-def _told(finding: Finding) -> tuple[str, str]:
-    return finding.address or finding.place.path, visible(f"{finding.message}; {finding.help}")
+def _waiting(write: PendingWrite) -> tuple[str, str]:
+    tries = f"{count(write.attempts, 'attempt')} since {write.created.date()}"
+    why = f": {write.error}" if write.error else ""
+    title = title_of_write(write)
+    named = write.verb if title == write.verb else f"{write.verb} `{title}`"
+    return write.id[:ID_LENGTH], visible(f"{named}, {tries}{why}")

@@ -26,7 +26,7 @@ def pending_text(waiting: Sequence[PendingWrite], unreadable: Sequence[str]) -> 
     """Return the writes that wait, two lines each: what and when, then why."""
     lines = []
     for one in waiting:
-        tries = count(one.attempts, "attempt")
+        tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
         since = one.created.isoformat(timespec="seconds")
         lines.append(f"{one.id[:ID_LENGTH]}  {one.verb}  {visible(title_of_write(one))}  ({tries}, since {since})")
         lines.append(f"  {visible(one.error)}")
@@ -69,4 +69,5 @@ def _write(write: PendingWrite) -> dict[str, Any]:
         "created": write.created.isoformat(),
         "attempts": write.attempts,
         "error": write.error,
+        "refused": write.refused,
     }

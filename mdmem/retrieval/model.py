@@ -65,6 +65,10 @@ class Retrieved:
         return (*rank, -self.score, newest, self.entry.address)
 
 
+# What a person wrote down; every other reason for a conflict is only a suspicion.
+DECLARED = "declared in `conflicts_with`"
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Two entries that contradict each other, and what shows it."""
@@ -72,6 +76,11 @@ class Conflict:
     a: str
     b: str
     why: str
+
+    @property
+    def is_declared(self) -> bool:
+        """Say whether one of the two names the other in `conflicts_with`."""
+        return self.why == DECLARED
 
 
 @dataclass(frozen=True, slots=True)

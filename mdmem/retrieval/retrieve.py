@@ -10,7 +10,7 @@ from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import Answer
 from mdmem.overlap import undeclared_overlaps
-from mdmem.retrieval.model import Conflict, Question, Retrieval, Retrieved
+from mdmem.retrieval.model import DECLARED, Conflict, Question, Retrieval, Retrieved
 from mdmem.retrieval.select import Selection
 from mdmem.scope import Scope
 from mdmem.tree import FileKind
@@ -110,7 +110,7 @@ def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[s
             heads = {head for other in entry.conflicts_with for head in catalog.lineage.heads(other)}
             for other in sorted(heads - {entry.address}):
                 if entry.address in chosen or other in chosen:
-                    yield entry.address, other, "declared in `conflicts_with`"
+                    yield entry.address, other, DECLARED
 
 
 def _splits(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mdmem.state.ledger_model import (
     SUFFIX,
@@ -97,26 +97,24 @@ class Ledger:
 
     def intend(self, id_: str, intended: Mapping[str, str]) -> None:
         """Note what the attempt at a claimed write is about to put where, before it does."""
-        with self._changing():
-            path = self._path(_PENDING, id_)
-            known = read_pending(path)
-            if known is not None:
-                write_record(path, pending_to_json(replace(known, intended=intended)))
+        self._change(id_, lambda known: replace(known, intended=intended))
+
+    def note(self, id_: str, notes: Mapping[str, Any]) -> None:
+        """Note with the arguments of a pending write what came of its request meanwhile, if it is not done by now."""
+        self._change(id_, lambda known: replace(known, arguments={**known.arguments, **notes}))
 
     def done(self, id_: str) -> None:
         """Remove a claimed write that succeeded."""
-        with self._changing():
-            self._path(_PENDING, id_).unlink(missing_ok=True)
-            self._let_go(id_)
-
-    def give_back(self, id_: str, error: str) -> None:
-        """Count one more attempt at a claimed write, which failed with an error, and let others try."""
         try:
             with self._changing():
-                path = self._path(_PENDING, id_)
-                known = read_pending(path)
-                if known is not None:
-                    write_record(path, pending_to_json(replace(known, attempts=known.attempts + 1, error=error)))
+                self._path(_PENDING, id_).unlink(missing_ok=True)
+        finally:
+            self._let_go(id_)
+
+    def give_back(self, id_: str, error: str, *, refused: bool = False) -> None:
+        """Count one more attempt at a claimed write, which failed with an error or was refused, and let others try."""
+        try:
+            self._change(id_, lambda known: replace(known, attempts=known.attempts + 1, error=error, refused=refused))
         finally:
             self._let_go(id_)
 
@@ -137,6 +135,13 @@ class Ledger:
         """Forget what is remembered under a key, if anything is."""
         with refusal_named(self.state), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._path(_BLOCKED, name_of(key)).unlink()
+
+    def _change(self, id_: str, changed: Callable[[PendingWrite], PendingWrite]) -> None:
+        with self._changing():
+            path = self._path(_PENDING, id_)
+            known = read_pending(path)
+            if known is not None:
+                write_record(path, pending_to_json(changed(known)))
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:

@@ -15,13 +15,14 @@ SUFFIX = ".json"
 # A token is kept as its hash alone, so it goes into no request that is kept.
 _SECRET = frozenset({"governance_token"})
 # What came of a request meanwhile, which makes it no other one.
-_NOTES = frozenset({"granted", "produced"})
+_NOTES = frozenset({"granted", "produced", "produced_by"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingWrite:
     """A write that failed on the way: the verb with its arguments as JSON values, and how it went so far.
 
+    `refused` says that the last attempt was not stopped on the way: what it asks for cannot be done as things stand.
     `intended` is the SHA-256 of each file, by path, that the last attempt was about to write: whoever finds these
     bytes in place knows that the attempt had succeeded when its process died.
     """
@@ -32,12 +33,18 @@ class PendingWrite:
     attempts: int = 1
     error: str = ""
     intended: Mapping[str, str] = field(default_factory=dict)
+    refused: bool = False
 
     @property
     def id(self) -> str:
-        """Return the SHA-256 of the request, so that the same request is one record; a token is no part of it."""
-        asked = {name: value for name, value in _without_secrets(self.arguments).items() if name not in _NOTES}
-        return hashlib.sha256(canonical([self.verb, asked])).hexdigest()
+        """Return the SHA-256 of the request, so that the same request is one record."""
+        return id_of(self.verb, self.arguments)
+
+
+def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a request; neither its token nor what came of it meanwhile is a part of that."""
+    asked = {name: value for name, value in _without_secrets(arguments).items() if name not in _NOTES}
+    return hashlib.sha256(canonical([verb, asked])).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +83,7 @@ def pending_to_json(record: PendingWrite) -> dict[str, Any]:
         "attempts": record.attempts,
         "error": record.error,
         "intended": dict(record.intended),
+        "refused": record.refused,
     }
 
 
@@ -95,9 +103,16 @@ def read_pending(path: Path) -> PendingWrite | None:
             "attempts": int(attempts),
             "error": str(error),
             "intended": dict(intended),
+            **rest,
         } if (moment := read_time(created)) is not None:
             record = PendingWrite(
-                verb=verb, arguments=arguments, created=moment, attempts=attempts, error=error, intended=intended
+                verb=verb,
+                arguments=arguments,
+                created=moment,
+                attempts=attempts,
+                error=error,
+                intended=intended,
+                refused=rest.get("refused") is True,
             )
             return record if path.name == f"{record.id}{SUFFIX}" else None
     return None

@@ -27,8 +27,8 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
     """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
     if repository is None:
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-        cache = _user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name
-        state = _user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name
+        cache = user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name
+        state = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name
         return Places(cache / "index", cache, state)
     name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
     # No other folder's name has a `%` before a letter `t`.
@@ -37,7 +37,7 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
     return Places(own / "cache" / name, common / "cache", common / "state" / name)
 
 
-def _user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
+def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:
     """Return a folder that only the user can write; one that nobody can where the user has no home."""
     stated = Path(environment.get(variable, ""))
     if stated.is_absolute():

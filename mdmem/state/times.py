@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -16,7 +16,7 @@ _FILE, _VERSION = "times.json", "1"
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The day of the last full run over everything, and of those over one wing, by its name."""
+    """The day of the last full run over everything, and of those over some wings, by name."""
 
     everything: date | None = None
     wings: Mapping[str, date] = field(default_factory=dict)
@@ -35,18 +35,18 @@ def read_times(folder: Path) -> Times:
     return Times(_day(stored.get("everything")), {name: day for name, day in sorted(days.items()) if day is not None})
 
 
-def record_hygiene(folder: Path, wing: str | None, now: date) -> bool:
-    """Keep that hygiene ran, over one wing or over everything (None), and say whether it could be written.
+def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
+    """Keep that hygiene ran, over some wings or over everything (None), and say whether it could be written.
 
     Raises BusyError where others write for too long, and OSError where the folder refuses a lock.
     """
     with write_lock(folder):
         times = read_times(folder)
-        days = times.wings if wing is None else {**times.wings, wing: now}
-        everything = now if wing is None else times.everything
+        days = {**times.wings, **dict.fromkeys(wings or (), today)}
+        everything = today if wings is None else times.everything
         content = {
-            "everything": day_of(everything).isoformat() if everything else None,
-            "wings": {name: day_of(day).isoformat() for name, day in sorted(days.items())},
+            "everything": everything.isoformat() if everything else None,
+            "wings": {name: day.isoformat() for name, day in sorted(days.items())},
         }
         return write_json(folder / _FILE, _VERSION, content)
 

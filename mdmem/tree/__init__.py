@@ -13,6 +13,7 @@ from mdmem.tree.model import (
     is_wing_manifest,
     read_one,
 )
+from mdmem.tree.narrowed import NarrowedTree, access_to, narrowed
 from mdmem.tree.overlaid import OverlaidTree
 from mdmem.tree.working import WorkingTree
 
@@ -22,12 +23,15 @@ __all__ = [
     "FileKind",
     "Forgetful",
     "GitTree",
+    "NarrowedTree",
     "OverlaidTree",
     "Tree",
     "TreeFile",
     "Unreadable",
     "WorkingTree",
+    "access_to",
     "digest_of",
     "is_wing_manifest",
+    "narrowed",
     "read_one",
 ]

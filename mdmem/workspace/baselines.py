@@ -22,6 +22,9 @@ def without_known(
         return list(found)
     baseline = read_baseline(content, path=name)
     kept, stale = apply_baseline(found, baseline, settings=workspace.settings, codes=codes)
+    if workspace.access.is_narrow:
+        # It knows of wings that are not seen, and what is not told of the others is no sign that it was mended.
+        stale = []
     return sorted([*kept, *stale], key=lambda finding: finding.sort_key)
 
 
@@ -65,7 +68,7 @@ def _content(workspace: Opened, given: str | None) -> tuple[str, bytes | None]:
             return given, (workspace.cwd / given).read_bytes()
         except OSError as error:
             raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}") from error
-    content = read_one(workspace.tree, stated or "")
+    content = read_one(workspace.whole_tree, stated or "")
     if isinstance(content, Unreadable):
         hint = "`mdmem check --update-baseline` writes it"
         raise SettingsError(f"mdmem.toml: the baseline {stated} cannot be read: {content.reason.lower()}; {hint}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from mdmem.authoring.reading import plain_text
@@ -17,7 +17,7 @@ from mdmem.authoring.records import (
     read_session,
 )
 from mdmem.errors import UsageError
-from mdmem.state.ledger_model import PendingWrite
+from mdmem.state.ledger_model import PendingWrite, id_of
 
 # The verb of each kind in the ledger, which outlives versions.
 VERBS = {
@@ -60,7 +60,7 @@ class Call:
     @property
     def request(self) -> str:
         """Return the id under which the ledger holds this very call, where it does."""
-        return self.pending(datetime.now(UTC), "").id
+        return id_of(self.verb, self.arguments)
 
     def grant(self) -> None:
         """Note that a token was used up for this call."""

@@ -14,12 +14,14 @@ from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.errors import UsageError
 from mdmem.finding import Finding
 from mdmem.gitrepo import staged_index
+from mdmem.tree import NarrowedTree
 from mdmem.workspace.baselines import without_known, write_baseline
 from mdmem.workspace.comparing import Compared, compare
-from mdmem.workspace.facts import GitFacts
+from mdmem.workspace.facts import GitFacts, SeenFacts
 from mdmem.workspace.moment import Moment
 from mdmem.workspace.narrowing import narrowed
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.seen import seen_findings
 
 if TYPE_CHECKING:
     from mdmem.authoring.mending import Mended
@@ -56,7 +58,7 @@ def check(workspace: Opened, asked: Asked) -> Report:
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    found = without_known(workspace, found, codes, asked.baseline)
+    found = without_known(workspace, seen_findings(catalog, found), codes, asked.baseline)
     return Report(
         tree=catalog.tree.name,
         checked=len(catalog.files),
@@ -138,10 +140,11 @@ def _case(workspace: Opened, compared: Compared, *, in_ci: bool) -> Case:
     )
 
 
-def _facts(workspace: Opened) -> GitFacts | None:
+def _facts(workspace: Opened) -> GitFacts | SeenFacts | None:
     location = workspace.location
     if location.repository is None:
         return None
     index = staged_index(location.repository, workspace.environment, workspace.cwd)
     on_disk = tuple(file.path for file in workspace.tree.files())
-    return GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
+    facts = GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
+    return SeenFacts(facts, workspace.tree) if isinstance(workspace.tree, NarrowedTree) else facts

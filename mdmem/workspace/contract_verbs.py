@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from mdmem.workspace.verbs import WritingVerbs
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.bundle import ContextBundle, Surface
+    from mdmem.context.asked import ContextAsked
+    from mdmem.context.pack import ContextPack
+    from mdmem.retrieval.bundle import ContextBundle
+    from mdmem.retrieval.surface import Surface
     from mdmem.scope import ScopeAnswer
+    from mdmem.workspace.remembering import Remembered
 
 
 class ContractVerbs(WritingVerbs):
@@ -37,12 +41,30 @@ class ContractVerbs(WritingVerbs):
 
     def get_scope_state(self, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
         """Return how certain the scope of a project and a focus is, and what to do where it is not."""
-        from mdmem.workspace.bundling import get_scope_state
+        from mdmem.workspace.surfacing import get_scope_state
 
         return get_scope_state(self, project_id=project_id, focus=focus)
 
     def memory_surface(self, *, query: str, project_id: str | None = None, limit: int = 5) -> Surface:
         """Return the best matches of a few words in one project, or anywhere, without merging scopes."""
-        from mdmem.workspace.bundling import memory_surface
+        from mdmem.workspace.surfacing import memory_surface
 
         return memory_surface(self, query=query, project_id=project_id, limit=limit)
+
+    def compile_context(self, asked: ContextAsked) -> ContextPack:
+        """Return what matters for a goal, in facets; that it was asked for is kept in the audit log.
+
+        Raises AccessDeniedError for a project that the caller may not read.
+        """
+        from mdmem.workspace.contexts import compile_context
+
+        return compile_context(self, asked)
+
+    def remember(self, **given: object) -> Remembered:
+        """Keep a memory word for word, in a project's wing or for the caller alone; never raises.
+
+        Takes `title`, `content`, `kind`, `domain`, `project`, `tags`, `related_to`, `metadata`, `agent` and `room`.
+        """
+        from mdmem.workspace.remembering import remember
+
+        return remember(self, given)

@@ -33,8 +33,8 @@ class Near:
 
 def create_entry(workspace: Opened, address: str, text: str, options: WriteOptions) -> Written:
     """Write a new entry; raises LostRaceError where the address is taken, and what `create` and `carry` raise."""
-    refuse_taken(workspace, address)
     wing, room, _ = address.split("/")
+    refuse_taken(workspace, address)
     refuse_unmade_wing(workspace, wing)
     root = workspace.location.root
     for folder in (wing, f"{wing}/{room}"):
@@ -47,6 +47,7 @@ def create_entry(workspace: Opened, address: str, text: str, options: WriteOptio
 
 def refuse_taken(workspace: Opened, address: str) -> None:
     """Raise LostRaceError where an address is taken."""
+    workspace.access.require_write(address.split("/", 1)[0])
     if (workspace.location.root / f"{address}.md").exists():
         raise LostRaceError(taken(address))
 
@@ -77,13 +78,12 @@ def _candidates(workspace: Opened, text: str) -> Iterable[Entry]:
     entries = workspace.catalog.entries
     if len(entries) <= _FEW:
         return entries.values()
-    live = workspace.catalog.digests
-    state = workspace.index.state(live=live)
+    state = workspace.index.state(live=workspace.catalog.digests)
     if not state.usable or state.stale > _FEW:
         return ()
     alive = frozenset(one.address for one in entries.values() if _is_alive(one))
     question = " ".join(list(dict.fromkeys(text.split()))[:_ASKED])
-    answer = workspace.index.search(question, live=live, read=workspace.texts, among=alive)
+    answer = workspace.find_text(question, alive)
     return (entries[match.key] for match in answer.matches[:CANDIDATES])
 
 

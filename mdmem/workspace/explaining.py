@@ -58,7 +58,12 @@ def _commits(workspace: Opened, addresses: tuple[str, ...]) -> dict[str, tuple[C
     found: dict[str, list[Commit]] = {}
     revision = workspace.moment.revision
     until = resolve(repository, revision) if revision is not None else None
-    for commit in history(repository, list(paths), until=until):
+    commits = history(repository, list(paths), until=until)
+    if workspace.access.is_narrow:
+        from mdmem.workspace.seen import seen_commits
+
+        commits = seen_commits(workspace, commits)
+    for commit in commits:
         for path in commit.paths:
             if path in paths:
                 found.setdefault(paths[path], []).append(commit)

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mdmem.gitrepo import Repository, list_deletions, list_ignored, list_staged, list_tracked
+from mdmem.tree import NarrowedTree
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,38 @@ class GitFacts:
 
     def _from_top(self, path: str) -> str:
         return f"{self.under}/{path}" if self.under else path
+
+
+@dataclass(frozen=True)
+class SeenFacts:
+    """The facts of a root as who sees some of its wings may know them."""
+
+    whole: GitFacts
+    tree: NarrowedTree
+
+    @cached_property
+    def tracked(self) -> frozenset[str]:
+        """Return the paths of git's index below the root that are seen."""
+        return frozenset(path for path in self.whole.tracked if self.tree.access.sees(path))
+
+    @cached_property
+    def tracked_in_repository(self) -> frozenset[str]:
+        """Return the paths of git's index, from the repository's top, without the wings that are not seen."""
+        prefix = f"{self.whole.under}/" if self.whole.under else ""
+        hidden = tuple(f"{prefix}{name}/" for name in self.tree.hidden())
+        return frozenset(path for path in self.whole.tracked_in_repository if not path.startswith(hidden))
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        """Return the paths on disk that are seen and that git ignores."""
+        return self.whole.ignored
+
+    @cached_property
+    def deleted(self) -> Mapping[str, tuple[str, str | None]]:
+        """Return what became of files that are seen; one that moved out of sight is gone."""
+        sees = self.tree.access.sees
+        return {
+            path: (commit, moved if moved is not None and sees(moved) else None)
+            for path, (commit, moved) in self.whole.deleted.items()
+            if sees(path)
+        }

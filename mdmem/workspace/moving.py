@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mdmem.authoring.create import require_names
 from mdmem.authoring.moving import move
+from mdmem.authoring.writing import TEMPORARY
 from mdmem.checks.case import Case
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.workspace.naming import from_root, resolve_names
@@ -89,7 +90,8 @@ def _left_behind(workspace: Opened, old: str) -> tuple[str, ...]:
         path
         for folder, _, names in os.walk(root / old)
         for name in names
-        if (path := os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")) not in listed  # noqa: PTH118
+        if not name.endswith(TEMPORARY)
+        and (path := os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")) not in listed  # noqa: PTH118
     )
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
     return (f"{hidden[0]}{more} stays: what starts with a dot is not read",) if hidden else ()

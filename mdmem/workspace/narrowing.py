@@ -32,7 +32,7 @@ def _from_root(workspace: Opened, name: str, told: Collection[str]) -> str:
     inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]
     for path in inside:
         listed = (*(file.path for file in workspace.tree.files()), *told)
-        if (root / path).exists() or any(_is_below(one, path) for one in listed):
+        if (workspace.access.sees(path) and (root / path).exists()) or any(_is_below(one, path) for one in listed):
             return path
     raise UsageError(f"{name} is nothing in the memory {root}; name a file, a wing/ or a wing/room/ of it")
 

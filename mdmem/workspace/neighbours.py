@@ -37,9 +37,7 @@ class WorkspaceNeighbours:
         """Yield the five best full-text matches, best first, with what is compared of them."""
         workspace = self._workspace
         words = list(dict.fromkeys(f"{subject.title}\n{subject.rationale}".split()))
-        answer = workspace.index.search(
-            " ".join(words[:_WORDS]), live=workspace.catalog.digests, read=workspace.texts, among=frozenset(among)
-        )
+        answer = workspace.find_text(" ".join(words[:_WORDS]), among)
         for match in islice(answer.matches, CANDIDATES):
             entry = workspace.catalog.entries[match.key]
             yield match.key, subject_of(entry, workspace.catalog.body(match.key))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from mdmem.access import EVERYTHING, Access
 from mdmem.budget import content_of
 from mdmem.catalog import Catalog, Parsed, load, load_cached, settings_bytes
 from mdmem.entry.model import Entry
@@ -16,10 +17,10 @@ from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.gitrepo import Repository, resolve, staged_index
 from mdmem.gitrepo.merging import Merged, merge
-from mdmem.index.protocol import FullText, IndexDocument, Progress
+from mdmem.index.protocol import Answer, FullText, IndexDocument, Progress
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places
-from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, read_one
+from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
 from mdmem.workspace.moment import Moment
 
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opened:
-    """One root at one moment and on one day: each part is built once, when it is first needed."""
+    """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
+
+    What the caller's access hides is in no part, as if it were not there.
+    """
 
     location: Location
     environment: Mapping[str, str]
@@ -37,6 +41,7 @@ class Opened:
     today: date
     moment: Moment = field(default_factory=Moment)
     progress: Progress | None = None
+    access: Access = EVERYTHING
     parsed: Parsed = field(default_factory=Parsed, repr=False, compare=False)
 
     def at(self, moment: Moment) -> Self:
@@ -46,11 +51,20 @@ class Opened:
     def over(self, tree: Tree) -> Self:
         """Return the same root as it would be with the files of another tree."""
         other = replace(self)
-        vars(other)["tree"] = tree
+        vars(other)["whole_tree"] = tree
         return other
+
+    def unlimited(self) -> Self:
+        """Return the same root as who may see everything sees it: for what is done for all, and shown to nobody."""
+        return replace(self, access=EVERYTHING) if self.access.is_narrow else self
 
     @cached_property
     def tree(self) -> Tree:
+        """Return the files of the moment that are seen; raises what `whole_tree` raises."""
+        return narrowed(self.whole_tree, self.access)
+
+    @cached_property
+    def whole_tree(self) -> Tree:
         """Return the files of the moment; raises GitError without git and UnknownRevisionError for no revision."""
         location = self.location
         if not self.moment.is_working_tree:
@@ -105,7 +119,7 @@ class Opened:
 
         under = f"{self.location.under}/" if self.location.under else ""
         found = ((path[len(under) :], kind) for path, kind in self.merged.conflicts if path.startswith(under))
-        return tuple(Conflict(path, kind) for path, kind in found if self._may_be_read(path))
+        return tuple(Conflict(path, kind) for path, kind in found if self._may_be_read(path) and self.access.sees(path))
 
     def _may_be_read(self, path: str) -> bool:
         if any(part.startswith(".") for part in path.split("/")):
@@ -128,6 +142,13 @@ class Opened:
     @cached_property
     def settings(self) -> Settings:
         """Return the settings of the tree that is read; raises SettingsError."""
+        if not self.access.is_narrow:
+            return self._stated_settings()
+        from mdmem.workspace.seen import seen_settings
+
+        return seen_settings(self, self._stated_settings)
+
+    def _stated_settings(self) -> Settings:
         content = settings_bytes(self.tree)
         if isinstance(content, Unreadable):
             raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
@@ -164,6 +185,20 @@ class Opened:
         """Return the entries with every file parsed, as the checks need them."""
         return load(self.tree, parsed=self.parsed)
 
+    def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> Answer:
+        """Return what the index says about words; statistics come from what is seen.
+
+        From what only some may see, the index, which is everybody's, is never brought up to date.
+        """
+        return self.index.search(
+            words,
+            live=self.catalog.digests,
+            read=self.texts,
+            among=frozenset(among),
+            syntax=syntax,
+            may_refresh=not self.access.is_narrow,
+        )
+
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
         for address, body, digest in self.catalog.bodies(addresses):
@@ -175,7 +210,12 @@ class Opened:
         return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
 
     def bytes_of(self, path: str) -> bytes | None:
-        """Return the content of a file of the tree, or None where it, or the whole tree, cannot be read."""
+        """Return the content of a file of the tree, or None where it, or the whole tree, cannot be read.
+
+        The settings say things of every wing, so that who may not see them all is not shown their text.
+        """
+        if path == SETTINGS_NAME and self.access.is_narrow:
+            return None
         try:
             content = read_one(self.tree, path) if path in self._plain_files else None
         except MdmemError:
@@ -188,7 +228,8 @@ class Opened:
         if content is None:
             return None
         lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-        return lines[place.line - 1] if place.line <= len(lines) else None
+        line = lines[place.line - 1] if place.line <= len(lines) else None
+        return None if line is not None and self.catalog.names_hidden(line, place.path) else line
 
 
 def _named(said: str, commit: str) -> str:

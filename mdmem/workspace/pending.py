@@ -8,17 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmem.authoring.model import SaveResult, SaveStanding, SaveStatus, failed
+from mdmem.authoring.model import NOT_YET, SaveResult, SaveStanding, SaveStatus, failed
 from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError
 from mdmem.scope import find_wing
 from mdmem.state.ledger import Ledger
 from mdmem.state.ledger_model import PendingWrite
-from mdmem.workspace.calls import Call, call_again
+from mdmem.workspace.calls import PRODUCED, PRODUCED_BY, Call, call_again
 
-# Before a write so many are tried again, and none that failed so often: `mdmem pending retry` tries them all.
+# Before a write so many are tried again; `mdmem pending retry` tries them all.
 _AT_ONCE = 3
-_GIVES_UP = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +31,27 @@ class Retried:
 class Pending:
     """The writes of one root that wait."""
 
-    def __init__(self, ledger: Ledger, root: Path, attempt: Callable[[Call], SaveResult]) -> None:
-        """Take the ledger, the root, and what carries out a call."""
+    def __init__(
+        self,
+        ledger: Ledger,
+        root: Path,
+        attempt: Callable[[Call], SaveResult],
+        *,
+        may_try: Callable[[PendingWrite], bool] | None = None,
+    ) -> None:
+        """Take the ledger, the root, what carries out a call, and which writes the caller may try, all by default."""
         self.ledger = ledger
         self._root, self._attempt = root, attempt
+        self._may_try = may_try or (lambda _: True)
+        self._written: dict[str, str] = {}
 
     def first_then(self, call: Call) -> SaveResult:
         """Try again what waits, a few at a time, then carry out a call, which may be one that waits."""
         try:
             waiting = self.ledger.pending()
-            others = [one for one in waiting if one.id != call.request and one.attempts < _GIVES_UP]
-            for record in others[:_AT_ONCE]:
+            others = [one for one in waiting if one.id != call.request and not one.refused and self._may_try(one)]
+            # Those tried least come first, so that one which never succeeds holds up no other.
+            for record in sorted(others, key=lambda one: one.attempts)[:_AT_ONCE]:
                 result = self._again(record)
                 if result is not None and result.waits:
                     # What stopped this one stops the others, too, and waiting for it takes time.
@@ -53,6 +62,9 @@ class Pending:
         except EnvironmentFaultError:
             # Where the ledger cannot be read, the write itself may pass all the same.
             pass
+        session = self._written.get(call.text(PRODUCED_BY) or "")
+        if session is not None:
+            call.arguments[PRODUCED_BY] = session
         return self._attempt(call)
 
     def retry(self, prefix: str | None = None) -> tuple[Retried, ...]:
@@ -79,15 +91,14 @@ class Pending:
         return found[0]
 
     def standing(self, project_id: str | None, wings: Mapping[str, Wing]) -> SaveStanding:
-        """Return how the writes of a project stand: those that failed too often wait for a person."""
+        """Return how the writes of a project stand: those that were refused wait for a person."""
         try:
-            records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings)]
+            records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings) and self._may_try(one)]
         except EnvironmentFaultError:
             return SaveStanding(status=SaveStatus.FAILED)
-        given_up = [one for one in records if one.attempts >= _GIVES_UP]
-        status = SaveStatus.PARTIAL if given_up else SaveStatus.PENDING_RETRY
+        refused = frozenset(one.refused for one in records)
         return SaveStanding(
-            status=SaveStatus.SAVED if not records else SaveStatus.FAILED if len(given_up) == len(records) else status,
+            status=_STANDING[refused],
             oldest_pending_at=records[0].created if records else None,
             artifact_ids=tuple(one.id for one in records),
         )
@@ -105,39 +116,60 @@ class Pending:
         record = self.ledger.claim(listed.id)
         if record is None:
             return None
-        address = self._written_before(record)
-        if address is not None:
-            self._done(record)
-            return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} was written before")
-        try:
-            call = call_again(record)
-            call.token = token
-            result = self._attempt(call)
-        except MdmemError as error:
-            result = failed(str(error))
-        if result.is_there:
-            self._done(record)
-        else:
-            # Where the attempt cannot be counted, what became of it is the answer all the same.
-            with contextlib.suppress(EnvironmentFaultError):
-                self.ledger.give_back(record.id, result.message or "")
+        result = self._written_before(record) or self._tried(record, token)
+        # Where the ledger refuses, what became of the write is the answer all the same: the next attempt finds it.
+        with contextlib.suppress(EnvironmentFaultError):
+            if result.is_there and result.artifact_id is not None:
+                self.ledger.done(record.id)
+                self._tell(record, result.artifact_id)
+            else:
+                error = (result.message or "").removeprefix(NOT_YET)
+                self.ledger.give_back(record.id, error, refused=result.is_refused)
         return result
 
-    def _done(self, record: PendingWrite) -> None:
-        # Where it cannot be removed, the next attempt finds what this one has written.
-        with contextlib.suppress(EnvironmentFaultError):
-            self.ledger.done(record.id)
+    def _tried(self, record: PendingWrite, token: str | None) -> SaveResult:
+        try:
+            call = call_again(record)
+        except MdmemError as error:
+            return failed(str(error))
+        call.token = token
+        return self._attempt(call)
 
-    def _written_before(self, record: PendingWrite) -> str | None:
-        """Return the address that an attempt wrote whose process died before it could say so."""
+    def name_produced(self, session: str, address: str) -> None:
+        """Let a session that waits name what came out of it; `session` is its id in the ledger."""
+        for known in self.ledger.pending():
+            if known.id == session:
+                self.ledger.note(session, {PRODUCED: [*known.arguments.get(PRODUCED, ()), address]})
+
+    def _tell(self, record: PendingWrite, address: str) -> None:
+        """Let what waits know where its session stands by now, and a session that waits what came out of it."""
+        self._written[record.id] = address
+        for known in self.ledger.pending():
+            if known.arguments.get(PRODUCED_BY) == record.id:
+                self.ledger.note(known.id, {PRODUCED_BY: address})
+        if PRODUCED_BY in record.arguments:
+            self.name_produced(record.arguments[PRODUCED_BY], address)
+
+    def _written_before(self, record: PendingWrite) -> SaveResult | None:
+        """Return the answer where an attempt wrote whose process died before it could say so."""
         for path, digest in record.intended.items():
             try:
                 content = (self._root / path).read_bytes()
             except OSError:
                 continue
             if hashlib.sha256(content).hexdigest() == digest:
-                return path.removesuffix(".md")
+                address = path.removesuffix(".md")
+                return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} was written before")
         return None
+
+
+# By whether those that wait were refused: none waits, all are to be tried again, some, none of them.
+_STANDING = {
+    frozenset[bool](): SaveStatus.SAVED,
+    frozenset({False}): SaveStatus.PENDING_RETRY,
+    frozenset({False, True}): SaveStatus.PARTIAL,
+    frozenset({True}): SaveStatus.FAILED,
+}
 
 
 def _concerns(record: PendingWrite, project_id: str | None, wings: Mapping[str, Wing]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,10 +11,11 @@ from mdmem.authoring.model import BatchSaveResult, SaveResult, SaveStanding, Sav
 from mdmem.errors import EnvironmentFaultError, MdmemError
 from mdmem.state.ledger import Ledger
 from mdmem.workspace.attempting import Attempts
-from mdmem.workspace.calls import PRODUCED, PRODUCED_BY, call_of
+from mdmem.workspace.calls import PRODUCED_BY, call_of
 from mdmem.workspace.opened import Opened
 from mdmem.workspace.pending import Pending
 from mdmem.workspace.permitting import ask_for_token
+from mdmem.workspace.seen import is_to_try
 
 # Seconds: behind seven others, of which each takes its time, waits the eighth.
 _WAIT = 30.0
@@ -36,7 +36,9 @@ class Saves:
         self._now = now or (lambda: datetime.now(UTC))
         ledger = Ledger(workspace.state_folder)
         self._attempts = Attempts(workspace, ledger, now=self._now, wait=wait)
-        self.pending = Pending(ledger, workspace.location.root, self._attempts.carry_out)
+        self.pending = Pending(
+            ledger, workspace.location.root, self._attempts.carry_out, may_try=lambda one: is_to_try(workspace, one)
+        )
 
     def save_decision(
         self,
@@ -126,13 +128,11 @@ class Saves:
         """
         rest = {"project_id": project_id, "focus": focus, "agent": agent}
         first = self._save("session", {"session": session, **rest})
+        waiting = call_of("session", {"session": session, **rest}).request if first.waits else None
         learned = {
-            kind: tuple(self._save_learned(kind, {kind: one, **rest}, first) for one in _listed(given))
+            kind: tuple(self._save_learned(kind, {kind: one, **rest}, first, waiting) for one in _listed(given))
             for kind, given in (("decision", decisions), ("pattern", patterns))
         }
-        if first.waits:
-            parts = (*learned["decision"], *learned["pattern"])
-            self._note_produced({"session": session, **rest}, [one.artifact_id for one in parts if one.artifact_id])
         return BatchSaveResult(session=first, decisions=learned["decision"], patterns=learned["pattern"])
 
     def get_save_status(self, project_id: object) -> SaveStanding:
@@ -160,22 +160,22 @@ class Saves:
             return failed(str(error))
         return self.pending.first_then(call)
 
-    def _save_learned(self, kind: str, arguments: Mapping[str, Any], session: SaveResult) -> SaveResult:
-        """Save what a session taught; where the session waits that makes the project, it waits behind it."""
-        result = self._save(kind, {**arguments, PRODUCED_BY: session.artifact_id})
-        if session.waits and result.status is SaveStatus.BLOCKED_SCOPE:
-            why = EnvironmentFaultError("the session that makes the project waits, too")
-            return self._attempts.keep(call_of(kind, arguments), why)
-        return result
+    def _save_learned(
+        self, kind: str, arguments: Mapping[str, Any], session: SaveResult, waiting: str | None
+    ) -> SaveResult:
+        """Save what a session taught; `waiting` is the session's id in the ledger, where it waits.
 
-    def _note_produced(self, arguments: Mapping[str, Any], produced: Sequence[str]) -> None:
-        """Let a session that waits name what came out of it."""
-        ledger, request = self.pending.ledger, call_of("session", arguments).request
-        # Where that cannot be noted, it waits all the same, only without the links.
-        with contextlib.suppress(EnvironmentFaultError):
-            for known in ledger.pending():
-                if known.id == request:
-                    ledger.keep(replace(known, arguments={**known.arguments, PRODUCED: list(produced)}, attempts=0))
+        Whichever of the two is written last names the other.
+        """
+        arguments = {**arguments, PRODUCED_BY: session.artifact_id or waiting}
+        result = self._save(kind, arguments)
+        if waiting is not None and result.status is SaveStatus.BLOCKED_SCOPE:
+            return self._attempts.keep(call_of(kind, arguments), EnvironmentFaultError("its session waits, too"))
+        if waiting is not None and result.artifact_id is not None:
+            # Where that cannot be noted, the session waits all the same, only without the link.
+            with contextlib.suppress(EnvironmentFaultError):
+                self.pending.name_produced(waiting, result.artifact_id)
+        return result
 
 
 def _listed(given: object) -> Sequence[object]:

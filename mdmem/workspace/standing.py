@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.hygiene.due import hygiene_due, last_hygiene
-from mdmem.index.protocol import IndexBusyError, IndexWriteError, Refreshed
+from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Refreshed
 from mdmem.scope import Filters, resolve_scope
 from mdmem.state.ledger import Ledger
-from mdmem.state.times import read_times
 from mdmem.workspace.checking import Asked, check
-from mdmem.workspace.model import LastHygiene, StatusReport, WingCount
+from mdmem.workspace.model import StatusReport, WingCount
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.seen import is_to_see
+from mdmem.workspace.upkeep import last_of
 
 
 def report_status(workspace: Opened) -> StatusReport:
@@ -31,11 +32,20 @@ def report_status(workspace: Opened) -> StatusReport:
         tree=catalog.tree.name,
         active_wing=active,
         wings=tuple(_count(workspace, name) for name in catalog.wings),
-        index=workspace.index.state(live=catalog.digests),
+        index=_index_state(workspace),
         findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
-        hygiene=_last_hygiene(workspace, active),
+        hygiene=last_of(workspace, active),
         remarks=tuple(_remarks(workspace)),
     )
+
+
+def _index_state(workspace: Opened) -> IndexState:
+    """Return how the index stands to what is seen: of the rest of it nothing is told."""
+    live = workspace.catalog.digests
+    state = workspace.index.state(live=live)
+    if not workspace.access.is_narrow:
+        return state
+    return replace(state, documents=len(live) - state.stale, gone=0, bytes=0)
 
 
 def _count(workspace: Opened, name: str) -> WingCount:
@@ -48,16 +58,6 @@ def _count(workspace: Opened, name: str) -> WingCount:
         statuses=dict(Counter(entry.status.value for entry in entries)),
         broken=sum(path.startswith(f"{name}/") for path in catalog.broken),
     )
-
-
-def _last_hygiene(workspace: Opened, active: str | None) -> LastHygiene:
-    """Return how the active wing stands; without one, as the wing does that waits longest."""
-    wings, times = workspace.catalog.wings, read_times(workspace.state_folder)
-    counted = [wing for name, wing in wings.items() if active in (None, name)]
-    days = [last_hygiene(wing, times) for wing in counted]
-    known = [day for day in days if day is not None]
-    day = min(known, default=None) if len(known) == len(days) else None
-    return LastHygiene(day, any(hygiene_due(wing, times, workspace.today) for wing in counted))
 
 
 def _remarks(workspace: Opened) -> list[str]:
@@ -77,7 +77,7 @@ def _remarks(workspace: Opened) -> list[str]:
 
 def _count_waiting(workspace: Opened) -> int:
     try:
-        return len(Ledger(workspace.state_folder).pending())
+        return sum(is_to_see(workspace, one) for one in Ledger(workspace.state_folder).pending())
     except EnvironmentFaultError:
         return 0
 
@@ -96,7 +96,9 @@ def _is_installed(name: str) -> bool:
 
 def refresh_index(workspace: Opened, *, rebuild: bool) -> Refreshed:
     """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
-    live, read = workspace.catalog.digests, workspace.texts
+    # The index is everybody's: from what only some may see, it would lose the rest.
+    whole = workspace.unlimited()
+    live, read = whole.catalog.digests, whole.texts
     try:
         return workspace.index.refresh(live=live, read=read, progress=workspace.progress, rebuild=rebuild)
     except IndexBusyError as error:

@@ -1,4 +1,4 @@
-"""Hygiene over a workspace: what it is told besides the entries, when it ran, and the manifests that say so."""
+"""Hygiene over a workspace: how far it reaches, and what it is told besides the entries."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from mdmem.authoring.plan import Change, Plan, carry_out
 from mdmem.budget import content_of
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run
-from mdmem.document.patch import apply_edits, set_fields
-from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.errors import EnvironmentFaultError, GitError, UsageError
 from mdmem.finding import Finding
 from mdmem.gitrepo import Repository
 from mdmem.gitrepo.activity import last_changes
 from mdmem.hygiene.examine import Reach, Surroundings, examine
+from mdmem.hygiene.fields import hygiene_fields
 from mdmem.hygiene.model import Hygiene
 from mdmem.scope import find_wing, get_wing
 from mdmem.state.ledger import Ledger
 from mdmem.state.ledger_model import PendingWrite
-from mdmem.state.times import record_hygiene
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.recording import record_in_manifests, record_in_state
+from mdmem.workspace.seen import is_to_see, seen_findings
+from mdmem.workspace.waiting import concerns
 
 # What the checks tell anyway, and what a round of hygiene is for.
 TOLD = ("link-to-superseded", "expired", "review-overdue")
+_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
 SCOPES = ("global", "project", "focus")
 
 
@@ -36,56 +39,105 @@ class Tending:
     """What one run of hygiene was asked for.
 
     `wing` is a name or a `project_id`, None for everything; `scope` narrows to the shared wings that it reads (global),
-    to the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests.
+    to the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests, `commit`
+    says whether that is committed, None leaves it to the settings.
     """
 
     wing: str | None = None
     scope: str | None = None
     pending_only: bool = False
     record: bool = False
+    commit: bool | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the wings within reach are looked at in full, and not only what has a focus or waits."""
+        return not self.pending_only and self.scope != "focus"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tended:
-    """What needs maintenance, the manifests that were changed, and remarks about the run itself.
+    """What needs maintenance, the manifests that were changed with the commit of it, and remarks about the run itself.
 
     `pending_only`: nothing but the writes that wait was looked at.
     """
 
     hygiene: Hygiene
     recorded: tuple[str, ...] = ()
+    commit: str | None = None
     remarks: tuple[str, ...] = ()
     pending_only: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the contract of `run_hygiene` names, with more keys beside."""
+        more = {"recorded": list(self.recorded), "commit": self.commit, "remarks": list(self.remarks)}
+        return hygiene_fields(self.hygiene) | more
+
+
+def run_hygiene(
+    workspace: Opened, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
+) -> dict[str, Any]:
+    """Return hygiene as the tool of that name answers it, recorded as `tend` does; raises UsageError for no scope.
+
+    A project that has no wing yet needs no maintenance, but its writes may wait.
+    """
+    asked = Tending(wing=project_id or None, scope=scope, pending_only=check_pending_only)
+    if asked.wing is None or find_wing(asked.wing, workspace.catalog.wings) is not None:
+        return tend(workspace, asked).as_json()
+    _refuse_unknown_scope(scope)
+    remarks = [f"there is no wing for the project `{project_id}` yet"]
+    hygiene = _only_pending(workspace, asked, remarks)
+    return Tended(hygiene=hygiene, remarks=tuple(remarks), pending_only=check_pending_only).as_json()
 
 
 def tend(workspace: Opened, asked: Tending) -> Tended:
     """Return what needs maintenance; a full run over files on disk is recorded in the state.
 
-    Raises UsageError for a wing or scope that does not exist, and what `carry_out` raises where `record` is asked for.
+    A run is full for every wing within its reach, so one that is narrowed to a project is full for that project, and
+    makes no other's next run later. One that looks only at entries with a focus, or at the writes that wait, is full
+    for none. Raises UsageError for a wing or scope that does not exist, and what `carry` raises where `record` is set.
     """
-    if asked.record and (asked.pending_only or asked.scope or not workspace.moment.is_working_tree):
+    is_kept = asked.is_full and workspace.moment.is_working_tree
+    if asked.record and not is_kept:
         raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
-    if asked.pending_only:
-        return _only_pending(workspace, asked)
-    catalog = workspace.whole_catalog
-    reach = _reach(catalog, asked)
+    _refuse_unknown_scope(asked.scope)
     remarks: list[str] = []
+    if asked.pending_only:
+        if asked.wing is not None:
+            get_wing(asked.wing, workspace.catalog.wings)
+        hygiene = _only_pending(workspace, asked, remarks)
+        return Tended(hygiene=hygiene, remarks=tuple(remarks), pending_only=True)
+    reach = _reach(workspace.whole_catalog, asked)
+    hygiene = _examined(workspace, asked, reach, remarks)
+    if is_kept:
+        is_everything = asked.wing is None and asked.scope is None
+        is_everything = is_everything and not workspace.access.is_narrow
+        record_in_state(workspace, None if is_everything else reach.wings, remarks)
+    if not asked.record:
+        return Tended(hygiene=hygiene, remarks=tuple(remarks))
+    written = record_in_manifests(workspace, reach.wings, remarks, commit=asked.commit)
+    recorded = tuple(change.path for change in written.changes)
+    return Tended(hygiene=hygiene, recorded=recorded, commit=written.commit, remarks=tuple(remarks))
+
+
+def _refuse_unknown_scope(scope: str | None) -> None:
+    if scope not in (None, *SCOPES):
+        raise UsageError(f"there is no scope `{scope}`; write one of {', '.join(SCOPES)}")
+
+
+def _examined(workspace: Opened, asked: Tending, reach: Reach, remarks: list[str]) -> Hygiene:
+    catalog = workspace.whole_catalog
     around = Surroundings(
         text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
         changes=_Changes(workspace, remarks),
         rooms=tuple(_rooms_on_disk(workspace, catalog)),
-        unresolved=_unresolved(workspace, catalog, reach, remarks),
+        unresolved=_unresolved(workspace, asked, remarks),
         found=_told(workspace, catalog),
     )
-    hygiene = examine(catalog, around, today=workspace.today, reach=reach)
-    if catalog.broken:
-        remarks.append(_left_out(len(catalog.broken)))
-    recorded: tuple[str, ...] = ()
-    if asked.record:
-        recorded = _record_in_manifests(workspace, catalog, reach, remarks)
-    if asked.scope is None and workspace.moment.is_working_tree:
-        _record_in_state(workspace, next(iter(reach.wings)) if asked.wing is not None else None, remarks)
-    return Tended(hygiene, recorded, tuple(remarks))
+    unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
+    if left_out := [path for path in unread if asked.wing is None or path.split("/")[0] in reach.wings]:
+        remarks.append(_left_out(len(left_out)))
+    return examine(catalog, around, today=workspace.today, reach=reach)
 
 
 def _left_out(number: int) -> str:
@@ -93,37 +145,28 @@ def _left_out(number: int) -> str:
     return f"{number} unreadable {files} left out; `mdmem check` names {them}"
 
 
-def _only_pending(workspace: Opened, asked: Tending) -> Tended:
-    """Look at the writes that wait alone: only where one wing is meant are entries read at all."""
-    catalog = workspace.catalog if asked.wing is not None or asked.scope is not None else None
-    reach = _reach(catalog, asked) if catalog is not None else Reach(wings=frozenset())
-    remarks: list[str] = []
-    unresolved = _unresolved(workspace, catalog, reach, remarks)
-    hygiene = Hygiene(checked_at=workspace.today, project_id=reach.project_id, scope=reach.scope, unresolved=unresolved)
-    return Tended(hygiene, remarks=tuple(remarks), pending_only=True)
+def _only_pending(workspace: Opened, asked: Tending, remarks: list[str]) -> Hygiene:
+    """Look at the writes that wait alone: only where a project is meant are the wings read at all."""
+    unresolved = _unresolved(workspace, asked, remarks)
+    return Hygiene(checked_at=workspace.today, project_id=asked.wing, scope=asked.scope, unresolved=unresolved)
 
 
 def _reach(catalog: Catalog, asked: Tending) -> Reach:
-    if asked.scope not in (None, *SCOPES):
-        raise UsageError(f"there is no scope `{asked.scope}`; write one of {', '.join(SCOPES)}")
     wings = catalog.wings
     if asked.wing is None:
-        meant = [
-            name for name, wing in wings.items() if asked.scope is None or wing.is_shared == (asked.scope == "global")
-        ]
-        return Reach(wings=frozenset(meant), scope=asked.scope)
-    name = get_wing(asked.wing, wings)
-    project_id = wings[name].project_id or name
-    if asked.scope != "global":
-        return Reach(wings=frozenset({name}), project_id=project_id, scope=asked.scope)
-    shared = wings[name].shared_wings
-    read = [one.name for one in wings.values() if one.is_shared and (shared is None or one.name in shared)]
-    return Reach(wings=frozenset(read), project_id=project_id, scope=asked.scope)
+        is_meant = {None: (True, False), "global": (True,)}.get(asked.scope, (False,))
+        meant = frozenset(name for name, wing in wings.items() if wing.is_shared in is_meant)
+    elif asked.scope == "global":
+        read = wings[get_wing(asked.wing, wings)].shared_wings
+        meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
+    else:
+        meant = frozenset({get_wing(asked.wing, wings)})
+    return Reach(wings=meant, project_id=asked.wing, scope=asked.scope)
 
 
 def _told(workspace: Opened, catalog: Catalog) -> list[Finding]:
     codes = [code for code in chosen_codes(workspace.settings) if code in TOLD]
-    return run(Case(catalog, workspace.settings, workspace.today), codes)
+    return seen_findings(catalog, run(Case(catalog, workspace.settings, workspace.today), codes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +179,15 @@ class _Changes:
     def __call__(self, places: Sequence[str], since: date) -> Mapping[str, date]:
         repository: Repository | None = self.workspace.location.repository
         if repository is None:
-            self.remarks.append("not in a git repository: whether the code changed is not known")
+            said = self.workspace.location.git_fault or "not in a git repository"
+            self.remarks.append(f"{said}: {_NOT_KNOWN}")
             return {}
         until = self.workspace.commits[0] if self.workspace.commits else None
-        activity = last_changes(repository, places, since=since, until=until)
+        try:
+            activity = last_changes(repository, places, since=since, until=until)
+        except GitError as error:
+            self.remarks.append(f"{error}: {_NOT_KNOWN}")
+            return {}
         if activity.is_cut:
             self.remarks.append(
                 "the clone is shallow: older changes of the code are not known; `git fetch --unshallow`"
@@ -161,43 +209,14 @@ def _rooms_on_disk(workspace: Opened, catalog: Catalog) -> Iterator[str]:
         yield from (f"{wing}/{name}" for name, git in folders if not os.path.lexists(git))
 
 
-def _unresolved(workspace: Opened, catalog: Catalog | None, reach: Reach, remarks: list[str]) -> tuple[str, ...]:
+def _unresolved(workspace: Opened, asked: Tending, remarks: list[str]) -> tuple[PendingWrite, ...]:
     try:
-        pending = Ledger(workspace.state_folder).pending()
+        ledger = Ledger(workspace.state_folder)
+        pending, torn = ledger.pending(), ledger.unreadable()
     except EnvironmentFaultError as error:
         remarks.append(f"writes that wait cannot be told: {error}")
         return ()
-    narrowed = catalog is not None and (reach.project_id is not None or reach.scope is not None)
-    return tuple(one.id for one in pending if catalog is None or not narrowed or _concerns(one, catalog, reach))
-
-
-def _concerns(record: PendingWrite, catalog: Catalog, reach: Reach) -> bool:
-    named = record.arguments.get("project_id")
-    return isinstance(named, str) and find_wing(named, catalog.wings) in reach.wings
-
-
-def _record_in_manifests(workspace: Opened, catalog: Catalog, reach: Reach, remarks: list[str]) -> tuple[str, ...]:
-    changes = []
-    for name in sorted(reach.wings):
-        path = f"{name}/README.md"
-        if not catalog.wings[name].has_manifest:
-            remarks.append(f"`{name}` has no manifest to record in; write {path} with `kind: project`")
-            continue
-        document = catalog.document(path)
-        edits = set_fields(document, {"last_hygiene_at": workspace.today.isoformat()})
-        if edits:
-            changes.append(Change(path, path, document.data, apply_edits(document.data, edits)))
-    carry_out(workspace.location.root, Plan(tuple(changes)), state=workspace.state_folder)
-    return tuple(change.path for change in changes)
-
-
-def _record_in_state(workspace: Opened, wing: str | None, remarks: list[str]) -> None:
-    try:
-        written = record_hygiene(workspace.state_folder, wing, workspace.today)
-        reason = "" if written else "it cannot be written"
-    except EnvironmentFaultError as error:
-        reason = str(error)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-    if reason:
-        remarks.append(f"that hygiene ran is not kept in {workspace.state_folder}: {reason}")
+    remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
+    pending = tuple(one for one in pending if is_to_see(workspace, one))
+    wings = workspace.catalog.wings if pending and asked.wing is not None else {}
+    return tuple(one for one in pending if concerns(one, wings, project=asked.wing, scope=asked.scope))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mdmem.entry.model import Entry, Status
-from mdmem.errors import GoneError, SettingsError, UsageError
-from mdmem.finding import Finding, Place
-from mdmem.index.protocol import Answer, QuerySyntaxError
+from mdmem.errors import GoneError
+from mdmem.finding import Finding
 from mdmem.scope import Filters, reading_scope, resolve_scope
-from mdmem.settings import Settings
-from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.contract_verbs import ContractVerbs
 
 if TYPE_CHECKING:
@@ -56,8 +52,9 @@ class Workspace(ContractVerbs):
         """
         from mdmem.budget import pack
         from mdmem.retrieval.retrieve import retrieve
+        from mdmem.workspace.asking import forgiving_settings
 
-        settings, faults = self._forgiving_settings()
+        settings, faults = forgiving_settings(self)
         scope = resolve_scope(self.catalog, settings, question.filters)
         found = retrieve(self.catalog, scope, question, ask=self._asker(question), today=self.today)
         found = replace(found, problems=(*faults, *found.problems))
@@ -67,46 +64,25 @@ class Workspace(ContractVerbs):
         return self._with_fallback(packed, question) if nothing_read else packed
 
     def _with_fallback(self, packed: Pack, question: Question) -> Pack:
-        from mdmem.workspace.fallback import answer_elsewhere
+        if self.access.is_narrow:
+            # What else lies in the repository is not the caller's to read.
+            return packed
+        from mdmem.workspace.asking import answer_elsewhere
 
-        source, passages = answer_elsewhere(self.location.base, self.location.repository, question.words)
+        source, passages = answer_elsewhere(self, question.words)
         found = replace(packed.found, source=source, degraded=True, why_degraded="no entry of the memory can be read")
         return replace(packed, found=found, fallback=passages)
 
-    def _forgiving_settings(self) -> tuple[Settings, tuple[Finding, ...]]:
-        try:
-            return self.settings, ()
-        except SettingsError as error:
-            help_ = "mend it; the defaults hold until then"
-            fault = Finding("settings-invalid", str(error), Place(SETTINGS_NAME, error.line), help_)
-            return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
-
     def _asker(self, question: Question) -> Ask:
-        def ask(addresses: Iterable[str]) -> Answer:
-            try:
-                return self.index.search(
-                    question.words,
-                    live=self.catalog.digests,
-                    read=self.texts,
-                    among=frozenset(addresses),
-                    syntax=question.syntax,
-                )
-            except QuerySyntaxError as error:
-                raise UsageError(str(error)) from error
+        from mdmem.workspace.asking import asker
 
-        return ask
+        return asker(self, question)
 
     def with_code_paths(self, question: Question, paths: Sequence[str]) -> Question:
         """Return the question about code: each path, given from the working folder or the top, counted from the top."""
-        return replace(question, paths=tuple(dict.fromkeys(self._code_path(path) for path in paths)))
+        from mdmem.workspace.asking import with_code_paths
 
-    def _code_path(self, path: str) -> str:
-        top = self.location.base.resolve()
-        # As written: where a folder is a link, the globs of `applies_to` speak of the link.
-        here = Path(os.path.normpath(self.cwd.resolve() / path))
-        if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
-            return here.relative_to(top).as_posix()
-        return Path(path).as_posix().removeprefix("./").rstrip("/")
+        return with_code_paths(self, question, paths)
 
     def snippets(self, result: SearchResult) -> Callable[[Hit], str]:
         """Return a function that gives the densest passage of a hit's entry."""
@@ -165,8 +141,8 @@ class Workspace(ContractVerbs):
         return tuple(
             Shown(
                 entry=self.catalog.entries[address],
-                front_matter=dict(document.fields or {}),
-                body=document.body,
+                front_matter=self.catalog.shown_fields(document),
+                body=self.catalog.shown_body(document),
                 current=self.catalog.lineage.is_current(address),
                 heads=self.catalog.lineage.heads(address),
             )
@@ -203,6 +179,23 @@ class Workspace(ContractVerbs):
         from mdmem.workspace.tending import tend
 
         return tend(self, asked)
+
+    def run_hygiene(
+        self, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
+    ) -> dict[str, Any]:
+        """Return what the contract of `run_hygiene` names, with more keys beside, and keep that a full run was made.
+
+        Raises UsageError for a scope that is none; a project that is not there yet needs no maintenance.
+        """
+        from mdmem.workspace.tending import run_hygiene
+
+        return run_hygiene(self, project_id, scope, check_pending_only=check_pending_only)
+
+    def hygiene_due(self, project: str) -> bool:
+        """Say whether a project's wing was without hygiene for 30 days; one that is not there never is."""
+        from mdmem.workspace.upkeep import is_due
+
+        return is_due(self, project)
 
     def status(self) -> StatusReport:
         """Return where the memory is and how it stands."""

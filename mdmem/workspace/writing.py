@@ -49,6 +49,8 @@ def carry(workspace: Opened, intent: Intent, options: WriteOptions) -> Written:
     """
     if not workspace.moment.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
+    for wing in sorted({path.split("/", 1)[0] for one in intent.plan.changes for path in (one.path, one.to)}):
+        workspace.access.require_write(wing)
     plan = Plan(tuple(one for one in intent.plan.changes if (one.path, one.before) != (one.to, one.after)))
     repository = _repository_to_commit_to(workspace, options)
     _prove(workspace, plan)
@@ -66,7 +68,7 @@ def _commit(workspace: Opened, repository: Repository, intent: Intent, plan: Pla
     message = commit_message(
         subject_of(intent.deeds),
         reason=intent.reason,
-        entries=[one for deed in intent.deeds for one in (deed.address, deed.other) if one],
+        entries=[one for deed in intent.deeds for one in (deed.address, deed.other) if one and "/" in one],
         supersedes=intent.supersedes,
         agent=intent.agent,
     )

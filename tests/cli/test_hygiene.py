@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from builders import commit_all, git, memory, run_here, run_mdmem, snapshot, write, write_entry
+from builders import commit_all, git, memory, merge_conflict, run_here, run_mdmem, snapshot, write, write_entry
 
 from mdmem.state.ledger import Ledger
 from mdmem.state.ledger_model import PendingWrite
 from mdmem.state.times import Times, read_times
 
 Capture = pytest.CaptureFixture[str]
+GIT_VERBS = ("rev-parse", "log", "ls-files", "cat-file", "check-ignore")
 STATE = ".git/mdmem/state/memory"
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
 
@@ -68,10 +72,31 @@ def test_text_names_each_kind_with_what_to_type(worn: Path, capsys: Capture) -> 
     assert (
         ran.out
         == f"""\
+writes that did not complete (1)
+  {pending[:12]}  save_decision, 1 attempt since 2026-11-20
+  next: type `mdmem pending retry`
+
+not verified since the code they apply to changed (1)
+  nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05
+  next: read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS`
+
 entries that say nearly the same (2)
   nav/architecture/old    Use one thread
   nav/architecture/old-2  Use one thread
   next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
+
+entities of one name (2)
+  nav/entities/queue    Queue
+  nav/entities/queue-2  Queue
+  next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
+
+repeating a shared rule (1)
+  nav/rules/waiting  repeats the shared `base/rules/deadline`: they share 100% of their words
+  next: type `mdmem deprecate ADDRESS --reason WHY`, or write `overrides: SHARED` where it differs on purpose
+
+citing what is superseded (1)
+  nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`
+  next: type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds
 
 decisions neither made nor verified for 180 days (1)
   nav/architecture/old  Use one thread (365 days, stale)
@@ -83,29 +108,9 @@ patterns not validated for 90 days (1)
   next: type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or `mdmem deprecate ADDRESS \
 --reason WHY`
 
-entities of one name (2)
-  nav/entities/queue    Queue
-  nav/entities/queue-2  Queue
-  next: type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep
-
-writes that did not complete (1)
-  {pending[:12]}  waits to be tried again
-  next: type `mdmem pending retry`
-
-not verified since the code they apply to changed (1)
-  nav/rules/sockets  `src/net.py` changed on {day_of_commit(worn)}, after it was written on 2026-03-05; \
-read it against the code, then type `mdmem verify nav/rules/sockets`, or supersede it
-
-citing what is superseded (1)
-  nav/how/note  `nav/architecture/first` is superseded by `nav/architecture/threads`; \
-write `nav/architecture/threads`
-
-repeating a shared rule (1)
-  nav/rules/waiting  repeats the shared `base/rules/deadline`: they share 100% of their words; \
-type `mdmem deprecate nav/rules/waiting --reason 'repeats base/rules/deadline'`, or add `overrides: base/rules/deadline`
-
 rooms without an entry (1)
-  nav/ideas  holds no entry; write an entry with `mdmem new TYPE nav/ideas`, or remove the folder
+  nav/ideas  holds no entry
+  next: type `mdmem new TYPE ROOM`, or remove the folder
 """
     )
 
@@ -146,15 +151,70 @@ def test_json_has_the_keys_of_the_contract(worn: Path, capsys: Capture) -> None:
         "checked_at": "2026-11-21",
         "duplicate_groups": [[old, new]],
         "entity_groups": [queues],
+        "pending_writes": [
+            {
+                "id": pending,
+                "verb": "save_decision",
+                "project_id": None,
+                "created": "2026-11-20T00:00:00+00:00",
+                "attempts": 1,
+                "error": "",
+            }
+        ],
         "recorded": [],
+        "commit": None,
         "remarks": [],
     }
+
+
+def test_oldest_are_shown_first_and_the_rest_is_counted(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    for number in range(1, 5):
+        name = f"nav/how/p{number}"
+        write_entry(
+            folder / "memory", name, f"{number}.\n", type="pattern", title="Tag", created_at=f"2026-0{number}-01"
+        )
+    shown = run_here(capsys, "hygiene", "--limit", "2", cwd=folder).out.split("\n\n")[-1].splitlines()
+    assert shown[:4] == [
+        "patterns not validated for 90 days (4)",
+        "  nav/how/p1  Tag (324 days, stale)",
+        "  nav/how/p2  Tag (293 days, stale)",
+        "  and 2 more  --limit 0 shows all",
+    ]
+    for form in ("text", "markdown"):
+        whole = run_here(capsys, "hygiene", "--limit", "0", "--format", form, cwd=folder).out
+        assert ("nav/how/p4" in whole, "more" in whole) == (True, False)
+    assert said(capsys, "--limit", "1", cwd=folder)["obsolete_patterns"] == 4
+
+
+def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, capsys: Capture) -> None:
+    created = datetime(2026, 11, 20, tzinfo=UTC)
+    arguments = {"decision": {"title": "Use <TLS>"}, "project_id": "nav"}
+    failed = PendingWrite(verb="save_decision", arguments=arguments, created=created, attempts=3, error="disk\nfull")
+    id_ = Ledger(worn / STATE).keep(failed)
+    assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out.splitlines()[1] == (
+        f"  {id_[:12]}  save_decision `Use <TLS>`, 3 attempts since 2026-11-20: disk<U+000A>full"
+    )
+
+
+def test_torn_record_of_a_write_is_a_remark(worn: Path, capsys: Capture) -> None:
+    keep_pending(worn)
+    write(worn, f"{STATE}/pending/torn.json", "{")
+    ran = run_here(capsys, "hygiene", "--pending-only", cwd=worn)
+    assert ran.err == "pending/torn.json cannot be read; it may have been a write\n"
+
+
+def test_runs_say_the_same_whatever_the_hashes(worn: Path) -> None:
+    keep_pending(worn)
+    seeds = [{"PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    first, second = (run_mdmem("hygiene", "--format", "json", cwd=worn, env=seed).stdout for seed in seeds)
+    assert first == second != ""
 
 
 def test_markdown_shows_nothing_as_markup(worn: Path, capsys: Capture) -> None:
     write_entry(worn / "memory", "nav/how/odd", type="pattern", title="<b>@ada</b>", created_at="2026-01-01")
     lines = run_here(capsys, "hygiene", "--format", "markdown", cwd=worn).out.splitlines()
-    assert lines[:3] == ["## Hygiene on 2026-11-21", "", "### entries that say nearly the same (2)"]
+    assert lines[:3] == ["## Hygiene on 2026-11-21", "", "### not verified since the code they apply to changed (1)"]
     (odd,) = [line for line in lines if "nav/how/odd" in line]
     assert odd.startswith("- <code>nav/how/odd</code>: &#60;b&#62;@\u200bada&#60;/b&#62; (324 days, stale)")
 
@@ -177,8 +237,9 @@ def test_wing_narrows_and_is_known_by_its_project_id(worn: Path, capsys: Capture
 
 
 def test_wing_that_is_not_there_is_refused_with_the_nearest(worn: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "hygiene", "--wing", "nov", cwd=worn)
-    assert (ran.code, ran.err) == (2, "mdmem: there is no wing `nov`; did you mean `nav`?\n")
+    for more in ([], ["--pending-only"]):
+        ran = run_here(capsys, "hygiene", "--wing", "nov", *more, cwd=worn)
+        assert (ran.code, ran.err) == (2, "mdmem: there is no wing `nov`; did you mean `nav`?\n")
 
 
 def test_pending_only_looks_at_nothing_else(worn: Path, capsys: Capture) -> None:
@@ -225,11 +286,121 @@ def test_record_patches_the_manifests_and_names_wings_without(worn: Path, capsys
     assert snapshot(worn) == after
 
 
-def test_record_of_a_narrowed_run_is_refused(worn: Path, capsys: Capture) -> None:
+def test_record_commits_the_manifests_alone_when_asked(worn: Path, capsys: Capture) -> None:
+    write(worn, "memory/nav/README.md", "---\nkind: project\n---\n")
+    commit_all(worn)
+    write(worn, "staged.txt", "staged\n")
+    git(worn, "add", "staged.txt")
+    ran = run_here(capsys, "hygiene", "--record", "--commit", cwd=worn)
+    commit = git(worn, "rev-parse", "HEAD")
+    assert ran.out.endswith(f"\n\nrecorded in base/README.md, nav/README.md, committed as {commit[:10]}\n")
+    assert git(worn, "log", "-1", "--format=%B", "--name-only").splitlines() == [
+        *("Tend base, nav", "", "", "memory/base/README.md", "memory/nav/README.md"),
+    ]
+    assert git(worn, "status", "--short") == "A  staged.txt"
+
+
+def test_record_is_committed_where_the_settings_say_so(worn: Path, capsys: Capture) -> None:
+    write(worn, "memory/mdmem.toml", "commit = true\n")
+    run_here(capsys, "hygiene", "--record", "--wing", "base", cwd=worn)
+    assert git(worn, "log", "-1", "--format=%s") == "Tend base"
+    write(worn, "memory/nav/README.md", "---\nkind: project\n---\n")
+    run_here(capsys, "hygiene", "--record", "--wing", "nav", "--no-commit", cwd=worn)
+    assert git(worn, "log", "-1", "--format=%s") == "Tend base"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        ("---\nkind: [\n---\n", "nav/README.md states no wing to record in; `mdmem check` says what is wrong"),
+        ("# nav\n", "nav/README.md states no wing to record in; `mdmem check` says what is wrong"),
+    ],
+)
+def test_manifest_that_cannot_hold_the_day_stops_no_other(
+    worn: Path, capsys: Capture, manifest: str, said: str
+) -> None:
+    file = write(worn, "memory/nav/README.md", manifest)
+    ran = run_here(capsys, "hygiene", "--record", cwd=worn)
+    assert (ran.code, file.read_text()) == (0, manifest)
+    assert ran.out.endswith("\n\nrecorded in base/README.md\n")
+    assert said in ran.err
+
+
+def test_run_is_kept_although_its_manifests_cannot_be_written(worn: Path, capsys: Capture) -> None:
+    git(worn, "checkout", "-q", "-b", "topic")
+    merge_conflict(worn, "memory/base/rules/deadline.md", "ours\n", "theirs\n")
     before = snapshot(worn)
-    ran = run_here(capsys, "hygiene", "--record", "--pending-only", cwd=worn)
+    ran = run_here(capsys, "hygiene", "--record", "--commit", cwd=worn)
+    assert (ran.code, ran.out) == (2, "")
+    assert "merge" in ran.err
+    assert snapshot(worn) == before
+    assert read_times(worn / STATE) == Times(date(2026, 11, 21))
+
+
+@pytest.mark.parametrize("narrowing", [["--pending-only"], ["--scope", "focus"]])
+def test_record_of_a_narrowed_run_is_refused(worn: Path, capsys: Capture, narrowing: list[str]) -> None:
+    before = snapshot(worn)
+    ran = run_here(capsys, "hygiene", "--record", *narrowing, cwd=worn)
     assert (ran.code, ran.out) == (2, "")
     assert snapshot(worn) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "wings"),
+    [
+        (["--scope", "global"], ["base"]),
+        (["--scope", "project"], ["nav"]),
+        (["--scope", "focus"], []),
+        (["--wing", "nav", "--scope", "project"], ["nav"]),
+        (["--wing", "nav", "--scope", "global"], ["base"]),
+        (["--wing", "nav", "--scope", "focus"], []),
+    ],
+)
+def test_run_is_full_for_the_wings_within_reach(
+    worn: Path, capsys: Capture, options: list[str], wings: list[str]
+) -> None:
+    run_here(capsys, "hygiene", *options, cwd=worn)
+    assert read_times(worn / STATE) == Times(None, dict.fromkeys(wings, date(2026, 11, 21)))
+
+
+def test_unreadable_files_of_other_wings_are_not_told(worn: Path, capsys: Capture) -> None:
+    write(worn, "memory/base/rules/bad.md", "no front matter\n")
+    left_out = "1 unreadable file was left out; `mdmem check` names it\n"
+    assert run_here(capsys, "hygiene", cwd=worn).err == left_out
+    assert run_here(capsys, "hygiene", "--wing", "base", cwd=worn).err == left_out
+    assert run_here(capsys, "hygiene", "--wing", "nav", cwd=worn).err == ""
+
+
+def test_git_that_does_not_answer_is_a_remark(worn: Path, capsys: Capture) -> None:
+    tree = git(worn, "rev-parse", "HEAD^{tree}")
+    (worn / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    ran = run_here(capsys, "hygiene", cwd=worn)
+    assert "entities of one name (2)" in ran.out
+    assert re.search(r"git log: .*: whether the code changed since an entry was verified is not known", ran.err)
+
+
+def test_machine_without_git_says_what_it_cannot_tell(worn: Path, tmp_path: Path) -> None:
+    nowhere = {"PATH": str(tmp_path / "empty"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    ran = run_mdmem("hygiene", cwd=worn / "memory", env=nowhere | {"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert (ran.returncode, "entities of one name (2)" in ran.stdout) == (0, True)
+    assert ran.stderr == "not in a git repository: whether the code changed since an entry was verified is not known\n"
+
+
+def test_history_is_asked_of_one_process(worn: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = {"type": "invariant", "title": "Sockets close", "created_at": "2026-03-05"}
+    for number in range(20):
+        write_entry(worn / "memory", f"nav/rules/r{number}", f"{number} must be.\n", applies_to=f"s{number}/**", **code)
+    started: list[str] = []
+    real = subprocess.run
+
+    def counted(command: Sequence[str], *arguments: Any, **options: Any) -> Any:
+        started.append(next(word for word in command if word in GIT_VERBS))
+        return real(command, *arguments, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    run_here(capsys, "hygiene", cwd=worn)
+    assert started.count("log") == 1
+    assert len(started) <= 4
 
 
 def test_state_that_cannot_be_written_is_a_remark(worn: Path, capsys: Capture) -> None:
@@ -261,8 +432,8 @@ def test_root_outside_git_says_what_it_cannot_tell(
     ran = run_here(capsys, "hygiene", cwd=tmp_path / "memory")
     assert (ran.code, ran.out) == (0, "nothing needs maintenance\n")
     assert ran.err.splitlines() == [
-        "not in a git repository: whether the code changed is not known",
         "1 unreadable file was left out; `mdmem check` names it",
+        "not in a git repository: whether the code changed since an entry was verified is not known",
     ]
 
 

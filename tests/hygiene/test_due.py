@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 
 import pytest
+from builders import make_root, open_root, write, write_entry
 
 from mdmem.entry.model import Wing
 from mdmem.hygiene.due import hygiene_due, last_hygiene
@@ -23,7 +26,7 @@ LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)
         (None, Times(), True),
         (LATELY, Times(), False),
         (LONG_AGO, Times(), True),
-        (datetime(2026, 10, 23, 9, tzinfo=UTC), Times(), False),
+        (f"{LATELY}T09:00:00Z", Times(), False),
         (None, Times(LATELY), False),
         (LONG_AGO, Times(LATELY), False),
         (LATELY, Times(LONG_AGO), False),
@@ -31,8 +34,29 @@ LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)
         (LONG_AGO, Times(LONG_AGO, {"web": LATELY}), True),
     ],
 )
-def test_hygiene_is_due_after_30_days(manifest: date | None, state: Times, *, is_due: bool) -> None:
-    assert hygiene_due(Wing(name="app", last_hygiene_at=manifest), state, TODAY) is is_due
+def test_hygiene_is_due_after_30_days(
+    tmp_path: Path, manifest: date | str | None, state: Times, *, is_due: bool
+) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "app/rules/retry", created_at="2020-01-01")
+    write(root, "app/README.md", f"---\nkind: project\nlast_hygiene_at: {manifest}\n---\n" if manifest else "")
+    assert hygiene_due(open_root(root).catalog, "app", state, today=TODAY) is is_due
+
+
+@pytest.mark.parametrize(("created", "is_due"), [((LATELY, TODAY), False), ((TODAY, LONG_AGO), True), ((None,), True)])
+def test_days_without_hygiene_count_from_the_oldest_entry(
+    tmp_path: Path, created: Sequence[date | None], *, is_due: bool
+) -> None:
+    root = make_root(tmp_path)
+    for number, day in enumerate(created):
+        write_entry(root, f"app/rules/r{number}", created_at=day)
+    write_entry(root, "web/rules/old", created_at="2020-01-01")
+    assert hygiene_due(open_root(root).catalog, "app", Times(), today=TODAY) is is_due
+
+
+def test_wing_without_an_entry_is_not_due(tmp_path: Path) -> None:
+    write(make_root(tmp_path), "app/README.md", "---\nkind: project\n---\n")
+    assert not hygiene_due(open_root(tmp_path).catalog, "app", Times(), today=TODAY)
 
 
 def test_last_hygiene_is_the_later_day() -> None:
@@ -51,10 +75,28 @@ def test_freshness_goes_by_a_month_and_half_a_year(age: int, freshness: str) -> 
 def test_times_are_read_back(tmp_path: Path) -> None:
     state = places(tmp_path, None, {"XDG_DATA_HOME": str(tmp_path)}).state
     assert read_times(state) == Times()
-    assert record_hygiene(state, "app", LONG_AGO)
+    assert record_hygiene(state, ["app", "web"], LONG_AGO)
     assert record_hygiene(state, None, LATELY)
-    assert record_hygiene(state, "web", TODAY)
+    assert record_hygiene(state, {"web"}, TODAY)
     assert read_times(state) == Times(LATELY, {"app": LONG_AGO, "web": TODAY})
+
+
+def test_last_run_over_a_wing_may_be_one_over_everything() -> None:
+    times = Times(LATELY, {"app": TODAY, "web": LONG_AGO})
+    assert [times.last(wing) for wing in ("app", "web", "new")] == [TODAY, LATELY, LATELY]
+    assert Times(None, {"app": TODAY}).last("web") is None
+
+
+def test_runs_of_many_processes_are_all_kept(tmp_path: Path) -> None:
+    names = [f"wing{number}" for number in range(12)]
+    with ThreadPoolExecutor(max_workers=6) as runs:
+        assert all(runs.map(lambda name: record_hygiene(tmp_path, [name], TODAY), names))
+    assert read_times(tmp_path) == Times(None, dict.fromkeys(sorted(names), TODAY))
+
+
+def test_folder_that_refuses_a_lock_raises(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="File exists"):
+        record_hygiene(write(tmp_path, "file"), None, TODAY)
 
 
 @pytest.mark.parametrize(

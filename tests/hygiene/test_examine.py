@@ -89,8 +89,16 @@ def test_entries_of_one_type_and_wing_that_say_the_same_are_duplicates(root: Pat
     write_entry(root, "app/rules/e", LONG, title="Deadlines", type="note")
     write_entry(root, "app/rules/f", LONG, title="Deadlines", status="draft")
     hygiene = examined(root)
-    assert hygiene.duplicates == (("app/other/c", "app/rules/a", "app/rules/b"),)
-    assert hygiene.duplicates_found == 2
+    assert hygiene.duplicates == (("app/other/c", "app/rules/a", "app/rules/b", "app/rules/f"),)
+    assert hygiene.duplicates_found == 3
+    assert hygiene.titles["app/rules/f"] == "Deadlines (draft)"
+
+
+@pytest.mark.parametrize("fields", [{"status": "draft", "supersedes": "app/rules/a"}, {"status": "deprecated"}])
+def test_draft_that_takes_the_place_of_another_is_no_duplicate(root: Path, fields: dict[str, str]) -> None:
+    write_entry(root, "app/rules/a", LONG)
+    write_entry(root, "app/rules/b", LONG, **fields)
+    assert examined(root).duplicates == ()
 
 
 def test_patterns_that_differ_in_their_steps_are_no_duplicates(root: Path) -> None:
@@ -105,7 +113,9 @@ def test_entities_of_one_name_drift_within_wing_and_focus(root: Path) -> None:
     write_entry(root, "app/entities/b", "It waits for orders.", entity="order  queue", **entity)
     write_entry(root, "app/entities/c", "Another focus.", entity="order queue", focus="billing", **entity)
     write_entry(root, "web/entities/d", "Another wing.", entity="order queue", **entity)
-    assert examined(root).drifted == (("app/entities/a", "app/entities/b"),)
+    write_entry(root, "app/entities/e", "Of an agent.", entity="ORDER QUEUE", status="draft", **entity)
+    write_entry(root, "app/entities/f", "It was once.", entity="order queue", status="deprecated", **entity)
+    assert examined(root).drifted == (("app/entities/a", "app/entities/b", "app/entities/e"),)
 
 
 def test_rule_whose_code_changed_later_is_told_with_the_newest_path(root: Path) -> None:

@@ -1,0 +1,74 @@
+"""`mdmem context`: what matters for a goal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import (
+    Globals,
+    at_option,
+    format_option,
+    global_options,
+    open_workspace,
+    print_text,
+    with_words,
+)
+
+if TYPE_CHECKING:
+    from mdmem.context.asked import ContextAsked
+    from mdmem.context.pack import ContextPack
+
+_INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
+_LAYERS = ("wake", "recall", "deep_search")
+
+
+@click.command("context")
+@click.argument("goal", nargs=-1, required=True)
+@click.option("--intent", type=click.Choice(_INTENTS), default="build", show_default=True, help="What GOAL is about.")
+@click.option("--layer", type=click.Choice(_LAYERS), default="recall", show_default=True, help="How deep to look.")
+@click.option("--domain", metavar="DOMAIN", help="Tag, topic, label, room or focus to keep to.")
+@click.option("--project", "-p", metavar="ID", help="The project: its id, or the name of its wing.")
+@click.option("--agent", "agent_id", metavar="NAME", help="Agent whose diary comes, too.")
+@click.option("--limit", "-n", type=int, default=24, show_default=True, help="Items at most, 1 to 50.")
+@click.option("--no-related", is_flag=True, help="Leave out what the items are linked with.")
+@at_option
+@format_option("text", "json", "markdown")
+@global_options
+def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: str, **options: object) -> int:
+    """Compile what matters for GOAL in facets: constraints, decisions, active work, gotchas, procedures, and more.
+
+    Invariants of the project are always part of the answer, whatever the limit.
+    """
+    from mdmem.context.asked import read_asked
+
+    asked = read_asked({"goal": with_words(goal), "include_related": not options.pop("no_related"), **options})
+    pack = _compiled(given, asked, revision)
+    for remark in pack.remarks:
+        given.remark(remark)
+    print_text(_rendered(pack, form, given))
+    return 0
+
+
+def _compiled(given: Globals, asked: ContextAsked, revision: str | None) -> ContextPack:
+    from mdmem.errors import RootNotFoundError
+
+    try:
+        workspace = open_workspace(given, revision=revision)
+    except RootNotFoundError as error:
+        if given.root:
+            raise
+        from mdmem.workspace.contexts import context_without_root
+
+        return context_without_root(Path.cwd(), asked, why=str(error))
+    return workspace.compile_context(asked)
+
+
+def _rendered(pack: ContextPack, form: str, given: Globals) -> str:
+    if form == "markdown":
+        return pack.markdown
+    from mdmem.render.contexts import context_json, context_text
+
+    return context_json(pack) if form == "json" else context_text(pack, ink=given.ink())

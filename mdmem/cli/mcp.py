@@ -1,0 +1,56 @@
+"""`mdmem mcp`: the memory for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Globals, global_options, split_values, today
+from mdmem.cli.completion import complete_wing
+
+if TYPE_CHECKING:
+    from mdmem.access import Access
+
+_EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn")
+
+
+@click.command("mcp")
+@click.option(
+    "--profile",
+    type=click.Choice(["core", "graphbase", "sibyl", "all"]),
+    help="Which tools are listed.  [default: the setting `server.profile`, else core]",
+)
+@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
+@global_options
+def command(given: Globals, profile: str | None, wings: tuple[str, ...]) -> int:
+    """Serve the memory to an agent over standard input and output; the agent's client starts this.
+
+    With --wing the agent reads and writes these wings alone.
+    """
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
+    try:
+        from mdmem.mcp.opening import Provider
+        from mdmem.mcp.server import build_server
+        from mdmem.mcp.stdio import serve
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRA:
+            raise
+        raise click.UsageError("the server needs the extra `mcp`; type `pip install 'mdmem[mcp]'`") from error
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    access = _access(wings)
+    if sys.stdin.isatty():
+        given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
+    serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True))
+    return 0
+
+
+def _access(wings: tuple[str, ...]) -> Access:
+    from mdmem.access import EVERYTHING, Access
+
+    named = split_values(wings)
+    return Access.to_wings(named) if named else EVERYTHING

@@ -1,0 +1,79 @@
+"""Where a call gets its workspace: one root, opened at the first call, with its files as they are at each call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem.access import EVERYTHING, Access
+from mdmem.errors import SettingsError
+
+if TYPE_CHECKING:
+    from mdmem.index.protocol import Progress
+    from mdmem.settings import Settings
+    from mdmem.workspace.workspace import Workspace
+
+
+class Provider:
+    """Gives each call a workspace of its own; the open index and the parsed files are shared by all of them."""
+
+    def __init__(
+        self, root: str | None, *, environment: Mapping[str, str], cwd: Path, today: Callable[[], date]
+    ) -> None:
+        """Take what says where the memory is; nothing is read yet."""
+        self._root, self._environment, self.cwd, self._today = root, environment, cwd, today
+        self._turn = threading.Lock()
+        self._first: Workspace | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Say whether somebody named the root: then it is that one or none."""
+        return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
+
+    def workspace(self, access: Access = EVERYTHING) -> Workspace:
+        """Return a workspace that has read nothing yet; raises RootNotFoundError and SeveralRootsError."""
+        first = self._opened()
+        fresh = replace(first, today=self._today(), access=access)
+        vars(fresh)["index"] = first.index
+        return fresh
+
+    def settings(self) -> Settings:
+        """Return the settings as they are now, so far as they can be read; raises what `workspace` raises."""
+        try:
+            return self.workspace().settings
+        except SettingsError as error:
+            from mdmem.settings import Settings
+
+            return error.readable if isinstance(error.readable, Settings) else Settings()
+
+    def builder(self, progress: Progress) -> Workspace:
+        """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
+        return replace(self._opened(), today=self._today(), progress=progress)
+
+    def _opened(self) -> Workspace:
+        with self._turn:
+            if self._first is None:
+                self._first = self._open()
+                # Made here, once: two threads would each make one of their own.
+                _ = self._first.index
+            return self._first
+
+    def _open(self) -> Workspace:
+        from mdmem.workspace.location import locate
+        from mdmem.workspace.workspace import Workspace
+
+        location = locate(self._root, self._environment, self.cwd)
+        return Workspace(location=location, environment=self._environment, cwd=self.cwd, today=self._today())
+
+
+class OpenedProvider(Provider):
+    """Gives out workspaces like one that is open already."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Take the workspace, of which the files are read anew at each call."""
+        super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
+        self._first = workspace

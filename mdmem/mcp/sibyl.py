@@ -1,0 +1,84 @@
+"""The tools of the context contract: a pack for a goal, a memory to keep, the outline of a text with its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mdmem.mcp.native import is_invariant
+from mdmem.mcp.schemas import COUNT, FLAG, OBJECTS, PROBLEMS, TEXT, TEXT_OR_NULL
+from mdmem.mcp.shape import Facts, Kind, Parameter, Tool
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+_INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
+_LAYERS = ("wake", "recall", "deep_search")
+
+
+def _context(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.context.asked import read_asked
+
+    return workspace.compile_context(read_asked(stated)).as_json()
+
+
+def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
+    from mdmem.context.asked import read_asked
+    from mdmem.workspace.contexts import context_without_root
+
+    return context_without_root(cwd, read_asked(stated), why=why).as_json()
+
+
+def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
+    asked = {name: arguments[name] for name in ("goal", "intent", "domain", "project", "layer")}
+    empty: Facts = {"sections": [], "total_items": 0, "usage_hint": message, "markdown": message}
+    return {"retrieval_status": status, **asked, "query": arguments["goal"], **empty, "degraded": True}
+
+
+_CONTEXT = Tool(
+    name="context",
+    title="A context pack for a goal",
+    about=(
+        "Call this when you start or resume work on a goal: it compiles the memory that matters for it into facets, "
+        "as constraints, decisions, active work, gotchas, procedures and recent memory, each item with the reason why "
+        "it is there. Invariants of the project always come, whatever the limit. Use layer `wake` at the start of a "
+        "session, `recall` for the work at hand, `deep_search` for research. Before a change of code call `retrieve`, "
+        "which answers what binds the files at hand."
+    ),
+    parameters=(
+        Parameter(name="goal", needed=True, about="What you are trying to accomplish."),
+        Parameter(name="intent", default="build", choices=_INTENTS, about="What the goal is about."),
+        Parameter(name="layer", default="recall", choices=_LAYERS, about="How deep to look."),
+        Parameter(name="domain", about="A tag, topic, label, room or focus to keep to.", longest=200),
+        Parameter(name="project", about="The project: its id, or the name of its wing.", longest=200),
+        Parameter(name="agent_id", about="The agent whose diary comes, too.", longest=200),
+        Parameter(name="limit", kind=Kind.WHOLE, default=24, about="Items at most, clamped to 1 to 50."),
+        Parameter(name="include_related", kind=Kind.FLAG, default=True, about="Add what the items are linked with."),
+        Parameter(name="related_limit", kind=Kind.WHOLE, default=3, about="Related entries an item at most."),
+    ),
+    answers={
+        "goal": TEXT,
+        "intent": TEXT,
+        "query": TEXT,
+        "domain": TEXT_OR_NULL,
+        "project": TEXT_OR_NULL,
+        "layer": TEXT,
+        "sections": OBJECTS,
+        "total_items": COUNT,
+        "usage_hint": TEXT,
+        "markdown": TEXT,
+        "proposed": OBJECTS,
+        "conflicts": OBJECTS,
+        "problems": PROBLEMS,
+        "covered": FLAG,
+        "degraded": FLAG,
+        "invariants_remaining": COUNT,
+    },
+    carry=_context,
+    fall_back=_no_context,
+    rootless=_context_elsewhere,
+    binds=is_invariant,
+)
+
+SIBYL = (_CONTEXT,)

@@ -1,0 +1,120 @@
+"""Serves one client over standard input and output, and ends with its input."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from mdmem.mcp.server import MemoryServer
+
+# Seconds that requests which came before the end of input get to be answered.
+_GRACE = 1.2
+# Seconds after the end of input, or after a signal, when the process ends whatever its threads do.
+_LAST = 1.7
+_BEAT = 0.02
+# As a shell counts the end by Ctrl-C.
+_INTERRUPTED = 130
+
+
+def serve(server: MemoryServer) -> None:
+    """Serve until standard input ends or a signal comes, then end the process; only the protocol reaches stdout.
+
+    Threads of the system's reads, and of questions that nobody waits for, would hold up an orderly exit.
+    """
+    ending = _Ending()
+    try:
+        anyio.run(_serve, server, ending)
+    except* OSError:
+        # The client has gone: there is nobody to tell.
+        ending.code = 0
+    sys.stderr.flush()
+    os._exit(ending.code)
+
+
+class _Ending:
+    """How the process ends."""
+
+    code = 0
+
+    def is_near(self) -> None:
+        """End the process soon, even where a thread would go on."""
+        timer = threading.Timer(_LAST, lambda: os._exit(self.code))
+        timer.daemon = True
+        timer.start()
+
+
+async def _serve(server: MemoryServer, ending: _Ending) -> None:
+    low = server._lowlevel_server
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_heed_signals, tasks.cancel_scope, ending)
+        async with stdio_server() as (read, write):
+            with contextlib.redirect_stdout(sys.stderr):
+                await low.run(_Input(read, server, ending), write, low.create_initialization_options())
+                tasks.cancel_scope.cancel()
+
+
+async def _heed_signals(scope: anyio.CancelScope, ending: _Ending) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            ending.code = _INTERRUPTED if number == signal.SIGINT else 0
+            ending.is_near()
+            scope.cancel()
+            return
+
+
+class _Input:
+    """The client's messages; their end is told only when what came before is answered, or soon."""
+
+    def __init__(self, inner: Any, server: MemoryServer, ending: _Ending) -> None:
+        self._inner, self._server, self._ending = inner, server, ending
+
+    @property
+    def last_context(self) -> Any:
+        """Return the context of the message that was read last, as the SDK's streams have it."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> Any:
+        """Return the next message."""
+        try:
+            return await self._inner.receive()
+        except anyio.EndOfStream:
+            await self._drain()
+            raise
+
+    async def _drain(self) -> None:
+        self._ending.is_near()
+        with anyio.move_on_after(_GRACE):
+            # A request that was just read is not counted yet; one that is answered is not written yet.
+            await anyio.sleep(2 * _BEAT)
+            while self._server.active:
+                await anyio.sleep(_BEAT)
+            await anyio.sleep(_BEAT)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

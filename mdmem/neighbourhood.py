@@ -1,0 +1,104 @@
+"""What an entry is linked with, one hop away, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.checks.references import references_in
+from mdmem.document.parse import without_code
+from mdmem.entry.model import Entry, Status
+
+
+class Direction(StrEnum):
+    """Whether the entry itself names the link, or the one at the other end."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entry at the other end of a link, and what the link says."""
+
+    entry: Entry
+    relationship: str
+    direction: Direction
+
+
+_SUPERSEDES = "supersedes"
+# What contradicts or decides comes before what is only worth reading.
+_ORDER = ("conflicts_with", "overrides", _SUPERSEDES, "produced", "relation", "see")
+_FIELDS = ("conflicts_with", "overrides", _SUPERSEDES, "produced", "see")
+
+_Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The links of all entries of a catalog, those of its bodies outgoing only: no other body is read for them."""
+
+    catalog: Catalog
+
+    def of(self, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
+        """Return the neighbours of an entry: contradictions first, then by relationship, direction and address.
+
+        What was superseded is answered for by its heads, but for the link that says so.
+        """
+        found: dict[tuple[str, str, Direction], Neighbour] = {}
+        outgoing = [*self._outgoing.get(address, ()), *self._in_body(address, body)]
+        ends = [(Direction.OUTGOING, edge) for edge in outgoing]
+        ends += [(Direction.INCOMING, edge) for edge in self._incoming.get(address, ())]
+        for direction, (other, relationship) in ends:
+            for entry in self._answering(other, relationship):
+                if entry.address != address:
+                    key = (entry.address, relationship, direction)
+                    found.setdefault(key, Neighbour(entry, relationship, direction))
+        return tuple(sorted(found.values(), key=_rank))
+
+    @cached_property
+    def _outgoing(self) -> dict[str, list[_Edge]]:
+        found: dict[str, list[_Edge]] = {}
+        for source, target, relationship in self._edges():
+            found.setdefault(source, []).append((target, relationship))
+        return found
+
+    @cached_property
+    def _incoming(self) -> dict[str, list[_Edge]]:
+        found: dict[str, list[_Edge]] = {}
+        for source, target, relationship in self._edges():
+            found.setdefault(target, []).append((source, relationship))
+        return found
+
+    def _edges(self) -> Iterator[tuple[str, str, str]]:
+        for address, entry in self.catalog.entries.items():
+            yield from ((address, target, name) for name in _FIELDS for target in entry.links(name))
+            # Either end may name it: the newer entry is its source.
+            yield from ((new, address, _SUPERSEDES) for new in entry.superseded_by)
+            yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
+
+    def _in_body(self, address: str, body: str) -> Iterator[_Edge]:
+        if body:
+            for reference in references_in({address: without_code(body)}, self.catalog.entries):
+                if reference.target is not None:
+                    yield reference.target, "see"
+
+    def _answering(self, address: str, relationship: str) -> Iterator[Entry]:
+        entries, lineage = self.catalog.entries, self.catalog.lineage
+        entry = entries.get(address)
+        if entry is None:
+            return
+        if relationship == _SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
+            yield entry
+            return
+        yield from (entries[head] for head in lineage.heads(address))
+
+
+def _rank(neighbour: Neighbour) -> tuple[int, str, str, str]:
+    name = neighbour.relationship
+    rank = _ORDER.index(name if name in _ORDER else "relation")
+    # `outgoing` sorts behind `incoming`, and comes first.
+    return (rank, name, "" if neighbour.direction is Direction.OUTGOING else "incoming", neighbour.entry.address)

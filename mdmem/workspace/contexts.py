@@ -1,0 +1,128 @@
+"""Compiling a context pack over a root and the caller's own memory, and keeping in the audit log that it was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mdmem.context.asked import ContextAsked, Intent
+from mdmem.context.compiling import compile_context as compile_pack
+from mdmem.context.gathering import Memory
+from mdmem.context.pack import ContextPack
+from mdmem.errors import GitError, GoneError, MdmemError, UsageError
+from mdmem.gitrepo import find_repository
+from mdmem.retrieval.model import Question
+from mdmem.scope import Filters, Scope, ScopeState, resolve_scope
+from mdmem.state.audit import Audit, record
+from mdmem.state.private import WING
+from mdmem.workspace.asking import asker, forgiving_settings
+from mdmem.workspace.fallback import answer_elsewhere
+from mdmem.workspace.opened import Opened
+from mdmem.workspace.own_memory import find_own_memory
+from mdmem.workspace.projects import project_scope
+
+Now = Callable[[], datetime]
+
+
+def compile_context(workspace: Opened, asked: ContextAsked, *, now: Now | None = None) -> ContextPack:
+    """Return the pack for a goal; that it was asked for is kept, and a log that cannot be written is only remarked.
+
+    Raises AccessDeniedError for a project that the caller may not read, and GoneError where files keep going away.
+    """
+    try:
+        pack = _compiled(workspace, asked)
+    except MdmemError as error:
+        _audit(workspace, asked, (), now, {"refused": str(error)})
+        raise
+    counts = {"proposed": [item.id for item in pack.proposed], "problems": len(pack.problems)}
+    fault = _audit(workspace, asked, tuple(item.id for item in pack.items), now, counts)
+    return replace(pack, remarks=(*pack.remarks, fault)) if fault else pack
+
+
+def _audit(
+    workspace: Opened, asked: ContextAsked, returned: tuple[str, ...], now: Now | None, more: Mapping[str, Any]
+) -> str | None:
+    audit = Audit(
+        verb="context",
+        asked={name: value for name, value in asdict(asked).items() if value is not None},
+        returned=returned,
+        when=now() if now is not None else datetime.now(UTC),
+        caller=workspace.access.name,
+        more=more,
+    )
+    return record(workspace.state_folder, audit)
+
+
+def _compiled(workspace: Opened, asked: ContextAsked) -> ContextPack:
+    """Compile from files that stood still; where one goes away meanwhile, everything is read again, once."""
+    try:
+        return _compile(workspace, asked)
+    except GoneError:
+        return _compile(replace(workspace), asked)
+
+
+def _compile(workspace: Opened, asked: ContextAsked) -> ContextPack:
+    settings, faults = forgiving_settings(workspace)
+    scope = project_scope(workspace, settings, asked.project, widely=asked.intent is Intent.GENERAL)
+    ask = asker(workspace, Question(words=asked.query))
+    memories = [Memory(catalog=workspace.catalog, scope=scope, ask=ask, faults=faults)]
+    own, remarks = _own_memory(workspace, asked)
+    memories += own
+    pack = compile_pack(asked, memories, today=workspace.today, budget=settings.budget, remarks=remarks)
+    nothing_read = not workspace.catalog.entries and bool(pack.problems)
+    return _with_fallback(workspace, pack) if nothing_read else pack
+
+
+def _own_memory(workspace: Opened, asked: ContextAsked) -> tuple[list[Memory], tuple[str, ...]]:
+    """Return the caller's own memory where there is one; history has none, and a fault of it is only remarked."""
+    if not workspace.moment.is_working_tree:
+        return [], ()
+    try:
+        own = find_own_memory(workspace)
+        if own is None:
+            return [], ()
+        settings, faults = forgiving_settings(own)
+        scope = resolve_scope(own.catalog, settings, Filters(wings=(WING,)))
+    except (MdmemError, OSError) as error:
+        return [], (f"your own memory cannot be read: {error}",)
+    ask = asker(own, Question(words=asked.query))
+    return [Memory(catalog=own.catalog, scope=scope, ask=ask, is_private=True, faults=faults)], ()
+
+
+def _with_fallback(workspace: Opened, pack: ContextPack) -> ContextPack:
+    location = workspace.location
+    source, passages = answer_elsewhere(location.base, location.repository, pack.query)
+    why = "no entry of the memory can be read"
+    return replace(pack, source=source, degraded=True, why_degraded=why, fallback=passages)
+
+
+def context_without_root(cwd: Path, asked: ContextAsked, *, why: str) -> ContextPack:
+    """Return the answer of docs, README or workspace where there is no memory to ask; raises UsageError for a project.
+
+    Nothing of it is kept: there is no state to keep it in.
+    """
+    if asked.project is not None:
+        raise UsageError(f"{why}; without a memory there is no project")
+    try:
+        repository = find_repository(cwd)
+    except GitError:
+        repository = None
+    base = repository.top if repository is not None else cwd
+    source, passages = answer_elsewhere(base, repository, asked.query)
+    return ContextPack(
+        goal=asked.goal,
+        intent=asked.intent,
+        query=asked.query,
+        domain=asked.domain,
+        project=None,
+        layer=asked.layer,
+        sections=(),
+        scope=Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED),
+        degraded=True,
+        why_degraded=why,
+        source=source,
+        fallback=passages,
+    )

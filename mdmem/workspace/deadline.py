@@ -1,0 +1,83 @@
+"""A limit to how long a question may take: whoever reads files past it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mdmem.tree import Tree, TreeFile, Unreadable
+from mdmem.workspace.opened import Opened
+
+Clock = Callable[[], float]
+
+
+# No `Exception`: the index takes every one that a damaged file raises for damage, and would be thrown away.
+class OverdueError(BaseException):
+    """The time for an answer is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment of a clock that counts in seconds."""
+
+    at: float
+    clock: Clock
+
+    def check(self) -> None:
+        """Raise OverdueError once the moment is past."""
+        if self.clock() > self.at:
+            raise OverdueError
+
+
+@dataclass(frozen=True, slots=True)
+class TimedTree:
+    """A tree that gives no file past a deadline."""
+
+    tree: Tree
+    deadline: Deadline
+
+    @property
+    def name(self) -> str:
+        """Return what people call the tree."""
+        return self.tree.name
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return everything below the root."""
+        found = self.tree.files()
+        self.deadline.check()
+        return found
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, while there is time."""
+        for path, content in self.tree.read(paths):
+            self.deadline.check()
+            yield path, content
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the content's identity of each file that can be read, by path."""
+        found = self.tree.digests(files)
+        self.deadline.check()
+        return found
+
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the identity of bytes that were just read at a path."""
+        return self.tree.identity(path, content)
+
+
+def within(workspace: Opened, seconds: float, *, clock: Clock) -> Opened:
+    """Return a workspace that reads the same tree until so many seconds are over; an open index stays open."""
+    deadline = Deadline(clock() + seconds, clock)
+    timed = workspace.over(TimedTree(workspace.whole_tree, deadline))
+    return with_index_of(workspace, timed)
+
+
+def anew(workspace: Opened) -> Opened:
+    """Return a workspace of the files as they are now; an index that is open stays open."""
+    return with_index_of(workspace, replace(workspace))
+
+
+def with_index_of(workspace: Opened, other: Opened) -> Opened:
+    """Return the other workspace with the index that the first has opened, if it has."""
+    if "index" in vars(workspace):
+        vars(other)["index"] = workspace.index
+    return other

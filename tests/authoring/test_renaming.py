@@ -1,0 +1,106 @@
+"""Many renames made as few: a folder that moves as it is gets its new name at once."""
+
+import errno
+from pathlib import Path
+
+import pytest
+from builders import snapshot, write
+
+from mdmem.authoring.plan import Change, Plan, carry_out
+from mdmem.authoring.renaming import in_fewest
+from mdmem.errors import EnvironmentFaultError
+
+
+def folders(root: Path, renames: dict[str, str]) -> list[tuple[str, str]]:
+    return [(one.old, one.new) for one in in_fewest(root, renames)]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a root with two rooms in one wing."""
+    for path in ("app/rules/a.md", "app/rules/b.md", "app/notes/c.md"):
+        write(tmp_path, f"root/{path}", path)
+    return tmp_path / "root"
+
+
+ROOM = {"app/rules/a.md": "app/laws/a.md", "app/rules/b.md": "app/laws/b.md"}
+WING = {f"app/{path}": f"web/{path}" for path in ("rules/a.md", "rules/b.md", "notes/c.md")}
+
+
+def test_room_moves_as_one(root: Path) -> None:
+    assert folders(root, ROOM) == [("app/rules", "app/laws")]
+
+
+def test_wing_moves_as_one_and_not_by_room(root: Path) -> None:
+    assert folders(root, WING) == [("app", "web")]
+
+
+def test_room_to_another_wing_moves_as_one(root: Path) -> None:
+    renames = {"app/rules/a.md": "web/rules/a.md", "app/rules/b.md": "web/rules/b.md"}
+    assert folders(root, renames) == [("app/rules", "web/rules")]
+
+
+@pytest.mark.parametrize(
+    "renames",
+    [
+        {"app/rules/a.md": "app/laws/a.md"},
+        {"app/rules/a.md": "app/laws/a.md", "app/rules/b.md": "app/laws/z.md"},
+        {"app/rules/a.md": "app/laws/a.md", "app/rules/b.md": "app/notes/b.md"},
+        {"app/rules/a.md": "app/notes/a.md", "app/rules/b.md": "app/notes/b.md"},
+    ],
+    ids=["part of it", "another name", "two places", "a room that is there"],
+)
+def test_what_is_no_whole_folder_moves_file_by_file(root: Path, renames: dict[str, str]) -> None:
+    assert folders(root, renames) == list(renames.items())
+
+
+@pytest.mark.parametrize("hidden", [".gitkeep", "more/.mine"])
+def test_folder_with_a_file_that_stays_moves_file_by_file(root: Path, hidden: str) -> None:
+    write(root, f"app/rules/{hidden}", "mine")
+    assert folders(root, ROOM) == list(ROOM.items())
+
+
+def test_folder_with_a_link_that_stays_moves_file_by_file(root: Path) -> None:
+    (root / "app/rules/linked").symlink_to(root / "app/notes")
+    assert folders(root, ROOM) == list(ROOM.items())
+
+
+def plan_of(root: Path, renames: dict[str, str]) -> Plan:
+    return Plan(tuple(Change(old, new, (root / old).read_bytes(), old.encode()) for old, new in renames.items()))
+
+
+def test_left_over_of_a_killed_writer_does_not_hold_a_folder_back(root: Path) -> None:
+    write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
+    carry_out(root, plan_of(root, ROOM), state=root.parent / "state")
+    assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md", "app/notes/c.md"]
+
+
+def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.is_dir():
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return whole(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    carry_out(root, plan_of(root, WING), state=root.parent / "state")
+    assert sorted(snapshot(root)) == ["web/notes/c.md", "web/rules/a.md", "web/rules/b.md"]
+
+
+def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, whole = snapshot(root), Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.name == "c.md":
+            raise OSError(errno.EIO, "Input/output error")
+        return whole(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(
+        EnvironmentFaultError, match=r"cannot write `app/d.md`: Input/output error; nothing was changed"
+    ):
+        carry_out(root, plan_of(root, {**ROOM, "app/notes/c.md": "app/d.md"}), state=root.parent / "state")
+    assert snapshot(root) == before

@@ -1,0 +1,90 @@
+"""The limit to how long an answer may take: who reads past it is stopped, and nothing is lost."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import open_root
+from retrieval.builders import make_wings, put
+
+from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.retrieval.bundle import RetrievalStatus
+from mdmem.workspace.bundling import retrieve_context
+from mdmem.workspace.deadline import OverdueError, within
+from mdmem.workspace.workspace import Workspace
+
+
+def ticking(late_from: int) -> Callable[[], float]:
+    """Return a clock that stands still until its Nth reading, and is an hour later from then on."""
+    readings: Iterator[float] = iter([0.0] * late_from)
+    return lambda: next(readings, 3600.0)
+
+
+@pytest.mark.parametrize("late_from", [1, 2, 3])
+def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, late_from: int) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    timed = within(open_root(root), 5, clock=ticking(late_from))
+
+    with pytest.raises(OverdueError):
+        timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
+
+
+def test_a_reader_in_time_reads_the_same_files(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    workspace = open_root(root)
+
+    timed = within(workspace, 5, clock=lambda: 0.0)
+
+    assert timed.catalog.entries == workspace.catalog.entries
+    assert timed.catalog.digests == workspace.catalog.digests
+    assert timed.tree.name == workspace.tree.name
+
+
+def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
+    workspace = open_root(make_wings(tmp_path))
+
+    assert within(workspace, 5, clock=lambda: 0.0).index is workspace.index
+
+
+def indexed(root: Path, folder: Path) -> Workspace:
+    """Return the workspace of a root whose index is kept in a folder."""
+    workspace = open_root(root)
+    vars(workspace)["index"] = WhooshIndex(folder)
+    return workspace
+
+
+def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(4):
+        put(root, f"app/r/e{number}", f"Tokens {number}")
+    indexed(root, tmp_path / "index").refresh_index()
+    put(root, "app/r/late", "Tokens too")
+
+    seen = set()
+    for late_from in range(1, 30):
+        workspace = indexed(root, tmp_path / "index")
+        asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(late_from))
+        seen.add(asked.status)
+    fresh = replace(workspace)
+    vars(fresh)["index"] = WhooshIndex(tmp_path / "index")
+
+    assert seen == {RetrievalStatus.TIMED_OUT, RetrievalStatus.SUCCEEDED}
+    assert fresh.index.state(live=fresh.catalog.digests).usable
+    assert fresh.retrieve_context(project_id="app", topic="tokens").source == "index"
+
+
+def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(4):
+        put(root, f"app/r/e{number}", f"Tokens {number}")
+    open_root(root).retrieve_context(project_id="app")
+
+    for late_from in range(1, 12):
+        workspace = indexed(root, tmp_path / f"index-{late_from}")
+        retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(late_from))
+        after = indexed(root, tmp_path / f"index-{late_from}")
+        answer = after.retrieve_context(project_id="app", topic="tokens")
+        assert (answer.status, len(answer.items)) == (RetrievalStatus.SUCCEEDED, 4)

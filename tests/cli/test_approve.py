@@ -1,0 +1,162 @@
+"""`mdmem approve`: who may, what is said, and what ends with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_root, run_here, run_mdmem, snapshot, write, write_entry
+from lives import NEW, OLD, two_entries
+
+Capture = pytest.CaptureFixture[str]
+ADA = "Ada <ada@example.org>"
+
+
+def with_draft(folder: Path, *, owners: str = "[Ada]", **fields: object) -> Path:
+    """Return a committed memory in which a draft is to supersede a decision."""
+    root = two_entries(folder)
+    write(root, "nav/README.md", f"---\nkind: project\nowners: {owners}\n---\n")
+    write_entry(root, NEW, status="draft", created_at="2026-05-04", supersedes=OLD, reason="better", **fields)
+    commit_all(folder, "a draft")
+    return root
+
+
+def test_approve_puts_the_draft_in_force_and_ends_the_old_entry(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    ran = run_here(capsys, "approve", "executor", cwd=root)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        f"changed {NEW}.md\n  status: draft → active\n  approved_by: {ADA}\n"
+        f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
+    )
+    assert run_here(capsys, "check", "--strict", cwd=root).code == 0
+
+
+def test_approve_by_somebody_who_is_no_owner_says_so(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path, owners="[navigation-team]")
+    ran = run_here(capsys, "approve", NEW, cwd=root)
+    assert (ran.code, ran.err) == (0, f"`{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n")
+    assert "status: active" in (root / f"{NEW}.md").read_text()
+
+
+def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_so(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    root = make_root(with_draft(tmp_path, owners="[navigation-team]"), '[governance]\napprovals = "refuse"\n')
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", NEW, cwd=root)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"mdmem: {NEW} is not approved: `{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n"
+    assert snapshot(root) == before
+    ran = run_here(capsys, "approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)
+    assert (ran.code, "approved_by: navigation-team <nav@example.org>" in ran.out) == (0, True)
+
+
+def test_agent_does_not_approve_what_it_wrote(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path, agent="Ada")
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", NEW, cwd=root)
+    assert (ran.code, ran.err) == (2, f"mdmem: `Ada` wrote {NEW} as an agent; let a person approve it\n")
+    assert snapshot(root) == before
+
+
+def test_second_draft_for_one_entry_is_refused_with_the_first_address(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    write_entry(root, "nav/architecture/late", status="draft", supersedes=OLD, reason="mine")
+    assert run_here(capsys, "approve", NEW, cwd=root).code == 0
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", "late", cwd=root)
+    assert (ran.code, ran.err) == (
+        4,
+        f"mdmem: {OLD} is superseded by {NEW} already; nav/architecture/late stays a draft: `mdmem supersede {NEW} "
+        "--by nav/architecture/late --reason TEXT` puts it behind that one, `mdmem deprecate nav/architecture/late "
+        "--reason TEXT` gives it up\n",
+    )
+    assert snapshot(root) == before
+
+
+def test_approve_twice_says_that_it_is_done(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    run_here(capsys, "approve", NEW, cwd=root)
+    ran = run_here(capsys, "approve", NEW, cwd=root)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == f"{NEW} is active already\nnothing to change: the files say so already\n"
+
+
+def test_approve_completes_what_was_cut_short(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    before = (root / f"{OLD}.md").read_bytes()
+    run_here(capsys, "approve", NEW, cwd=root)
+    after = (root / f"{OLD}.md").read_bytes()
+    (root / f"{OLD}.md").write_bytes(before)
+    assert run_here(capsys, "approve", NEW, cwd=root).code == 0
+    assert (root / f"{OLD}.md").read_bytes() == after
+
+
+def test_approve_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    before = snapshot(tmp_path)
+    ran = run_here(capsys, "approve", NEW, "--dry-run", cwd=root)
+    assert f"-status: draft\n+status: active\n" in ran.out
+    assert f"+superseded_by: [{NEW}]\n" in ran.out
+    assert (ran.code, snapshot(tmp_path)) == (0, before)
+
+
+def test_approve_commits_both_files_with_trailers(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path)
+    write(tmp_path, "else.txt", "mine")
+    git(tmp_path, "add", "else.txt")
+    assert run_here(capsys, "approve", NEW, "--commit", cwd=root).code == 0
+    assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == (
+        f"Approve {NEW}\n\nbetter\n\nMdmem-Entry: {NEW}\nMdmem-Supersedes: {OLD}"
+    )
+    assert git(tmp_path, "show", "--name-only", "--format=", "HEAD").splitlines() == [
+        f"memory/{NEW}.md",
+        f"memory/{OLD}.md",
+    ]
+    assert git(tmp_path, "status", "--short") == "A  else.txt"
+
+
+def test_approve_json_has_the_remark(tmp_path: Path, capsys: Capture) -> None:
+    root = with_draft(tmp_path, owners="[navigation-team]")
+    said = json.loads(run_here(capsys, "approve", NEW, "--format", "json", cwd=root).out)
+    assert said["remarks"] == [f"`{ADA}` is no owner of the wing `nav`; that is `navigation-team`"]
+    assert said["changed"][0]["fields"] == {
+        "status": {"before": "draft", "after": "active"},
+        "approved_by": {"before": None, "after": ADA},
+    }
+    assert [one["address"] for one in said["changed"]] == [NEW, OLD]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["executr"], 1, f"there is no entry `executr`; did you mean {NEW}"),
+        (["nav/architecture/gone"], 1, "there is no entry `nav/architecture/gone`"),
+        ([NEW, "--by", "somebody"], 2, '`somebody` is no person that can be told; write --by "Name <email>"'),
+    ],
+)
+def test_approve_refuses_in_one_sentence(
+    arguments: list[str], code: int, said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    root = with_draft(tmp_path)
+    before = snapshot(root)
+    ran = run_here(capsys, "approve", *arguments, cwd=root)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert ran.err.startswith(f"mdmem: {said}")
+    assert snapshot(root) == before
+
+
+def test_approve_asks_for_a_person_where_git_knows_none(tmp_path: Path) -> None:
+    root = with_draft(tmp_path)
+    git(tmp_path, "config", "--unset", "user.email")
+    ran = run_mdmem("approve", NEW, cwd=root, env={"EMAIL": "", "GIT_AUTHOR_NAME": "", "GIT_COMMITTER_NAME": ""})
+    assert (ran.returncode, 'write --by "Name <email>"' in ran.stderr) == (2, True)
+
+
+def test_approve_of_a_template_that_waits_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, "<State what was decided in one sentence.>\n", status="draft")
+    ran = run_here(capsys, "approve", NEW, cwd=root)
+    assert (ran.code, f"{NEW} cannot be in force yet: the template's" in ran.err) == (2, True)

@@ -1,0 +1,85 @@
+"""`mdmem review`: the doubt beside the entry, and its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import git, run_here, snapshot, write
+from lives import NEW, OLD, changed_lines, lived_in, two_entries
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_review_keeps_the_doubt_and_says_how_it_ends(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    ran = run_here(capsys, "review", "threads", "--reason", "does it starve?", cwd=root)
+    assert (ran.code, ran.out) == (
+        0,
+        f"changed {OLD}.md\n  status: active → under_review\n  x-review-reason: does it starve?\n",
+    )
+    assert ran.err == (
+        f"{OLD} binds on, shown as uncertain, until `mdmem review {OLD} --done` confirms it, or `mdmem supersede` or "
+        "`mdmem deprecate` ends it\n"
+    )
+
+
+def test_review_that_is_done_leaves_the_file_as_it_was_but_for_the_day(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    write(root, f"{OLD}.md", lived_in())
+    run_here(capsys, "review", OLD, "-m", "is it so?", cwd=root)
+    ran = run_here(capsys, "review", OLD, "--done", cwd=root)
+    assert ran.out == (
+        f"changed {OLD}.md\n  status: under_review → active\n  verified_at: 2026-11-21\n"
+        "  x-review-reason: removed (is it so?)\n"
+    )
+    assert changed_lines(lived_in(), (root / f"{OLD}.md").read_bytes()) == ["+ verified_at: 2026-11-21\r"]
+
+
+def test_review_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    before = snapshot(tmp_path)
+    ran = run_here(capsys, "review", OLD, "-m", "is it so?", "--dry-run", cwd=root)
+    assert "-status: active\n+status: under_review\n" in ran.out
+    assert (ran.code, snapshot(tmp_path)) == (0, before)
+
+
+def test_review_commits_its_file_with_the_reason(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    assert run_here(capsys, "review", OLD, "-m", "is it so?", "--commit", cwd=root).code == 0
+    wanted = f"Review {OLD}\n\nis it so?\n\nMdmem-Entry: {OLD}"
+    assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == wanted
+    assert git(tmp_path, "show", "--name-only", "--format=", "HEAD") == f"memory/{OLD}.md"
+
+
+def test_review_json_names_the_fields(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "review", OLD, "-m", "is it so?", "--format", "json", cwd=two_entries(tmp_path))
+    (changed,) = json.loads(ran.out)["changed"]
+    assert (changed["address"], changed["action"], changed["from"]) == (OLD, "changed", None)
+    assert changed["fields"] == {
+        "status": {"before": "active", "after": "under_review"},
+        "x-review-reason": {"before": None, "after": "is it so?"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([OLD], 2, "mdmem review: give --reason TEXT to begin a review, or --done to end one"),
+        ([OLD, "-m", "x", "--done"], 2, "mdmem review: give --reason TEXT to begin a review, or --done to end one"),
+        ([OLD, "--done"], 2, f"mdmem: {OLD} is not under review: it is active"),
+        ([OLD, "-m", " "], 2, "mdmem: say what is in doubt: --reason TEXT"),
+        (["thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
+        ([NEW, "-m", "x"], 2, f"mdmem: {NEW} is a draft and binds nobody yet; `mdmem approve {NEW}` puts it in force"),
+    ],
+)  # fmt: skip
+def test_review_refuses_in_one_sentence(
+    arguments: list[str], code: int, said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    root = two_entries(tmp_path, new_status="draft")
+    before = snapshot(root)
+    ran = run_here(capsys, "review", *arguments, cwd=root)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert ran.err.startswith(said)
+    assert snapshot(root) == before

@@ -1,0 +1,188 @@
+"""`mdmem supersede`: what is printed and written, by an entry that is there and by a new one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, memory, on_terminal, run_here, run_mdmem, snapshot, write, write_entry
+from lives import NEW, OLD, editor, two_entries
+
+Capture = pytest.CaptureFixture[str]
+WHY = "one executor schedules all"
+MORE = ["--title", "Use four threads", "--body", "Navigation uses four threads.\n\nRationale: it was measured again."]
+FOUR = "nav/architecture/use-four-threads"
+
+
+def test_supersede_by_an_entry_that_is_there_prints_both_ends(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    ran = run_here(capsys, "supersede", OLD, "--by", NEW, "--reason", WHY, cwd=root)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        f"changed {NEW}.md\n  supersedes: {OLD}\n  reason: {WHY}\n"
+        f"changed {OLD}.md\n  status: active → deprecated\n  deprecated_at: 2026-11-21\n  superseded_by: {NEW}\n"
+    )
+    assert run_here(capsys, "check", "--select", "supersession-one-sided", cwd=root).code == 0
+
+
+def test_supersede_by_a_new_draft_leaves_the_old_entry_alone(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    before = (root / f"{OLD}.md").read_bytes()
+    ran = run_here(capsys, "supersede", "threads", "-m", WHY, *MORE, cwd=root)
+    assert (ran.code, ran.out) == (0, f"created {FOUR}.md\n")
+    assert ran.err == f"{OLD} stays as it is until `mdmem approve {FOUR}`\n"
+    assert (root / f"{OLD}.md").read_bytes() == before
+    assert (root / f"{FOUR}.md").read_text() == (
+        "---\ntype: decision\nstatus: draft\ncreated_at: 2026-11-21\ntitle: Use four threads\n"
+        f"supersedes: [{OLD}]\nreason: {WHY}\n---\n\nNavigation uses four threads.\n\nRationale: it was measured again.\n"
+    )
+
+
+def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "--status", "active", cwd=root)
+    assert ran.out.startswith(f"created {FOUR}.md\nchanged {OLD}.md\n  status: active → deprecated\n")
+    assert ran.err == "commit these files together: some name a file that git does not have yet\n"
+
+
+def test_supersede_takes_type_and_place(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    where = ["--place", "nav/habits/four", "--type", "pattern"]
+    assert run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, *where, cwd=root).code == 0
+    assert (root / "nav/habits/four.md").read_text().startswith("---\ntype: pattern\n")
+
+
+def test_supersede_without_a_body_keeps_the_template(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", cwd=root)
+    assert ran.returncode == 0
+    assert "<State what was decided in one sentence.>" in (root / f"{FOUR}.md").read_text()
+    assert ran.stderr.splitlines()[0] == "no text was given: the template stands in it and waits to be filled in"
+
+
+def test_supersede_takes_the_body_from_standard_input(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", "-b", "-", cwd=root, text_in="From a pipe.\n")
+    assert (root / f"{FOUR}.md").read_text().endswith("---\n\nFrom a pipe.\n")
+
+
+def test_supersede_with_the_template_left_in_is_not_active(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    before = snapshot(root)
+    ran = run_mdmem("supersede", OLD, "-m", WHY, "--title", "Use four threads", "-s", "active", cwd=root)
+    assert (ran.returncode, "cannot be in force yet: the template's" in ran.stderr) == (2, True)
+    assert snapshot(root) == before
+
+
+def test_supersede_opens_an_editor_on_a_terminal(tmp_path: Path) -> None:
+    root = two_entries(tmp_path / "p")
+    env = editor(tmp_path, "text = text.replace('<State what was decided in one sentence.>', 'Four threads.')")
+    code, printed = on_terminal("supersede", OLD, "-m", WHY, "--title", "Use four threads", cwd=root, env=env)
+    assert (code, printed.splitlines()[0]) == (0, f"created {FOUR}.md")
+    assert f"supersedes: [{OLD}]\nreason: {WHY}\n---\n\nFour threads.\n" in (root / f"{FOUR}.md").read_text()
+
+
+def test_supersede_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> None:
+    root = two_entries(tmp_path / "p")
+    lines = ("text = text.replace('draft', 'under_review') if turn == 0 else text.replace('under_review', 'draft')",)
+    command = ("supersede", OLD, "-m", WHY, "--title", "Use four threads")
+    code, _ = on_terminal(*command, cwd=root, env=editor(tmp_path, *lines))
+    assert (code, (root / f"{FOUR}.md").exists()) == (0, True)
+    assert (tmp_path / "seen-1").read_text().splitlines()[:4] == [
+        "# mdmem: nothing is written yet; mend it, or close this unchanged to give up",
+        "# mdmem: a new entry starts as `draft` or `active`, not as `under_review`",
+        "# mdmem: these lines are taken out again, and no line number counts them",
+        "---",
+    ]
+
+
+def test_supersede_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    before = snapshot(tmp_path)
+    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "-s", "active", "--dry-run", cwd=root)
+    assert f"--- /dev/null\n+++ b/{FOUR}.md\n" in ran.out
+    assert "\n-status: active\n+status: deprecated\n created_at: 2026-03-05\n" in ran.out
+    assert (ran.code, snapshot(tmp_path)) == (0, before)
+
+
+def test_supersede_commits_both_files_with_trailers(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    write(tmp_path, "else.txt", "mine")
+    git(tmp_path, "add", "else.txt")
+    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "-s", "active", "--commit", cwd=root)
+    assert f"committed as {git(tmp_path, 'rev-parse', 'HEAD')[:10]}\n" in ran.out
+    assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == (
+        f"Supersede {OLD} by {FOUR}\n\n{WHY}\n\n"
+        f"Mdmem-Entry: {OLD}\nMdmem-Entry: {FOUR}\nMdmem-Supersedes: {OLD}"
+    )
+    assert git(tmp_path, "show", "--name-status", "--format=", "HEAD").splitlines() == [
+        f"M\tmemory/{OLD}.md",
+        f"A\tmemory/{FOUR}.md",
+    ]
+    assert git(tmp_path, "status", "--short") == "A  else.txt"
+
+
+def test_supersede_json_names_files_and_fields(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    ran = run_here(capsys, "supersede", OLD, "--by", NEW, "-m", WHY, "--format", "json", cwd=root)
+    said = json.loads(ran.out)
+    assert [(one["path"], one["action"]) for one in said["changed"]] == [(f"{NEW}.md", "changed"), (f"{OLD}.md", "changed")]
+    assert said["changed"][0]["fields"] == {
+        "supersedes": {"before": None, "after": [OLD]},
+        "reason": {"before": None, "after": WHY},
+    }
+    assert (said["schema"], said["commit"], said["dry_run"], said["remarks"]) == (1, None, False, [])
+
+
+def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    run_here(capsys, "supersede", OLD, "--by", NEW, "-m", WHY, cwd=root)
+    before = snapshot(root)
+    ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, cwd=root)
+    assert (ran.code, ran.out) == (4, "")
+    assert ran.err == (
+        f"mdmem: {OLD} is superseded by {NEW} already; nothing was written: replace that one with "
+        f"`mdmem supersede {NEW}`, or add to it with `mdmem edit {NEW}`\n"
+    )
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([OLD, "--by", NEW], 2, "mdmem supersede: Missing option '--reason' / '-m'."),
+        ([OLD, "-m", WHY], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
+        ([OLD, "-m", WHY, "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by names an entry that is there;"),
+        (["thread", "-m", WHY, "--by", NEW], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
+        ([OLD, "-m", WHY, "--by", "executr"], 1, f"mdmem: there is no entry `executr`; did you mean {NEW}"),
+        ([OLD, "-m", " ", "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
+        ([OLD, "-m", WHY, "--by", OLD], 2, f"mdmem: {OLD} cannot supersede itself"),
+        ([OLD, "-m", WHY, "--title", "Threads", "-b", "x"], 2, f"mdmem: {OLD} is the older entry's own name"),
+        ([OLD, "-m", WHY, "--title", "Executor", "-b", "x"], 4, f"mdmem: {NEW} exists already"),
+        ([OLD, "-m", WHY, "--title", "x", "--place", "nav", "-b", "x"], 2, "mdmem: `nav` is no place for an entry"),
+    ],
+)  # fmt: skip
+def test_supersede_refuses_in_one_sentence(
+    arguments: list[str], code: int, said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    root = two_entries(tmp_path)
+    before = snapshot(root)
+    ran = run_here(capsys, "supersede", *arguments, cwd=root)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert ran.err.startswith(said)
+    assert snapshot(root) == before
+
+
+def test_supersede_in_a_merge_writes_nothing_where_a_commit_is_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/executor")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "other", "HEAD~1")
+    write(folder, "x", "x")
+    commit_all(folder)
+    git(folder, "merge", "-q", "--no-commit", "main")
+    before = snapshot(folder)
+    ran = run_here(capsys, "supersede", "threads", "--by", "executor", "-m", WHY, "--commit", cwd=folder)
+    assert (ran.code, "merge" in ran.err) == (2, True)
+    assert snapshot(folder) == before

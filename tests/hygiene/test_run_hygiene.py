@@ -1,0 +1,126 @@
+"""Hygiene as clients of the contract ask for it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import make_root, open_root, write, write_entry
+
+from mdmem.errors import UsageError
+from mdmem.state.ledger import Ledger, PendingWrite
+from mdmem.state.times import Times, read_times, record_hygiene
+from mdmem.workspace.workspace import Workspace
+
+TODAY = date(2026, 11, 21)
+CONTRACT = [
+    *("project_id", "scope", "duplicates_found", "outdated_decisions", "obsolete_patterns", "entity_drift_count"),
+    *("unresolved_saves", "stale_items", "candidate_ids", "checked_at"),
+]
+KINDS = ["duplicate_decisions", "outdated_decisions", "obsolete_patterns", "entity_drift", "unresolved_saves"]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Return a memory of a shared wing and two projects, each with an old decision, one of them with a focus."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    root = make_root(tmp_path / "memory")
+    write(root, "base/README.md", "---\nkind: shared\n---\n")
+    write(root, "app/README.md", "---\nkind: project\nproject_id: The-App\n---\n")
+    for wing in ("app", "base", "web"):
+        write_entry(root, f"{wing}/rules/old", f"{wing}.\n", created_at="2020-01-01")
+    write_entry(root, "app/rules/net", "Networks.\n", created_at="2020-01-01", focus="net")
+    return open_root(root)
+
+
+def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
+    arguments = {"decision": content or {}, "project_id": project, **more}
+    created = datetime(2026, 11, 20, tzinfo=UTC)
+    return Ledger(workspace.state_folder).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
+
+
+def test_answer_begins_with_the_keys_of_the_contract(workspace: Workspace) -> None:
+    answer = workspace.run_hygiene()
+    assert list(answer)[: len(CONTRACT)] == CONTRACT
+    assert list(answer["candidate_ids"]) == KINDS
+    assert list(answer["stale_items"][0]) == ["id", "label", "title", "age_days", "freshness"]
+
+
+@pytest.mark.parametrize(
+    ("project", "scope", "outdated"),
+    [
+        (None, None, ["app/rules/net", "app/rules/old", "base/rules/old", "web/rules/old"]),
+        ("", None, ["app/rules/net", "app/rules/old", "base/rules/old", "web/rules/old"]),
+        (None, "project", ["app/rules/net", "app/rules/old", "web/rules/old"]),
+        (None, "global", ["base/rules/old"]),
+        ("The-App", None, ["app/rules/net", "app/rules/old"]),
+        ("The-App", "project", ["app/rules/net", "app/rules/old"]),
+        ("The-App", "global", ["base/rules/old"]),
+        ("app", "focus", ["app/rules/net"]),
+    ],
+)
+def test_project_and_scope_narrow(
+    workspace: Workspace, project: str | None, scope: str | None, outdated: list[str]
+) -> None:
+    answer = workspace.run_hygiene(project, scope)
+    assert answer["candidate_ids"]["outdated_decisions"] == outdated
+    assert (answer["project_id"], answer["scope"]) == (project or None, scope)
+
+
+def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
+    for project in (None, "app", "new"):
+        with pytest.raises(UsageError, match="there is no scope `team`; write one of global, project, focus"):
+            workspace.run_hygiene(project, "team")
+
+
+def test_full_run_over_a_project_counts_for_it_alone(workspace: Workspace) -> None:
+    assert [workspace.hygiene_due(name) for name in ("The-App", "app", "web")] == [True, True, True]
+    workspace.run_hygiene("The-App")
+    assert [workspace.hygiene_due(name) for name in ("The-App", "app", "web")] == [False, False, True]
+    assert read_times(workspace.state_folder) == Times(None, {"app": TODAY})
+    workspace.run_hygiene()
+    assert not workspace.hygiene_due("web")
+
+
+def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
+    id_ = keep(workspace, "The-App")
+    answer = workspace.run_hygiene("The-App", check_pending_only=True)
+    assert (answer["unresolved_saves"], answer["outdated_decisions"]) == (1, 0)
+    assert answer["candidate_ids"]["unresolved_saves"] == [id_]
+    assert workspace.hygiene_due("The-App")
+
+
+def test_manifest_and_state_decide_together(workspace: Workspace) -> None:
+    record_hygiene(workspace.state_folder, None, date(2026, 10, 22))
+    assert open_root(workspace.location.root).hygiene_due("app")
+    write(workspace.location.root, "app/README.md", "---\nkind: project\nlast_hygiene_at: 2026-10-23\n---\n")
+    assert not open_root(workspace.location.root).hygiene_due("app")
+
+
+def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> None:
+    mine = keep(workspace, "new-project")
+    keep(workspace, "web")
+    answer = workspace.run_hygiene("new-project")
+    assert answer["candidate_ids"] == {kind: [] for kind in KINDS} | {"unresolved_saves": [mine]}
+    assert answer["remarks"] == ["there is no wing for the project `new-project` yet"]
+    assert not workspace.hygiene_due("new-project")
+    assert read_times(workspace.state_folder) == Times()
+
+
+def test_writes_that_wait_are_those_of_project_and_scope(workspace: Workspace) -> None:
+    plain = keep(workspace, "The-App", {"title": "a", "scope": "project"})
+    wide = keep(workspace, "app", {"title": "b", "scope": "global"})
+    focused = keep(workspace, "app", {"title": "c", "scope": "focus"}, focus="net")
+    other = keep(workspace, "web", {"title": "d"})
+
+    def waiting(project: str | None, scope: str | None) -> set[str]:
+        answer = workspace.run_hygiene(project, scope, check_pending_only=True)
+        return set(answer["candidate_ids"]["unresolved_saves"])
+
+    assert waiting(None, None) == {plain, wide, focused, other}
+    assert waiting("app", None) == {plain, wide, focused}
+    assert waiting("app", "project") == {plain, focused}
+    assert waiting("The-App", "global") == {wide}
+    assert waiting(None, "focus") == {focused}

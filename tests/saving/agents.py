@@ -1,0 +1,85 @@
+"""A memory with one project, an agent that saves there, and the records it hands over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from builders import make_repository, make_root, open_root, write
+
+from mdmem.authoring.model import SaveResult
+from mdmem.workspace.saves import Saves
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+# The content of one decision in the tests, of twenty words that no other holds.
+WORDS = tuple(f"word{letter}" for letter in "abcdefghijklmnopqrst")
+
+
+def project(folder: Path, settings: str = "") -> Path:
+    """Return the root of a repository that has the wing `nav` and no entry."""
+    root = make_root(make_repository(folder) / "memory", settings)
+    write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+    return root
+
+
+def agent(root: Path, *, now: Callable[[], datetime] = lambda: NOON, wait: float = 0.1) -> Saves:
+    """Return the verbs over a root, impatient and with a clock of the test's own."""
+    return Saves(open_root(root), now=now, wait=wait)
+
+
+def later(seconds: float) -> Callable[[], datetime]:
+    """Return a clock that shows so many seconds past noon."""
+    return lambda: NOON + timedelta(seconds=seconds)
+
+
+def decision(title: str = "Use UTC", rationale: str = "Clocks differ.", **fields: Any) -> dict[str, Any]:
+    """Return a decision."""
+    return {"title": title, "rationale": rationale, **fields}
+
+
+def of_words(count: int, *, start: int = 0, **fields: Any) -> dict[str, Any]:
+    """Return a decision that holds so many of the twenty words."""
+    first, *others = WORDS[start : start + count]
+    return decision(first, " ".join(others), **fields)
+
+
+def pattern(trigger: str = "A test fails", *steps: str, **fields: Any) -> dict[str, Any]:
+    """Return a pattern."""
+    return {"trigger": trigger, "repeatable_steps": list(steps or ("read it",)), **fields}
+
+
+def context(content: str = "The arm has six joints.", topic: str = "arm", **fields: Any) -> dict[str, Any]:
+    """Return a piece of context."""
+    return {"content": content, "topic": topic, **fields}
+
+
+def session(objective: str = "Set up", **fields: Any) -> dict[str, Any]:
+    """Return a session."""
+    return {"objective": objective, **fields}
+
+
+def entity(name: str = "Arm", fact: str = "It has six joints.", **fields: Any) -> dict[str, Any]:
+    """Return an entity."""
+    return {"entity_name": name, "fact": fact, **fields}
+
+
+def save(saves: Saves, kind: str, project_id: object = "nav", focus: object = None, **fields: Any) -> SaveResult:
+    """Save a record of a kind as it comes from above, with other fields where they are given."""
+    if kind == "entity":
+        return saves.upsert_entity_with_deps(entity(**fields), [], project_id, focus)
+    records = {"decision": decision, "pattern": pattern, "context": context, "session": session}
+    result: SaveResult = getattr(saves, f"save_{kind}")(records[kind](**fields), project_id, focus)
+    return result
+
+
+def outcome(result: SaveResult) -> tuple[str, str | None, str | None]:
+    """Return what a result says of the comparison: the status, the outcome, the candidate."""
+    return (str(result.status), result.dedup_outcome and str(result.dedup_outcome), result.candidate_id)
+
+
+def entries(root: Path) -> list[str]:
+    """Return the addresses of all entries."""
+    found = (path.relative_to(root).as_posix() for path in root.glob("*/*/*.md"))
+    return sorted(path.removesuffix(".md") for path in found)

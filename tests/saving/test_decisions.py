@@ -1,0 +1,325 @@
+"""Whether a decision is new, a duplicate, a successor, or for a person to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from builders import open_root, snapshot, write, write_entry
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mdmem.workspace.saves import Saves
+from saving.agents import WORDS, agent, decision, entries, of_words, outcome, project
+
+ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
+NEW = ("saved", "new", None)
+
+
+def review(candidate: str) -> tuple[str, str, str]:
+    return ("pending_retry", "manual_review", candidate)
+
+
+def with_words(root: Path, count: int = 20, address: str = "nav/architecture/known", **fields: object) -> str:
+    """Write a decision in force that holds so many of the twenty words."""
+    first, *others = WORDS[:count]
+    write_entry(root, address, f"Rationale: {' '.join(others)}\n", title=first, **fields)
+    return address
+
+
+def test_decision_is_a_draft_with_its_fields_and_its_reasons(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stated = decision(owner="Ada", date="2026-04-08", confidence=0.95)
+    result = agent(root).save_decision(stated, "nav", agent="bot")
+    assert outcome(result) == NEW
+    assert result.artifact_id == "nav/architecture/use-utc"
+    assert (root / "nav/architecture/use-utc.md").read_text() == (
+        "---\ntype: decision\nstatus: draft\ncreated_at: 2026-04-08\ntitle: Use UTC\nowner: Ada\nagent: bot\n"
+        "confidence: 0.95\n---\n\nRationale: Clocks differ.\n"
+    )
+
+
+@pytest.mark.parametrize("status", ["draft", "active", "under_review"])
+@pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC"])
+def test_equal_decision_is_skipped_whatever_its_case_and_blanks(tmp_path: Path, title: str, status: str) -> None:
+    root = project(tmp_path)
+    write_entry(root, "nav/rules/utc", "Rationale: clocks\ndiffer.\n", title=title, status=status)
+    before = snapshot(tmp_path)
+    result = agent(root).save_decision(decision(), "nav")
+    assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
+    assert result.artifact_id == "nav/rules/utc"
+    assert snapshot(tmp_path) == before
+
+
+def test_same_call_twice_writes_once(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    first, second = (agent(root).save_decision(decision(), "nav") for _ in range(2))
+    assert (outcome(first), second.status, second.artifact_id) == (NEW, "duplicate_skip", first.artifact_id)
+    assert entries(root) == ["nav/architecture/use-utc"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "expected"),
+    [(14, "supersede"), (13, "manual_review"), (10, "manual_review"), (9, "new")],
+)
+def test_share_of_words_decides_at_its_edges(tmp_path: Path, shared: int, expected: str) -> None:
+    # Twenty words in both together: 14 are exactly .70, 10 exactly .50.
+    root = project(tmp_path)
+    address = with_words(root, shared)
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert result.dedup_outcome == expected
+    assert result.candidate_id == (None if expected == "new" else address)
+    assert result.status == ("pending_retry" if expected == "manual_review" else "saved")
+
+
+def test_similar_draft_is_a_candidate_too(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with_words(root, 12, status="draft")
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/architecture/known")
+
+
+@pytest.mark.parametrize(
+    ("address", "fields"),
+    [("web/architecture/known", {}), ("nav/architecture/known", {"type": "invariant"})],
+)
+def test_equal_words_of_another_wing_or_type_are_no_candidates(
+    tmp_path: Path, address: str, fields: dict[str, str]
+) -> None:
+    root = project(tmp_path)
+    with_words(root, address=address, **fields)
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == NEW
+
+
+@pytest.mark.parametrize(("decoys", "expected"), [(4, "manual_review"), (5, "new")])
+def test_five_best_matches_alone_are_compared(tmp_path: Path, decoys: int, expected: str) -> None:
+    # Full text ranks the decoys, which hold the title twice and many other words, above the one of .60.
+    root = project(tmp_path)
+    for number in range(decoys):
+        others = " ".join(f"other{number}{letter}" for letter in "abcdefgh")
+        write_entry(root, f"nav/rules/decoy{number}", f"alpha beta gamma {others}\n", title="alpha beta gamma")
+    write_entry(root, "nav/rules/near", f"Rationale: beta gamma delta {'zed ' * 300}\n", title="zed")
+    result = agent(root).save_decision(decision("alpha", "beta gamma delta"), "nav")
+    assert result.dedup_outcome == expected
+
+
+@pytest.mark.parametrize("count", [20, 15, 10])
+def test_match_with_an_ended_decision_is_for_a_person_who_is_led_to_its_head(tmp_path: Path, count: int) -> None:
+    root = project(tmp_path)
+    heads = {"superseded_by": ["nav/rules/head"], "deprecated_at": "2026-05-01"}
+    with_words(root, count, "nav/rules/old", status="deprecated", **heads)
+    write_entry(root, "nav/rules/head", "Something else.\n", title="Head", supersedes=["nav/rules/old"])
+    assert outcome(agent(root).save_decision(of_words(20), "nav")) == review("nav/rules/head")
+
+
+def test_match_with_an_ended_decision_without_a_head_is_for_a_person_who_is_led_to_itself(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with_words(root, 20, "nav/rules/old", status="deprecated", deprecated_at="2026-05-01", deprecated_reason="over")
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert outcome(result) == review("nav/rules/old")
+    assert result.message == (
+        "a similar decision (Jaccard 1.00) is nav/rules/old, which has ended; nothing was written"
+    )
+
+
+def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with_words(root, 13)
+    before = snapshot(tmp_path)
+    assert agent(root).save_decision(of_words(20), "nav").as_json() == {
+        "status": "pending_retry",
+        "artifact_id": None,
+        "dedup_outcome": "manual_review",
+        "candidate_id": "nav/architecture/known",
+        "message": "a similar decision (Jaccard 0.65) is nav/architecture/known; nothing was written",
+        "next_step": "read `nav/architecture/known`; call again with `supersedes` set to it, or with a lower"
+        " `confidence` if this is a distinct decision; or run hygiene",
+    }
+    assert snapshot(tmp_path) == before
+
+
+def confident(saves: Saves, confidence: float | None) -> tuple[str, str | None, str | None]:
+    return outcome(saves.save_decision(of_words(20, confidence=confidence), "nav"))
+
+
+def test_review_lets_a_lower_confidence_pass_and_no_other(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stopped = review(with_words(root, 13))
+    saves = agent(root)
+    assert [confident(saves, one) for one in (0.8, 0.8, 0.9, None)] == [stopped] * 4
+    assert confident(agent(root), 0.79) == NEW
+
+
+def test_review_stops_the_first_call_whatever_its_confidence(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stopped = review(with_words(root, 13))
+    saves = agent(root)
+    assert [confident(saves, one) for one in (0.0, 0.0)] == [stopped, stopped]
+
+
+def test_no_confidence_counts_as_one(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stopped = review(with_words(root, 13))
+    saves = agent(root)
+    assert [confident(saves, one) for one in (None, 1, None)] == [stopped] * 3
+    assert confident(saves, 0.99) == NEW
+
+
+def test_review_of_one_decision_lets_no_other_pass(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stopped = review(with_words(root, 13))
+    saves = agent(root)
+    assert confident(saves, 0.8) == stopped
+    assert outcome(saves.save_decision(of_words(19, confidence=0.1), "nav")) == stopped
+
+
+def test_review_is_forgotten_when_the_decision_is_saved(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    known = with_words(root, 13)
+    saves = agent(root)
+    assert [confident(saves, one) for one in (0.8, 0.5)] == [review(known), NEW]
+    (root / "nav/architecture/worda.md").unlink()
+    assert confident(saves, 0.4) == review(known)
+
+
+@given(st.lists(st.sampled_from([None, 0.0, 0.2, 0.5, 0.9, 1.0]), min_size=1, max_size=5))
+@settings(max_examples=20)
+def test_review_passes_exactly_below_every_confidence_before(stated: list[float | None]) -> None:
+    with TemporaryDirectory() as folder:
+        root = project(Path(folder))
+        with_words(root, 13)
+        saves, lowest = agent(root), float("-inf")
+        for one in stated:
+            counted = 1.0 if one is None else one
+            passes = counted < lowest
+            assert (confident(saves, one) == NEW) is passes
+            if passes:
+                return
+            lowest = counted if lowest == float("-inf") else min(lowest, counted)
+
+
+def test_review_is_passed_by_naming_what_is_superseded(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    known = with_words(root, 13)
+    before = (root / f"{known}.md").read_bytes()
+    saves = agent(root)
+    saves.save_decision(of_words(20), "nav")
+    result = saves.save_decision(of_words(20, supersedes=known), "nav")
+    assert outcome(result) == ("saved", "supersede", known)
+    assert result.message == (
+        "nav/architecture/worda is saved as a draft: it binds nobody until a person approves it; "
+        "nav/architecture/known stays in force until then"
+    )
+    assert "supersedes:\n  - nav/architecture/known\n" in (root / "nav/architecture/worda.md").read_text()
+    assert (root / f"{known}.md").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "named", ["known", "architecture/known", "nav/architecture/known", "nav/architecture/known.md"]
+)
+def test_superseded_decision_may_be_named_as_people_write_it(tmp_path: Path, named: str) -> None:
+    root = project(tmp_path)
+    with_words(root, 5)
+    result = agent(root).save_decision(decision(supersedes=named), "nav")
+    assert outcome(result) == ("saved", "supersede", "nav/architecture/known")
+
+
+def test_unknown_superseded_decision_fails_and_names_the_nearest(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with_words(root, 5)
+    result = agent(root).save_decision(decision(supersedes="nav/architecture/knwn"), "nav")
+    assert (result.status, result.message) == (
+        "failed",
+        "there is no entry `nav/architecture/knwn`; did you mean nav/architecture/known?",
+    )
+    assert entries(root) == ["nav/architecture/known"]
+
+
+def test_supersession_ends_the_older_one_where_agents_decide(tmp_path: Path) -> None:
+    root = project(tmp_path, ACTIVE)
+    known = with_words(root, 15)
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert outcome(result) == ("saved", "supersede", known)
+    assert result.message == f"nav/architecture/worda is saved and supersedes {known}, which has ended"
+    older = (root / f"{known}.md").read_text()
+    assert "status: deprecated\n" in older
+    assert "superseded_by: [nav/architecture/worda]\n" in older
+
+
+def test_second_successor_fails_with_the_address_of_the_first(tmp_path: Path) -> None:
+    root = project(tmp_path, ACTIVE)
+    known = with_words(root, 5)
+    saves = agent(root)
+    first = saves.save_decision(decision("One", "Because of it.", supersedes=known), "nav")
+    second = saves.save_decision(decision("Other", "For no reason.", supersedes=known), "nav")
+    assert (second.status, second.candidate_id) == ("failed", first.artifact_id)
+    assert second.message == "nav/architecture/known is superseded by nav/architecture/one already; supersede that one"
+    assert not (root / "nav/architecture/other.md").exists()
+
+
+def test_project_cannot_supersede_a_shared_rule(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write(root, "ros/README.md", "---\nkind: shared\n---\n")
+    write_entry(root, "ros/rules/clock", title="Clock")
+    result = agent(root).save_decision(decision(supersedes="ros/rules/clock"), "nav")
+    assert result.status == "failed"
+    assert "so nav overrides it" in (result.message or "")
+
+
+def test_duplicate_is_told_from_one_that_differs_at_the_end_of_a_long_title(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    results = [saves.save_decision(decision(f"{'Long ' * 30}{end}", "Why."), "nav") for end in ("one", "two")]
+    assert [one.status for one in results] != ["saved", "duplicate_skip"]
+    assert f"title: {'Long ' * 30}one\n" in (root / f"{results[0].artifact_id}.md").read_text()
+
+
+def test_duplicate_is_told_from_one_that_differs_below_a_heading(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    texts = [f"It was measured.\n\n## Figures\n\n{figures}" for figures in ("one two three four", "five six")]
+    results = [saves.save_decision(decision("Use it", text), "nav") for text in texts]
+    assert [one.status for one in results] != ["saved", "duplicate_skip"]
+    assert (root / "nav/architecture/use-it.md").read_text().endswith(f"---\n\n{texts[0]}\n")
+
+
+def test_taken_name_gets_a_number(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write_entry(root, "nav/architecture/Use-UTC", "Something else altogether.\n", title="Else")
+    assert agent(root).save_decision(decision(), "nav").artifact_id == "nav/architecture/use-utc-2"
+
+
+def test_room_of_the_call_goes_before_the_settings(tmp_path: Path) -> None:
+    root = project(tmp_path, '[rooms]\ndecision = "choices"\n')
+    saves = agent(root)
+    assert saves.save_decision(decision(), "nav").artifact_id == "nav/choices/use-utc"
+    assert saves.save_decision(decision("Other", "Else."), "nav", room="time").artifact_id == "nav/time/other"
+
+
+def test_room_that_is_no_name_fails_with_the_nearest(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    result = agent(root).save_decision(decision(), "nav", room="../Up Here")
+    assert (result.status, result.message) == (
+        "failed",
+        "`room`: `../Up Here` is no name for a room; did you mean `up-here`?",
+    )
+
+
+def test_text_that_the_checks_refuse_is_not_written(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    key = "AKIA" + "IOSFODNN7EXAMPLA"
+    result = agent(root).save_decision(decision(rationale=f"The key is {key}."), "nav")
+    assert result.status == "failed"
+    assert result.message == (
+        "nothing was written: what looks like an AWS access key; revoke it, then write where it is kept instead"
+    )
+    assert entries(root) == []
+
+
+def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    known = with_words(root, 13)
+    write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
+    workspace = open_root(root)
+    del vars(workspace)["index"]
+    assert outcome(Saves(workspace).save_decision(of_words(20), "nav")) == review(known)

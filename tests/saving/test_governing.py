@@ -1,0 +1,248 @@
+"""What agents may write: the status of their entries, and the token for a shared wing."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+from builders import open_root, run_mdmem, snapshot, write, write_entry
+from processes import run_at_once
+
+from mdmem.authoring.model import SaveResult
+from mdmem.state.ledger import Ledger
+from mdmem.workspace.saves import Saves
+from saving.agents import NOON, agent, context, decision, entity, entries, later, pattern, project, session
+
+SHARED = "---\nkind: shared\n---\n"
+AGAIN = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
+
+
+def token_of(saves: Saves) -> str:
+    token: str = saves.request_global_write_approval("a preview")["token"]
+    return token
+
+
+def test_what_binds_is_a_draft_and_the_rest_is_active(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_decision(decision(), "nav")
+    saves.save_pattern(pattern(), "nav")
+    saves.save_context(context(), "nav")
+    found = {
+        address: (root / f"{address}.md").read_text().split("status: ")[1].split("\n")[0] for address in entries(root)
+    }
+    assert found == {
+        "nav/architecture/use-utc": "draft",
+        "nav/context/arm": "active",
+        "nav/conventions/a-test-fails": "active",
+    }
+
+
+def test_status_is_what_the_settings_give_for_the_type(tmp_path: Path) -> None:
+    root = project(tmp_path, '[governance.agent_status]\ndecision = "active"\npattern = "draft"\nnote = "draft"\n')
+    saves = agent(root)
+    saves.save_decision(decision(), "nav")
+    results = [saves.save_pattern(pattern(), "nav"), saves.upsert_entity_with_deps(entity(), None, "nav")]
+    assert [one.message for one in results] == [
+        f"{address} is saved as a draft: it binds nobody until a person approves it"
+        for address in ("nav/conventions/a-test-fails", "nav/entities/arm")
+    ]
+    assert [one.next_step for one in results] == [f"`mdmem approve {one.artifact_id}`, by a person" for one in results]
+    assert "status: active\n" in (root / "nav/architecture/use-utc.md").read_text()
+
+
+def global_writes(saves: Saves, token: object) -> list[SaveResult]:
+    return [
+        saves.save_decision(decision(scope="global"), "nav", None, token),
+        saves.save_pattern(pattern(scope="global"), "nav", None, token),
+        saves.save_context(context(scope="global"), "nav", None, token),
+        saves.save_session(session(save_scope="global"), "nav", None, token),
+        saves.upsert_entity_with_deps(entity(scope="global"), [], "nav", None, token),
+    ]
+
+
+def test_global_write_without_token_fails(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    before = snapshot(tmp_path)
+    results = global_writes(agent(root), None)
+    assert {(one.status, one.message, one.next_step) for one in results} == {
+        ("failed", "a write to the shared wing `shared` needs a `governance_token`", AGAIN)
+    }
+    assert snapshot(tmp_path) == before
+
+
+def test_global_write_makes_the_shared_wing(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    result = saves.save_decision(decision(scope="global"), "nav", "auth", token_of(saves))
+    assert (result.status, result.artifact_id) == ("saved", "shared/architecture/use-utc")
+    assert (root / "shared/README.md").read_text() == "---\nkind: shared\n---\n\n# shared\n"
+    assert "focus" not in (root / "shared/architecture/use-utc.md").read_text()
+
+
+def test_global_write_goes_to_the_wing_of_the_settings(tmp_path: Path) -> None:
+    root = project(tmp_path, 'default_shared_wing = "ros2"\n')
+    saves = agent(root)
+    result = saves.save_context(context(scope="global"), "nav", None, token_of(saves))
+    assert result.artifact_id == "ros2/context/arm"
+
+
+def test_global_write_to_a_project_of_that_name_fails(tmp_path: Path) -> None:
+    root = project(tmp_path, 'default_shared_wing = "nav"\n')
+    saves = agent(root)
+    assert saves.save_context(context(scope="global"), "nav", None, token_of(saves)).message == (
+        "`nav` is no shared wing, so nothing of scope `global` goes there; write `kind: shared` into nav/README.md, "
+        "or set `default_shared_wing` in mdmem.toml"
+    )
+
+
+def test_shared_wing_needs_a_token_whatever_the_scope_says(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write(root, "ros/README.md", SHARED)
+    saves = agent(root)
+    assert saves.save_context(context(), "ros").message == (
+        "a write to the shared wing `ros` needs a `governance_token`"
+    )
+    assert saves.save_context(context(), "ros", None, token_of(saves)).status == "saved"
+
+
+def test_wing_whose_manifest_is_torn_needs_a_token(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write(root, "ros/README.md", "---\nkind: [\n---\n")
+    write_entry(root, "ros/rules/one")
+    assert agent(root).save_context(context(), "ros").status == "failed"
+
+
+def test_token_is_good_for_one_write(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    token = token_of(saves)
+    first, second = (saves.save_context(context(scope="global"), "nav", None, token) for _ in range(2))
+    assert (first.status, second.status) == ("saved", "failed")
+    assert second.message == "the token was used for another write; `mdmem token` gives a new one"
+    assert second.next_step == AGAIN
+
+
+@pytest.mark.parametrize(("setting", "seconds"), [("", 60), ("[governance]\ntoken_seconds = 5\n", 5)])
+def test_token_expires_after_its_time(tmp_path: Path, setting: str, seconds: int) -> None:
+    root = project(tmp_path, setting)
+    given = agent(root).request_global_write_approval("a preview")
+    assert (given["ttl_seconds"], given["expires_at"]) == (seconds, later(seconds)().isoformat())
+    late = agent(root, now=later(seconds)).save_context(context(scope="global"), "nav", None, given["token"])
+    assert late.status == "failed"
+    assert "the token expired at 2026-11-21T12:0" in (late.message or "")
+    soon = agent(root, now=later(seconds - 0.001)).save_context(context(scope="global"), "nav", None, given["token"])
+    assert soon.status == "saved"
+
+
+def test_unknown_token_fails(tmp_path: Path) -> None:
+    result = agent(project(tmp_path)).save_context(context(scope="global"), "nav", None, "made up")
+    assert (result.status, result.message) == ("failed", "the token is unknown; `mdmem token` gives one")
+
+
+def test_token_survives_a_write_that_is_refused(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    token = token_of(saves)
+    refused = saves.save_decision(
+        decision(rationale="x\nAKIA" + "IOSFODNN7EXAMPLA", scope="global"), "nav", None, token
+    )
+    assert refused.status == "failed"
+    assert saves.save_decision(decision(scope="global"), "nav", None, token).status == "saved"
+
+
+def test_token_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    token = token_of(saves)
+    saves.save_context(context(scope="global"), "nav", None, token)
+    kept = [path for path in (tmp_path / ".git/mdmem").rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if token in path.name or token.encode() in path.read_bytes()]
+
+
+def test_token_of_another_process_is_good(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    token = json.loads(run_mdmem("token", "--format", "json", cwd=root).stdout)["token"]
+    ran = run_mdmem(
+        *("save", "context", "--json", "-", "-p", "nav", "--token", token),
+        cwd=root,
+        text_in=json.dumps(context(scope="global")),
+    )
+    assert (ran.returncode, json.loads(ran.stdout)["artifact_id"]) == (0, "shared/context/arm")
+
+
+def write_globally(number: int, root: str, token: str) -> str:
+    saves = Saves(open_root(Path(root)), now=lambda: NOON)
+    return str(saves.save_context(context(f"Of process {number}.", scope="global"), "nav", None, token).status)
+
+
+def test_token_lets_one_of_two_processes_write(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    answers = run_at_once(write_globally, str(root), token_of(agent(root)), count=2)
+    assert sorted(answers) == ["failed", "saved"]
+    assert entries(root) == ["shared/context/arm"]
+
+
+def test_token_lets_one_of_several_threads_write(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    token = token_of(agent(root))
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(partial(write_globally, root=str(root), token=token), range(4)))
+    assert sorted(answers) == ["failed", "failed", "failed", "saved"]
+
+
+def test_settings_forbid_global_writes_even_with_a_token(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    token = token_of(agent(root))
+    write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
+    reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
+    saves = agent(root)
+    assert saves.request_global_write_approval("a preview") == {"blocked": True, "reason": reason}
+    assert {(one.status, one.message) for one in global_writes(saves, token)} == {("failed", reason)}
+    assert saves.save_context(context(), "nav").status == "saved"
+
+
+def test_settings_are_read_anew_at_each_call(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    assert "token" in saves.request_global_write_approval()
+    write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
+    assert saves.request_global_write_approval()["blocked"] is True
+    write(root, "mdmem.toml", "[governance]\ntoken_seconds = 7\n")
+    assert saves.request_global_write_approval()["ttl_seconds"] == 7
+
+
+def test_token_of_a_write_that_waits_is_used_up_and_not_asked_for_again(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    token = token_of(saves)
+    blocked = write(root, "shared/context", "a file where the room would be")
+    write(root, "shared/README.md", SHARED)
+    waiting = saves.save_context(context(scope="global"), "nav", None, token)
+    assert waiting.waits
+    assert saves.save_context(context("Other.", scope="global"), "nav", None, token).status == "failed"
+    blocked.unlink()
+    (retried,) = agent(root, now=later(3600)).pending.retry()
+    assert (retried.result.status, retried.result.artifact_id) == ("saved", "shared/context/arm")
+    assert token not in "".join(path.read_text() for path in (tmp_path / ".git/mdmem/state").rglob("*.json"))
+
+
+def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    call = partial(saves.save_context, context(scope="global"), "nav", None)
+    with _busy(tmp_path):
+        assert call().waits
+    assert call().message == "a write to the shared wing `shared` needs a `governance_token`"
+    assert call(token_of(saves)).status == "saved"
+    assert Ledger(tmp_path / ".git/mdmem/state/memory").pending() == ()
+
+
+def _busy(folder: Path):  # type: ignore[no-untyped-def]
+    from mdmem.state import write_lock
+
+    return write_lock(folder / ".git/mdmem/state/memory/saving")

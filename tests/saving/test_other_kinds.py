@@ -1,0 +1,137 @@
+"""Patterns are compared by hash alone, context and sessions not at all."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from builders import snapshot, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.authoring.compose_record import Composed, Frame, compose_record
+from mdmem.authoring.records import DecisionRecord, read_decision
+from mdmem.authoring.saving import subject_of
+from mdmem.dedup import Subject
+from mdmem.entry.model import EntryType, Status
+from saving.agents import WORDS, agent, context, decision, entries, outcome, pattern, project, save, session
+
+TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)
+
+
+def test_pattern_is_an_active_entry_with_its_lists(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stated = pattern("A test fails", "read it", "run it alone", exclusions=["it is flaky"])
+    result = agent(root).save_pattern(stated | {"last_validated_at": "2026-04-08T10:00:00Z"}, "nav", agent="bot")
+    assert outcome(result) == ("saved", "new", None)
+    assert (root / "nav/conventions/a-test-fails.md").read_text() == (
+        "---\ntype: pattern\nstatus: active\ncreated_at: 2026-11-21\ntitle: A test fails\n"
+        "verified_at: 2026-04-08T10:00:00+00:00\nagent: bot\ntrigger: A test fails\n"
+        "repeatable_steps:\n  - read it\n  - run it alone\nexclusions:\n  - it is flaky\n---\n"
+    )
+
+
+def test_equal_pattern_is_skipped_whatever_its_case_and_blanks(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_pattern(pattern("A test fails", "read it"), "nav")
+    before = snapshot(tmp_path)
+    result = saves.save_pattern(pattern("a  TEST fails", "Read  it"), "nav")
+    assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
+    assert result.artifact_id == "nav/conventions/a-test-fails"
+    assert snapshot(tmp_path) == before
+
+
+def test_nearly_equal_pattern_is_new(tmp_path: Path) -> None:
+    saves = agent(project(tmp_path))
+    assert save(saves, "pattern", repeatable_steps=list(WORDS)).dedup_outcome == "new"
+    assert save(saves, "pattern", repeatable_steps=[*WORDS, "more"]).dedup_outcome == "new"
+    assert save(saves, "pattern", repeatable_steps=list(WORDS), exclusions=["not here"]).dedup_outcome == "new"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"status": "deprecated", "deprecated_at": "2026-05-01", "deprecated_reason": "over"},
+        {"type": "note"},
+        {"trigger": None},
+    ],
+)
+def test_pattern_that_ended_or_is_of_another_kind_is_no_duplicate(tmp_path: Path, other: dict[str, str]) -> None:
+    root = project(tmp_path)
+    stated = {"type": "pattern", "trigger": "A test fails", "repeatable_steps": ["read it"], "title": "A test fails"}
+    write_entry(root, "nav/conventions/known", "", **(stated | other))
+    assert save(agent(root), "pattern").dedup_outcome == "new"
+
+
+def test_equal_pattern_of_another_wing_is_no_duplicate(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stated = {"type": "pattern", "trigger": "A test fails", "repeatable_steps": ["read it"], "title": "A test fails"}
+    write_entry(root, "web/conventions/known", "", **stated)
+    assert save(agent(root), "pattern").dedup_outcome == "new"
+
+
+def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    results = [agent(root).save_context(context(relevance_score=0.8), "nav") for _ in range(2)]
+    assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
+    assert [one.artifact_id for one in results] == ["nav/context/arm", "nav/context/arm-2"]
+    assert (root / "nav/context/arm.md").read_text() == (
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21\ntitle: arm\nlabel: context\ntopic: arm\n"
+        "relevance_score: 0.8\n---\n\nThe arm has six joints.\n"
+    )
+
+
+def test_equal_session_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    stated = session(actions_taken=["wrote it"], decisions_made="one", open_items=[""], next_actions=["a", "b"])
+    results = [agent(root).save_session(stated, "nav") for _ in range(2)]
+    assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
+    assert entries(root) == ["nav/sessions/set-up", "nav/sessions/set-up-2"]
+    assert (root / "nav/sessions/set-up.md").read_text() == (
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21\ntitle: Set up\nlabel: session\nobjective: Set up\n"
+        "actions_taken:\n  - wrote it\ndecisions_made:\n  - one\nnext_actions:\n  - a\n  - b\n---\n"
+    )
+
+
+def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    objective = "word " * 40
+    result = agent(root).save_session(session(objective), "nav")
+    text = (root / f"{result.artifact_id}.md").read_text()
+    assert f"objective: {objective.strip()}\n" in text
+    assert f"title: {('word ' * 20).strip()}…\n" in text
+
+
+def composed(title: str, rationale: str) -> tuple[DecisionRecord, Composed]:
+    record = read_decision(decision(title, rationale))
+    frame = Frame(address="nav/rules/a", status=Status.DRAFT, today=date(2026, 11, 21))
+    return record, compose_record(record, frame)
+
+
+@given(TEXT.filter(str.strip), TEXT.filter(str.strip))
+def test_decision_that_was_written_is_read_back_with_its_title_and_reasons(title: str, rationale: str) -> None:
+    record, made = composed(title, rationale)
+    assert made.entry.type is EntryType.DECISION
+    assert made.entry.title == record.title
+    assert subject_of(made.entry, made.body).fingerprint == Subject(record.title, record.rationale).fingerprint
+
+
+@pytest.mark.parametrize(
+    "rationale",
+    [
+        "# A heading\n\nText.",
+        "Text.\n\n## Below\n\nMore.",
+        "```\n# a comment\n```",
+        "---\nstatus: active\n---",
+        "- one\n- two",
+        "`code` and ```more",
+        "    indented",
+        "~~~\nopen",
+    ],
+)
+def test_reasons_are_read_back_whole_whatever_markdown_they_hold(rationale: str) -> None:
+    record, made = composed("Use it", rationale)
+    assert made.entry.status is Status.DRAFT
+    assert subject_of(made.entry, made.body) == Subject("Use it", record.rationale)
