@@ -137,4 +137,4 @@ class Hiding:
 
     def names(self, text: str, near: str) -> bool:
         """Say whether a text names an address that is hidden."""
-        return any(self.hides(found.strip("."), near) for found in _PARTS.findall(text))
+        return any(self.hides(found.rstrip("."), near) for found in _PARTS.findall(text))

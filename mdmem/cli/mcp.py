@@ -25,12 +25,19 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn")
     help="Which tools are listed.  [default: the setting `server.profile`, else core]",
 )
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name that clients may call it by.")
 @global_options
-def command(given: Globals, profile: str | None, wings: tuple[str, ...]) -> int:
+def command(
+    given: Globals, profile: str | None, wings: tuple[str, ...], address: str | None, names: tuple[str, ...]
+) -> int:
     """Serve the memory to an agent over standard input and output; the agent's client starts this.
 
-    With --wing the agent reads and writes these wings alone.
+    With --wing the agent reads and writes these wings alone. With --http many clients are served, each with a token of
+    `mdmem token add`; without tokens, only those of this machine.
     """
+    if address is not None:
+        return _serve_http(given, profile, wings, address=address, names=names)
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
     try:
@@ -38,15 +45,39 @@ def command(given: Globals, profile: str | None, wings: tuple[str, ...]) -> int:
         from mdmem.mcp.server import build_server
         from mdmem.mcp.stdio import serve
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRA:
-            raise
-        raise click.UsageError("the server needs the extra `mcp`; type `pip install 'mdmem[mcp]'`") from error
+        raise _without_extra(error) from error
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
     access = _access(wings)
     if sys.stdin.isatty():
         given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
     serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True))
     return 0
+
+
+def _serve_http(
+    given: Globals, profile: str | None, wings: tuple[str, ...], *, address: str, names: tuple[str, ...]
+) -> int:
+    try:
+        from mdmem.mcp.auth import caller
+        from mdmem.mcp.http import read_address, serve_http
+        from mdmem.mcp.opening import Provider
+        from mdmem.mcp.server import build_server
+    except ModuleNotFoundError as error:
+        raise _without_extra(error) from error
+    from mdmem.state.bearers import Bearers
+
+    listening = read_address(address, names=split_values(names))
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    bearers = Bearers(provider.workspace().state_folder)
+    server = build_server(provider, profile=profile, access=caller, is_warming=True)
+    serve_http(server, bearers, listening, open_access=_access(wings))
+    return 0
+
+
+def _without_extra(error: ModuleNotFoundError) -> Exception:
+    if (error.name or "").split(".")[0] not in _EXTRA:
+        return error
+    return click.UsageError("the server needs the extra `mcp`; type `pip install 'mdmem[mcp]'`")
 
 
 def _access(wings: tuple[str, ...]) -> Access:

@@ -42,14 +42,19 @@ def command(given: Globals, kind: str, source: str, **options: str | None) -> in
 
 
 def _read(source: str) -> object:
+    name = "standard input" if source == "-" else source
     try:
         content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
-        raise click.UsageError(f"{source} cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise click.UsageError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from error
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"{source} holds no JSON: {error}") from error
+        return json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{name} is not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise click.UsageError(f"{name} holds no JSON that can be read: it nests too deep") from error
+    except ValueError as error:
+        raise click.UsageError(f"{name} holds no JSON: {error}") from error
 
 
 def _arguments(kind: str, stated: object) -> dict[str, Any]:

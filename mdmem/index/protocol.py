@@ -120,6 +120,10 @@ class FullText(Protocol):
         """
         ...
 
+    def is_behind(self, *, live: Mapping[str, str]) -> bool:
+        """Say whether so much changed that the next question would bring the index up to date first."""
+        ...
+
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
     ) -> Refreshed:

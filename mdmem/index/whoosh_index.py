@@ -74,6 +74,14 @@ class WhooshIndex:
             found = matches(query, _scanned(query, live, read), read, among=chosen)
         return Answer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
 
+    def is_behind(self, *, live: Mapping[str, str]) -> bool:
+        """Say whether so much changed that the next question would bring the index up to date first."""
+        if not self._writes:
+            return False
+        with self._turn:
+            opened = self._open()
+            return len(live if opened is None else opened.manifest.stale(live)) > (OVERLAY_LIMIT if opened else 0)
+
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
     ) -> Refreshed:

@@ -23,7 +23,7 @@ def as_text(facts: Mapping[str, Any]) -> str:
     empty = [name for name, value in facts.items() if value is None or value == []]
     lines = list(_lines_of_mapping({name: value for name, value in facts.items() if name not in empty}, 0))
     lines += [f"empty: {_inline(empty)}"] if empty else []
-    return "\n".join([NOTE, *lines] if any(line.startswith("```") for line in lines) else lines)
+    return "\n".join([*lines, NOTE] if any(line.startswith("```") for line in lines) else lines)
 
 
 def fenced(text: str) -> str:
@@ -56,7 +56,7 @@ def _lines_of_value(name: str, value: Any, depth: int) -> Iterator[str]:
     if isinstance(value, Mapping) and value:
         yield lead
         yield from _lines_of_mapping(value, depth + 1)
-    elif _is_list(value) and any(not _is_inline(one) for one in value):
+    elif _is_list(value) and not _is_inline(value):
         yield lead
         for one in value:
             yield from _lines_of_item(one, depth)
@@ -76,7 +76,7 @@ def _lines_of_item(item: Any, depth: int) -> Iterator[str]:
         yield lead
         yield fenced(item)
         return
-    inner = _lines_of_mapping(item, depth + 1) if isinstance(item, Mapping) else _lines_of_value("", item, depth + 1)
+    inner = _lines_of_mapping(item, depth + 1) if isinstance(item, Mapping) else _lines_of_value("all", item, depth + 1)
     first = next(inner, "")
     yield f"{lead} {first.lstrip()}"
     yield from inner

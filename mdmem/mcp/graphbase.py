@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.mcp.native import is_invariant
+from mdmem.mcp.native import from_top, is_invariant
 from mdmem.mcp.schemas import (
     COUNT,
     FLAG,
@@ -33,7 +33,8 @@ _STATES = one_of("resolved", "uncertain", "unresolved")
 
 
 def _retrieve_context(workspace: Workspace, **stated: Any) -> Facts:
-    return workspace.retrieve_context(**{**stated, "paths": stated["paths"] or ()}).as_json()
+    stated["paths"] = from_top(workspace, stated["paths"])
+    return workspace.retrieve_context(**stated).as_json()
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:

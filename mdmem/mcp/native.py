@@ -42,6 +42,12 @@ def facts_of(document: str) -> Facts:
     return facts
 
 
+def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
+    """Return paths of code from the repository's top: an agent does not know in which folder the server was started."""
+    top = workspace.location.base.resolve()
+    return tuple(str(top / path) for path in paths or ())
+
+
 def _question(words: str | None, filters: Mapping[str, Any], **shown: bool) -> Question:
     from mdmem.entry.model import EntryType
     from mdmem.retrieval.model import Question
@@ -123,7 +129,7 @@ def _retrieve(
 ) -> Facts:
     from mdmem.render.json_form import pack_json
 
-    question = workspace.with_code_paths(_question(query, filters), paths or ())
+    question = workspace.with_code_paths(_question(query, filters), from_top(workspace, paths))
     pack = workspace.retrieve(question, budget=budget)
     facts = facts_of(pack_json(pack))
     is_empty = not (pack.items or pack.proposed or pack.found.problems or pack.fallback)

@@ -19,7 +19,8 @@ from mdmem.mcp.facts import as_text, plain
 LARGEST = 19_500
 # What the facts of the page itself take in either form.
 _MARKS = 200
-_LONGEST_SCALAR = 600
+# A scalar text is not cut below this.
+_SHORTEST = 40
 # The one key that repeats in another form what the others say.
 VIEW = "markdown"
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
@@ -64,8 +65,8 @@ def page_of(
     if facts.pop(VIEW, None) is not None:
         # Each page carries a view of its own, which is as large as its text.
         limit = limit // 2
-    head = _shortened(_without_lists(facts), limit // 2)
-    parts = list(_parts(facts, max(400, (limit - _size(head) - _MARKS) // 2), binds))
+    head = _shortened(_without_lists(facts), limit // 3)
+    parts = list(_parts(facts, max(_MARKS, (limit - _size(head) - _MARKS) // 2), binds))
     seal = f"{_hash(asked)}{_hash(json.dumps([[part.path, part.member] for part in parts], ensure_ascii=False))}"
     start = _start(cursor, seal, len(parts)) if cursor is not None else 0
     return _filled(head, parts, start, limit=limit, seal=seal if has_more else None)
@@ -149,15 +150,17 @@ def _without_lists(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shortened(head: dict[str, Any], room: int) -> dict[str, Any]:
     """Return the facts with their longest texts cut where they would fill a page by themselves."""
-    if _size(head) <= room:
-        return head
-    return {name: _cut(value) for name, value in head.items()}
+    longest = room
+    while _size(head) > room and longest > _SHORTEST:
+        longest //= 2
+        head = _cut(head, longest)
+    return head
 
 
-def _cut(value: Any) -> Any:
+def _cut(value: Any, longest: int) -> Any:
     if isinstance(value, dict):
-        return {name: _cut(inner) for name, inner in value.items()}
-    return f"{value[:_LONGEST_SCALAR]}…" if isinstance(value, str) and len(value) > _LONGEST_SCALAR else value
+        return {name: _cut(inner, longest) for name, inner in value.items()}
+    return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest + 1 else value
 
 
 def _parts(facts: Mapping[str, Any], room: int, binds: Callable[[Any], bool] | None) -> Iterator[Part]:
@@ -202,7 +205,7 @@ def _pieces(member: Any, room: int) -> list[Any]:
 
 
 def _halved(member: Any, room: int) -> list[Any]:
-    if _bytes(member) <= room:
+    if _size({"part": "10 of 10", "all": [member]}) <= room:
         return [member]
     halves = _halves(member)
     return [piece for half in halves for piece in _halved(half, room)] if halves else [member]
@@ -222,7 +225,10 @@ def _halves(value: Any) -> tuple[Any, Any] | None:
 
 
 def _halves_of_mapping(value: dict[str, Any]) -> tuple[Any, Any] | None:
-    names = {name: inner for name, inner in value.items() if name in _NAMES and _bytes(inner) <= _MARKS}
+    names: dict[str, Any] = {}
+    for name in _NAMES:
+        if name in value and _bytes({**names, name: value[name]}) <= _MARKS:
+            names[name] = value[name]
     rest = {name: inner for name, inner in value.items() if name not in names}
     if not rest:
         return None

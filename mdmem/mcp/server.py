@@ -61,7 +61,8 @@ class MemoryServer(MCPServer[Any]):
         tool = await self._tool(name)
         access = self._access()
         async with anyio.create_task_group() as beside:
-            if context is not None and self._warming is not None and self._warming.is_running:
+            # How far the index is tells how much there is of wings that the caller does not see.
+            if context is not None and not access.is_narrow and self._warming is not None and self._warming.is_running:
                 beside.start_soon(_tell_progress, self._warming, context)
             answer = await self._answer(tool, arguments, access)
             beside.cancel_scope.cancel()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.native import is_invariant
-from mdmem.mcp.schemas import COUNT, FLAG, OBJECTS, PROBLEMS, TEXT, TEXT_OR_NULL
+from mdmem.mcp.schemas import AGENT, COUNT, FLAG, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
 from mdmem.mcp.shape import Facts, Kind, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -15,6 +15,19 @@ if TYPE_CHECKING:
 
 _INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
 _LAYERS = ("wake", "recall", "deep_search")
+_KINDS = (
+    "episode",
+    "decision",
+    "plan",
+    "idea",
+    "claim",
+    "artifact",
+    "procedure",
+    "domain",
+    "session",
+    "pattern",
+    "rule",
+)
 
 
 def _context(workspace: Workspace, **stated: Any) -> Facts:
@@ -81,4 +94,47 @@ _CONTEXT = Tool(
     binds=is_invariant,
 )
 
-SIBYL = (_CONTEXT,)
+
+def _remember(workspace: Workspace, **stated: Any) -> Facts:
+    return workspace.remember(**{name: value for name, value in stated.items() if value is not None}).as_json()
+
+
+def _not_remembered(message: str) -> Facts:
+    return {"success": False, "id": None, "message": message, "timestamp": None, "conflicts": []}
+
+
+_REMEMBER = Tool(
+    name="remember",
+    title="Keep what was learned",
+    about=(
+        "Call this to keep what future agents should not have to learn again: what happened, how something is done, "
+        "a plan, an idea, a rule, a decision. The content is kept word for word. With `project` it belongs to that "
+        "project's wing, and rules and decisions are drafts until a person approves them; without one it is private to "
+        "you, and only your own `context` reads it. `conflicts` names entries that it may contradict or repeat."
+    ),
+    parameters=(
+        Parameter(name="title", needed=True, about="A short title.", longest=300),
+        Parameter(name="content", needed=True, about="The text, in Markdown.", longest=100_000),
+        Parameter(name="kind", default="episode", choices=_KINDS, about="What kind of memory it is."),
+        Parameter(name="domain", about="The subject area, by which `context` narrows.", longest=200),
+        Parameter(name="project", about="The project: its id, or the name of its wing.", longest=200),
+        Parameter(name="tags", kind=Kind.TEXTS, about="Tags."),
+        Parameter(name="related_to", kind=Kind.TEXTS, about="Ids of entries that it has to do with."),
+        Parameter(name="metadata", kind=Kind.RECORD, about="Anything else, by name."),
+        AGENT,
+        ROOM,
+    ),
+    answers={
+        "success": FLAG,
+        "id": TEXT_OR_NULL,
+        "message": TEXT_OR_NULL,
+        "timestamp": TEXT_OR_NULL,
+        "conflicts": {"type": "array"},
+    },
+    carry=_remember,
+    writes=True,
+    repeats=False,
+    refuse=_not_remembered,
+)
+
+SIBYL = (_CONTEXT, _REMEMBER)

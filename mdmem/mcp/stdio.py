@@ -19,6 +19,8 @@ from mdmem.mcp.server import MemoryServer
 _GRACE = 1.2
 # Seconds after the end of input, or after a signal, when the process ends whatever its threads do.
 _LAST = 1.7
+# Seconds that an orderly end takes, once nothing is being answered.
+_SOON = 0.3
 _BEAT = 0.02
 # As a shell counts the end by Ctrl-C.
 _INTERRUPTED = 130
@@ -44,9 +46,9 @@ class _Ending:
 
     code = 0
 
-    def is_near(self) -> None:
-        """End the process soon, even where a thread would go on."""
-        timer = threading.Timer(_LAST, lambda: os._exit(self.code))
+    def is_near(self, seconds: float = _LAST) -> None:
+        """End the process soon, even where a thread would go on: one may wait for input that never comes."""
+        timer = threading.Timer(seconds, lambda: os._exit(self.code))
         timer.daemon = True
         timer.start()
 
@@ -56,9 +58,12 @@ async def _serve(server: MemoryServer, ending: _Ending) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_heed_signals, tasks.cancel_scope, ending)
         async with stdio_server() as (read, write):
-            with contextlib.redirect_stdout(sys.stderr):
-                await low.run(_Input(read, server, ending), write, low.create_initialization_options())
-                tasks.cancel_scope.cancel()
+            try:
+                with contextlib.redirect_stdout(sys.stderr):
+                    await low.run(_Input(read, server, ending), write, low.create_initialization_options())
+                    tasks.cancel_scope.cancel()
+            finally:
+                ending.is_near(_SOON)
 
 
 async def _heed_signals(scope: anyio.CancelScope, ending: _Ending) -> None:

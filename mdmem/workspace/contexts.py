@@ -12,7 +12,7 @@ from mdmem.context.asked import ContextAsked, Intent
 from mdmem.context.compiling import compile_context as compile_pack
 from mdmem.context.gathering import Memory
 from mdmem.context.pack import ContextPack
-from mdmem.errors import GitError, GoneError, MdmemError, UsageError
+from mdmem.errors import GitError, GoneError, MdmemError
 from mdmem.gitrepo import find_repository
 from mdmem.retrieval.model import Question
 from mdmem.scope import Filters, Scope, ScopeState, resolve_scope
@@ -100,12 +100,7 @@ def _with_fallback(workspace: Opened, pack: ContextPack) -> ContextPack:
 
 
 def context_without_root(cwd: Path, asked: ContextAsked, *, why: str) -> ContextPack:
-    """Return the answer of docs, README or workspace where there is no memory to ask; raises UsageError for a project.
-
-    Nothing of it is kept: there is no state to keep it in.
-    """
-    if asked.project is not None:
-        raise UsageError(f"{why}; without a memory there is no project")
+    """Return the answer of docs, README or workspace where there is no memory to ask; there is no log to keep it in."""
     try:
         repository = find_repository(cwd)
     except GitError:
@@ -117,7 +112,7 @@ def context_without_root(cwd: Path, asked: ContextAsked, *, why: str) -> Context
         intent=asked.intent,
         query=asked.query,
         domain=asked.domain,
-        project=None,
+        project=asked.project,
         layer=asked.layer,
         sections=(),
         scope=Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED),

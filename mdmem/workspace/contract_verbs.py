@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from mdmem.retrieval.bundle import ContextBundle
     from mdmem.retrieval.surface import Surface
     from mdmem.scope import ScopeAnswer
+    from mdmem.synthesis.asked import SynthesisAsked
+    from mdmem.synthesis.plan import SynthesisPlan
     from mdmem.workspace.remembering import Remembered
 
 
 class ContractVerbs(WritingVerbs):
-    """The reading verbs of the contracts; none changes a byte."""
+    """The verbs of the contracts; all but `remember` change no byte of the memory."""
 
     def retrieve_context(
         self,
@@ -59,6 +61,15 @@ class ContractVerbs(WritingVerbs):
         from mdmem.workspace.contexts import compile_context
 
         return compile_context(self, asked)
+
+    def plan_synthesis(self, asked: SynthesisAsked) -> SynthesisPlan:
+        """Return the outline of a text with the sources of each section and with what they do not cover.
+
+        Raises AccessDeniedError for a project that the caller may not read.
+        """
+        from mdmem.workspace.planning import plan_synthesis
+
+        return plan_synthesis(self, asked)
 
     def remember(self, **given: object) -> Remembered:
         """Keep a memory word for word, in a project's wing or for the caller alone; never raises.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -17,7 +18,7 @@ from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.gitrepo import Repository, resolve, staged_index
 from mdmem.gitrepo.merging import Merged, merge
-from mdmem.index.protocol import Answer, FullText, IndexDocument, Progress
+from mdmem.index.protocol import Answer, FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress
 from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
@@ -188,8 +189,13 @@ class Opened:
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> Answer:
         """Return what the index says about words; statistics come from what is seen.
 
-        From what only some may see, the index, which is everybody's, is never brought up to date.
+        The index is everybody's: it is never brought up to date from what only some may see.
         """
+        if self.access.is_narrow and self.index.is_behind(live=self.catalog.digests):
+            whole = self.unlimited()
+            # Where that fails, what is seen is read from its files.
+            with contextlib.suppress(IndexBusyError, IndexWriteError):
+                self.index.refresh(live=whole.catalog.digests, read=whole.texts)
         return self.index.search(
             words,
             live=self.catalog.digests,

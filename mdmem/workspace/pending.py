@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,7 @@ class Pending:
             waiting = self.ledger.pending()
             others = [one for one in waiting if one.id != call.request and not one.refused and self._may_try(one)]
             # Those tried least come first, so that one which never succeeds holds up no other.
-            for record in sorted(others, key=lambda one: one.attempts)[:_AT_ONCE]:
+            for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
                 result = self._again(record)
                 if result is not None and result.waits:
                     # What stopped this one stops the others, too, and waiting for it takes time.
@@ -70,7 +70,7 @@ class Pending:
     def retry(self, prefix: str | None = None) -> tuple[Retried, ...]:
         """Try again what waits, all or the one whose id begins so; raises NotFoundError and EnvironmentFaultError."""
         found = self.ledger.pending() if prefix is None else (self.get(prefix),)
-        tried = ((record, self._again(record)) for record in found)
+        tried = ((record, self._again(record)) for record in _sessions_first(found))
         return tuple(Retried(record, result) for record, result in tried if result is not None)
 
     def drop(self, prefix: str) -> PendingWrite:
@@ -161,6 +161,12 @@ class Pending:
                 address = path.removesuffix(".md")
                 return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} was written before")
         return None
+
+
+def _sessions_first(records: Sequence[PendingWrite]) -> list[PendingWrite]:
+    """Return the writes with what came out of a session that waits, too, behind all others."""
+    waiting = {one.id for one in records}
+    return sorted(records, key=lambda one: one.arguments.get(PRODUCED_BY) in waiting)
 
 
 # By whether those that wait were refused: none waits, all are to be tried again, some, none of them.

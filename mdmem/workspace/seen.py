@@ -27,15 +27,16 @@ _TABLE = re.compile(r"\bwings\.([\w-]+)")
 
 
 def seen_settings(workspace: Opened, read: Callable[[], Settings]) -> Settings:
-    """Return the settings without what they say of wings that are not seen; raises SettingsError that names none."""
+    """Return the settings without what they say of wings that are not seen, right or wrong; raises SettingsError."""
     try:
         return _settings_without_others(workspace, read())
     except SettingsError as error:
-        stated = error.readable
-        readable = _settings_without_others(workspace, stated) if isinstance(stated, Settings) else None
-        names_others = any(not workspace.access.reads(name) for name in _TABLE.findall(str(error)))
-        message = "mdmem.toml cannot be used as it stands; `mdmem status` beside it says why"
-        raise SettingsError(message if names_others else str(error), readable=readable, line=error.line) from None
+        readable = error.readable
+        if isinstance(readable, Settings):
+            readable = _settings_without_others(workspace, readable)
+            if any(not workspace.access.reads(name) for name in _TABLE.findall(str(error))):
+                return readable
+        raise SettingsError(str(error), readable=readable, line=error.line) from None
 
 
 def _settings_without_others(workspace: Opened, settings: Settings) -> Settings:
@@ -74,7 +75,7 @@ class _Others:
     def _names(self) -> frozenset[str]:
         written = [*self._in_front_matters(), *self._in_bodies()]
         addresses = {found for text in written for found in _ADDRESS.findall(text) if self.catalog.hides(found)}
-        return addresses.union(written, (f"`{address.split('/')[0]}`" for address in addresses))
+        return frozenset(addresses).union(written, (f"`{address.split('/')[0]}`" for address in addresses))
 
     def _documents(self) -> Iterator[Document]:
         manifests = (f"{name}/README.md" for name, wing in self.catalog.wings.items() if wing.has_manifest)

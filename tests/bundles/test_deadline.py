@@ -1,7 +1,8 @@
 """The limit to how long an answer may take: who reads past it is stopped, and nothing is lost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,17 @@ from mdmem.workspace.deadline import OverdueError, within
 from mdmem.workspace.workspace import Workspace
 
 
-def ticking(late_from: int) -> Callable[[], float]:
-    """Return a clock that stands still until its Nth reading, and is an hour later from then on."""
-    readings: Iterator[float] = iter([0.0] * late_from)
-    return lambda: next(readings, 3600.0)
+def ticking(every: int) -> Callable[[], float]:
+    """Return a clock that jumps by an hour at every Nth reading and stands still in between."""
+    readings = count()
+    return lambda: 3600.0 * (next(readings) // every)
 
 
-@pytest.mark.parametrize("late_from", [1, 2, 3])
-def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, late_from: int) -> None:
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) -> None:
     root = make_wings(tmp_path)
     put(root, "app/r/one", "One")
-    timed = within(open_root(root), 5, clock=ticking(late_from))
+    timed = within(open_root(root), 5, clock=ticking(every))
 
     with pytest.raises(OverdueError):
         timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
@@ -64,9 +65,9 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
     put(root, "app/r/late", "Tokens too")
 
     seen = set()
-    for late_from in range(1, 30):
+    for every in range(1, 30):
         workspace = indexed(root, tmp_path / "index")
-        asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(late_from))
+        asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
         seen.add(asked.status)
     fresh = replace(workspace)
     vars(fresh)["index"] = WhooshIndex(tmp_path / "index")
@@ -82,9 +83,9 @@ def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> N
         put(root, f"app/r/e{number}", f"Tokens {number}")
     open_root(root).retrieve_context(project_id="app")
 
-    for late_from in range(1, 12):
-        workspace = indexed(root, tmp_path / f"index-{late_from}")
-        retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(late_from))
-        after = indexed(root, tmp_path / f"index-{late_from}")
+    for every in range(1, 12):
+        workspace = indexed(root, tmp_path / f"index-{every}")
+        retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
+        after = indexed(root, tmp_path / f"index-{every}")
         answer = after.retrieve_context(project_id="app", topic="tokens")
         assert (answer.status, len(answer.items)) == (RetrievalStatus.SUCCEEDED, 4)

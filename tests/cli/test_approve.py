@@ -17,7 +17,7 @@ def with_draft(folder: Path, *, owners: str = "[Ada]", **fields: object) -> Path
     """Return a committed memory in which a draft is to supersede a decision."""
     root = two_entries(folder)
     write(root, "nav/README.md", f"---\nkind: project\nowners: {owners}\n---\n")
-    write_entry(root, NEW, status="draft", created_at="2026-05-04", supersedes=OLD, reason="better", **fields)
+    write_entry(root, NEW, title="One executor", status="draft", supersedes=OLD, reason="better", **fields)
     commit_all(folder, "a draft")
     return root
 
@@ -98,7 +98,7 @@ def test_approve_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys:
     root = with_draft(tmp_path)
     before = snapshot(tmp_path)
     ran = run_here(capsys, "approve", NEW, "--dry-run", cwd=root)
-    assert f"-status: draft\n+status: active\n" in ran.out
+    assert "-status: draft\n+status: active\n" in ran.out
     assert f"+superseded_by: [{NEW}]\n" in ran.out
     assert (ran.code, snapshot(tmp_path)) == (0, before)
 

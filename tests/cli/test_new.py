@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import TODAY, commit_all, environment, memory, on_terminal, run_here, run_mdmem, snapshot, write
+from builders import TODAY, commit_all, environment, git, memory, on_terminal, run_here, run_mdmem, snapshot, write
 
 from mdmem.entry.templates import BODIES
 
@@ -301,3 +301,66 @@ def test_editor_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 def test_wing_that_is_new_is_said(wing: str, is_new: bool, tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "new", "note", f"{wing}/rules/x", "--body", "x", cwd=memory(tmp_path))
     assert (ran.code, f"`{wing}` is a new wing\n" in ran.err) == (0, is_new)
+
+
+CLOSE = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
+
+
+@pytest.mark.parametrize("kind", ["invariant", "decision", "pattern", "note"])
+def test_new_names_what_says_much_the_same_whatever_its_type(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "new", kind, ADDRESS, "--title", "Callbacks never block", "--body", CLOSE, cwd=folder)
+    said = "much the same is said by nav/rules/callbacks (invariant, "
+    assert (ran.code, ran.err.startswith(said)) == (0, True)
+    assert " %); `mdmem show nav/rules/callbacks` shows it\n" in ran.err
+
+
+def test_new_names_an_entry_of_nearly_the_same_title(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Use three threads", "-b", "Other.", cwd=memory(tmp_path))
+    assert "much the same is said by nav/architecture/threads (decision, 50 %); " in ran.err
+
+
+def test_new_is_silent_where_nothing_is_near(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Clocks run on UTC", "-b", "Other.", cwd=memory(tmp_path))
+    assert ran.err == f"{ADDRESS} is written (note, draft); `mdmem check` checks it\n"
+
+
+def test_new_json_has_what_is_near(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Use two threads", "-b", "x", "--format", "json", cwd=folder)
+    said = json.loads(ran.out)
+    assert [(one["path"], one["action"], one["from"]) for one in said["changed"]] == [(f"{ADDRESS}.md", "created", None)]
+    near = {"address": "nav/architecture/threads", "type": "decision", "status": "active", "title": "Use two threads"}
+    assert said["near"] == [near | {"similarity": 1.0}]
+
+
+def test_new_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--dry-run", cwd=folder)
+    assert (ran.code, f"new file mode 100644\n--- /dev/null\n+++ b/{ADDRESS}.md\n" in ran.out) == (0, True)
+    assert snapshot(folder) == before
+
+
+def test_new_commits_its_file_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "else.txt", "mine")
+    git(folder, "add", "else.txt")
+    ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--commit", cwd=folder)
+    assert f"committed as {git(folder, 'rev-parse', 'HEAD')[:10]}\n" in ran.err
+    assert git(folder, "log", "-1", "--format=%B").rstrip("\n") == f"Add {ADDRESS}\n\nMdmem-Entry: {ADDRESS}"
+    assert git(folder, "status", "--short") == "A  else.txt"
+
+
+def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    seen = tmp_path / "seen"
+    lines = (
+        "text = path.read_text()",
+        f"pathlib.Path({str(seen)!r}).write_text(text)",
+        "torn = text.replace('draft', 'darft') if 'draft\\n' in text else text.replace('status: darft', 'status: draft')",
+        "path.write_text(torn)",
+    )
+    code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, *lines))
+    assert (code, (folder / f"memory/{ADDRESS}.md").exists()) == (0, True)
+    assert "# mdmem: the entry cannot be read: line 3: unknown status `darft`; write `draft`;" in seen.read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,20 @@ def later(seconds: float) -> Callable[[], datetime]:
     return lambda: NOON + timedelta(seconds=seconds)
 
 
+def ticking() -> Callable[[], datetime]:
+    """Return a clock that goes on by a second whenever it is looked at."""
+    seconds = count()
+    return lambda: NOON + timedelta(seconds=next(seconds))
+
+
 def decision(title: str = "Use UTC", rationale: str = "Clocks differ.", **fields: Any) -> dict[str, Any]:
     """Return a decision."""
     return {"title": title, "rationale": rationale, **fields}
 
 
-def of_words(count: int, *, start: int = 0, **fields: Any) -> dict[str, Any]:
+def of_words(number: int, **fields: Any) -> dict[str, Any]:
     """Return a decision that holds so many of the twenty words."""
-    first, *others = WORDS[start : start + count]
+    first, *others = WORDS[:number]
     return decision(first, " ".join(others), **fields)
 
 

@@ -95,7 +95,7 @@ LIVED_IN = (
 )
 
 
-FENCED = "---\ntype: note\nstatus: active\nlabel: entity\nentity: Arm\ncreated_at: 2026-03-05\n---"
+FENCED = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\nlabel: entity\nentity: Arm\n---"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,154 @@
+"""Who calls over HTTP: the holder of a bearer token, or anybody of this machine where there are no tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import anyio.to_thread
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mdmem.access import EVERYTHING, Access
+from mdmem.errors import EnvironmentFaultError
+from mdmem.mcp.limits import Buckets
+from mdmem.state.bearers import Bearer, Bearers
+
+_NOBODY = Access.to_wings(())
+# Set for each request; where it did not get through, nothing is seen rather than everything.
+_CALLER: ContextVar[Access] = ContextVar("mdmem_caller", default=_NOBODY)
+
+
+def caller() -> Access:
+    """Return the access of whoever sent the request that is worked on."""
+    return _CALLER.get()
+
+
+@dataclass(slots=True)
+class Gate:
+    """Asks for a token where there are any; once there was one, its removal lets nobody in without."""
+
+    bearers: Bearers
+    is_closed: bool
+
+    def ask(self, text: str | None) -> Bearer | None:
+        """Return the token of a text, None where nobody needs one.
+
+        Raises PermissionError for a text that is good for nothing, and EnvironmentFaultError where that cannot be told.
+        """
+        self.is_closed = self.is_closed or bool(self.bearers.all())
+        if not self.is_closed:
+            return None
+        found = self.bearers.find(text) if text else None
+        if found is None:
+            raise PermissionError("a bearer token is needed" if text is None else "the bearer token is not known")
+        return found
+
+
+@dataclass(slots=True)
+class Door:
+    """The way to the server: the right names, a token that is good, not too often, and no slower than it may be.
+
+    `open_access` is that of callers where nobody needs a token.
+    """
+
+    app: ASGIApp
+    gate: Gate
+    security: TransportSecuritySettings
+    buckets: Buckets
+    body_seconds: float
+    open_access: Access = EVERYTHING
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer why it may not."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        refusal = await TransportSecurityMiddleware(self.security).validate_request(Request(scope))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        # A call of the gate reads a file.
+        try:
+            bearer = await anyio.to_thread.run_sync(self.gate.ask, _token_in(scope))
+        except PermissionError as error:
+            await self._refuse(scope, send, str(error))
+            return
+        except EnvironmentFaultError:
+            await _answer(send, 503, "unavailable", "the tokens cannot be read at the moment")
+            return
+        await self._let_in(scope, receive, send, bearer)
+
+    async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
+        seconds = self.buckets.wait(f"address {_address(scope)}")
+        if seconds:
+            await _too_often(send, seconds)
+            return
+        challenge = f'Bearer realm="mdmem", error="invalid_token", error_description="{why}"'
+        await _answer(send, 401, "invalid_token", why, {"www-authenticate": challenge})
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, bearer: Bearer | None) -> None:
+        seconds = self.buckets.wait(f"token {bearer.digest}" if bearer else f"address {_address(scope)}")
+        if seconds:
+            await _too_often(send, seconds)
+            return
+        app: ASGIApp = self.app
+        if bearer is not None:
+            # The SDK lets a session be used by the token alone that began it.
+            token = AccessToken(token=bearer.digest, client_id=f"{bearer.name} {bearer.digest}", scopes=[])
+            scope["user"] = AuthenticatedUser(token)
+            app = AuthContextMiddleware(self.app)
+        held = _CALLER.set(bearer.access if bearer else self.open_access)
+        try:
+            await app(scope, _in_time(receive, self.body_seconds), send)
+        finally:
+            _CALLER.reset(held)
+
+
+def _in_time(receive: Receive, seconds: float) -> Callable[[], Awaitable[Message]]:
+    """Return what takes in a request, and gives up on one that is not there in time; what follows may take longer."""
+    is_there = False
+
+    async def take() -> Message:
+        nonlocal is_there
+        if is_there:
+            return await receive()
+        with anyio.move_on_after(seconds):
+            message = await receive()
+            is_there = message["type"] != "http.request" or not message.get("more_body", False)
+            return message
+        is_there = True
+        return {"type": "http.disconnect"}
+
+    return take
+
+
+def _token_in(scope: Scope) -> str | None:
+    stated = next((value for name, value in scope["headers"] if name.lower() == b"authorization"), b"")
+    kind, _, text = stated.decode("latin-1").partition(" ")
+    return text.strip() if kind.lower() == "bearer" and text.strip() else None
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
+async def _too_often(send: Send, seconds: int) -> None:
+    why = f"too many requests; try again in {seconds} s"
+    await _answer(send, 429, "too_many_requests", why, {"retry-after": str(seconds)})
+
+
+async def _answer(send: Send, status: int, error: str, why: str, headers: Mapping[str, str] | None = None) -> None:
+    body = json.dumps({"error": error, "error_description": why}).encode()
+    stated: dict[str, Any] = {"content-type": "application/json", "content-length": len(body), **(headers or {})}
+    pairs = [(name.encode(), str(value).encode("latin-1")) for name, value in stated.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})

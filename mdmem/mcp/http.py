@@ -1,0 +1,194 @@
+"""Serves many clients over streamable HTTP: each sees what its bearer token opens, and no name but ours lets one in."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mdmem.access import EVERYTHING, Access
+from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.mcp.auth import Door, Gate
+from mdmem.mcp.limits import Buckets, HttpLimits
+from mdmem.mcp.server import MemoryServer
+from mdmem.state.bearers import Bearers
+
+PATH = "/mcp"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+# So long those who are being answered have when the server is told to end.
+_GRACE = 2
+_IDLE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where to listen, as it was asked for; `names` are more names that clients may call the server by."""
+
+    host: str
+    port: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_loopback(self) -> bool:
+        """Say whether only this machine gets through."""
+        try:
+            found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        except OSError as error:
+            raise UsageError(f"`{self.host}` is no address of this machine: {error.strerror or error}") from error
+        return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Say whether every address of the machine is meant."""
+        return self.host in ("", "0.0.0.0", "::")
+
+
+def read_address(text: str, *, names: Sequence[str] = ()) -> Listening:
+    """Return what `HOST:PORT` means, an IPv6 host in brackets; raises UsageError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"`{text}` is no address; write HOST:PORT, such as 127.0.0.1:8077")
+    return Listening(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
+
+
+def security_of(listening: Listening) -> TransportSecuritySettings:
+    """Return which Host and Origin headers are let in, so that no page of a browser gets in by a name of its own."""
+    own = {listening.host} if not listening.is_everywhere else {socket.gethostname(), *_own_addresses()}
+    names = [*_LOOPBACK, *sorted(f"[{name}]" if ":" in name else name for name in own), *listening.names]
+    hosts = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]
+    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
+    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+
+
+def _own_addresses() -> Iterator[str]:
+    with contextlib.suppress(OSError):
+        for one in socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM):
+            yield str(one[4][0]).partition("%")[0]
+
+
+def build_app(
+    server: MemoryServer,
+    gate: Gate,
+    *,
+    listening: Listening,
+    limits: HttpLimits,
+    open_access: Access = EVERYTHING,
+) -> ASGIApp:
+    """Return the application that answers the requests; `open_access` is for callers who need no token."""
+    security = security_of(listening)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        # A call needs no other: what a token opens is asked anew at each.
+        stateless_http=True,
+        max_request_body_size=limits.request_bytes,
+        transport_security=security,
+    )
+    return Door(app, gate, security, Buckets(limits.per_second, limits.burst), limits.body_seconds, open_access)
+
+
+def serve_http(
+    server: MemoryServer,
+    bearers: Bearers,
+    listening: Listening,
+    *,
+    limits: HttpLimits | None = None,
+    open_access: Access = EVERYTHING,
+) -> None:
+    """Serve until a signal ends it, and then end the process: threads that nobody waits for would hold it up.
+
+    Raises UsageError for an address that would let anybody in, and EnvironmentFaultError where it cannot be had.
+    """
+    limits = limits or HttpLimits()
+    gate = gate_to(bearers, listening, open_access=open_access)
+    with _bound(listening) as bound:
+        app = build_app(server, gate, listening=listening, limits=limits, open_access=open_access)
+        print(f"mdmem: serving {_url(bound)}", file=sys.stderr, flush=True)  # noqa: T201  # no result, and no log either
+        anyio.run(_serve, app, bound, limits)
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def gate_to(bearers: Bearers, listening: Listening, *, open_access: Access) -> Gate:
+    """Return what asks for tokens at an address; raises UsageError where anybody would be let in."""
+    has_tokens = bool(bearers.all())
+    if has_tokens and open_access.is_narrow:
+        raise UsageError("each token says which wings it opens; leave out --wing")
+    if not has_tokens and not listening.is_loopback:
+        hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
+        raise UsageError(f"without a token anybody who reaches {listening.host or 'this machine'} would read; {hint}")
+    return Gate(bearers, is_closed=has_tokens or not listening.is_loopback)
+
+
+def _bound(listening: Listening) -> socket.socket:
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    try:
+        return socket.create_server((listening.host, listening.port), family=family)
+    except OSError as error:
+        where = f"{listening.host}:{listening.port}"
+        raise EnvironmentFaultError(f"cannot listen on {where}: {error.strerror or error}") from error
+
+
+def _url(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+
+
+async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None:
+    config = uvicorn.Config(
+        app,
+        http=_protocol(limits.head_seconds),
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_GRACE,
+        limit_concurrency=limits.connections,
+    )
+    await _Quiet(config).serve(sockets=[bound])
+
+
+class _Quiet(uvicorn.Server):
+    """Ends on a signal as on a wish: the process goes on to its end, and that is no fault."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let SIGINT and SIGTERM end the serving, and put back what they did before."""
+        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+
+def _protocol(seconds: float) -> type[H11Protocol]:
+    """Return HTTP as uvicorn speaks it, but that a client which says nothing for so long is let go."""
+
+    class Hurried(H11Protocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._hurry = self.loop.call_later(seconds, self._let_go)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._hurry.cancel()
+            super().connection_lost(exc)
+
+        def _let_go(self) -> None:
+            if not getattr(self, "cycle", None):
+                self.transport.close()
+
+    return Hurried

@@ -1,0 +1,181 @@
+"""`mdmem edit`: what an editor leaves is checked before it is written, and never thrown away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, on_terminal, run_here, run_mdmem, snapshot, write
+from lives import OLD, changed_lines, editor, lived_in, two_entries
+
+Capture = pytest.CaptureFixture[str]
+THREE = "text = text.replace('We decided', 'We decided on three')"
+TORN = "text = text.replace('status: active', 'status: actve')"
+
+
+def edit(root: Path, *arguments: str, by: str, variable: str = "GIT_EDITOR") -> tuple[int, str]:
+    """Run the command with an editor that runs a line of Python, and return its exit code and all it printed."""
+    env = {variable: editor(root.parent.parent, by)["GIT_EDITOR"]}
+    return on_terminal("edit", OLD, *arguments, cwd=root, env=env)
+
+
+def kept_in(root: Path) -> list[Path]:
+    return list(root.parent.glob(".git/mdmem/state/memory/edits/*/threads.md"))
+
+
+def root_in(folder: Path) -> Path:
+    return two_entries(folder / "p")
+
+
+@pytest.mark.parametrize("variable", ["GIT_EDITOR", "VISUAL", "EDITOR"])
+def test_edit_writes_what_the_editor_left(variable: str, tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    write(root, f"{OLD}.md", lived_in())
+    commit_all(root.parent)
+    code, printed = edit(root, by="text = text.replace('measured', 'tried')", variable=variable)
+    assert (code, printed.splitlines()[:2]) == (0, [f"changed {OLD}.md", "  body: changed"])
+    assert changed_lines(lived_in(), (root / f"{OLD}.md").read_bytes()) == [
+        "- Rationale: it was measured.",
+        "+ Rationale: it was tried.",
+    ]
+    assert kept_in(root) == []
+
+
+def test_edit_of_a_rule_in_force_says_what_check_will_ask(tmp_path: Path) -> None:
+    _, printed = edit(root_in(tmp_path), by=THREE)
+    assert printed.splitlines()[-1] == (
+        "the text of a decision in force changed, and its `version` did not; `mdmem check` will ask for "
+        f"`mdmem edit --editorial {OLD}` for a corrected slip, `mdmem supersede {OLD}` for another rule, or a raised "
+        "`version`"
+    )
+
+
+def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    by = f"{TORN} if turn == 0 else text.replace('status: actve', 'status: active').replace('tried', 'seen')"
+    code, _ = edit(root, by=by)
+    assert (code, "it was seen" in (root / f"{OLD}.md").read_text()) == (0, True)
+    assert "# mdmem" not in (root / f"{OLD}.md").read_text()
+    assert (tmp_path / "seen-1").read_text().splitlines()[:6] == [
+        "# mdmem: 1 error; mend it, or close this unchanged to give up",
+        "# mdmem: line 6: unknown status `actve`; write `active`; allowed are draft, active, under_review, deprecated",
+        "# mdmem: these lines are taken out again",
+        "---",
+        "type: decision",
+        "status: actve",
+    ]
+
+
+def test_edit_that_is_given_up_keeps_what_was_typed(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    before = snapshot(root)
+    code, printed = edit(root, by=TORN)
+    (kept,) = kept_in(root)
+    assert code == 2
+    assert printed == (
+        f"mdmem: nothing was written: {OLD}.md:3: unknown status `actve`; write `active`; allowed are draft, active, "
+        f"under_review, deprecated\nwhat you typed is kept in {kept}\n"
+    )
+    assert "status: actve" in kept.read_text()
+    assert "# mdmem" not in kept.read_text()
+    assert snapshot(root) == before
+
+
+def test_edit_of_a_file_that_changed_meanwhile_keeps_both(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    file = root / f"{OLD}.md"
+    theirs = f"pathlib.Path({str(file)!r}).write_text('---\\ntheirs')"
+    code, printed = edit(root, by=f"{theirs}; {THREE}")
+    (kept,) = kept_in(root)
+    assert (code, file.read_text(), "on three" in kept.read_text()) == (4, "---\ntheirs", True)
+    assert printed.splitlines()[1:] == [
+        f"`git diff --no-index {file} {kept}` shows what differs; `mdmem edit {OLD}` opens the file as it is now",
+        f"what you typed is kept in {kept}",
+    ]
+
+
+def test_edit_that_is_editorial_marks_the_day(tmp_path: Path, capsys: Capture) -> None:
+    root = root_in(tmp_path)
+    code, printed = edit(root, "--editorial", by=THREE)
+    assert (code, printed) == (0, f"changed {OLD}.md\n  editorial_at: 2026-11-21\n  body: changed\n")
+    assert run_here(capsys, "check", "--base", "HEAD", "--select", "frozen-text-changed", cwd=root).code == 0
+
+
+def test_edit_that_is_editorial_marks_what_was_changed_before(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    edit(root, by=THREE)
+    code, printed = edit(root, "--editorial", by="pass")
+    assert (code, printed) == (0, f"changed {OLD}.md\n  editorial_at: 2026-11-21\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--editorial"]])
+def test_edit_without_a_change_writes_nothing(arguments: list[str], tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    before = snapshot(root.parent)
+    assert edit(root, *arguments, by="pass") == (0, "nothing to change: the files say so already\n")
+    assert snapshot(root.parent) == before
+
+
+def test_edit_that_leaves_nothing_writes_nothing(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    before = snapshot(root)
+    assert edit(root, by="text = ''") == (130, "the text is empty; nothing is written\n")
+    assert snapshot(root) == before
+
+
+def test_edit_with_an_editor_that_fails_keeps_what_was_typed(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    before = snapshot(root)
+    code, printed = edit(root, by=f"{THREE}; path.write_text(text); sys.exit(3)")
+    assert (code, "ended with code 3; nothing is written\n" in printed) == (3, True)
+    assert "on three" in kept_in(root)[0].read_text()
+    assert snapshot(root) == before
+
+
+def test_edit_mends_what_cannot_be_read(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    file = root / f"{OLD}.md"
+    file.write_text(file.read_text().replace("status: active", "status: actve"))
+    assert edit(root, by="text = text.replace('actve', 'active')")[0] == 0
+    assert "status: active\n" in file.read_text()
+
+
+def test_edit_shows_what_it_would_do_and_keeps_what_was_typed(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    before = snapshot(root)
+    code, printed = edit(root, "--dry-run", by=THREE)
+    assert (code, "-We decided.\n+We decided on three.\n" in printed) == (0, True)
+    assert printed.endswith(f"what you typed is kept in {kept_in(root)[0]}\n")
+    assert snapshot(root) == before
+
+
+def test_edit_commits_its_file_alone(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    write(root, "else.txt", "mine")
+    git(root, "add", "else.txt")
+    assert edit(root, "--commit", by=THREE)[0] == 0
+    assert git(root, "log", "-1", "--format=%B").rstrip("\n") == f"Edit {OLD}\n\nMdmem-Entry: {OLD}"
+    assert git(root, "show", "--name-only", "--format=", "HEAD") == f"memory/{OLD}.md"
+    assert git(root, "status", "--short") == "A  else.txt"
+
+
+def test_edit_json_names_the_fields(tmp_path: Path) -> None:
+    _, printed = edit(root_in(tmp_path), "--format", "json", by="text = text.replace('Use two', 'Use three')")
+    (changed,) = json.loads(printed)["changed"]
+    assert (changed["address"], changed["action"]) == (OLD, "changed")
+    assert changed["fields"] == {"title": {"before": "Use two threads", "after": "Use three threads"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("nav/README.md", 2, "nav/README.md is no entry; change it with a tool of yours, then run `mdmem check`"),
+        ("thread", 1, f"there is no entry `thread`; did you mean {OLD}"),
+        (OLD, 3, "`mdmem edit` opens an editor and needs a terminal; change "),
+    ],
+)
+def test_edit_refuses_in_one_sentence(name: str, code: int, said: str, tmp_path: Path) -> None:
+    ran = run_mdmem("edit", name, cwd=root_in(tmp_path))
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (code, "", 1)
+    assert ran.stderr.startswith(f"mdmem: {said}")

@@ -1,0 +1,78 @@
+"""A memory with something in every facet, and packs of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from builders import TODAY, environment, make_root, write, write_entry
+
+from mdmem.access import Access
+from mdmem.context.asked import read_asked
+from mdmem.context.pack import ContextPack
+from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.workspace.location import located
+from mdmem.workspace.workspace import Workspace
+
+
+def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:
+    """Write an entry that only its title tells from others."""
+    write_entry(root, address, body, title=title, **fields)
+
+
+def make_memory(folder: Path) -> Path:
+    """Return a root whose active wing is `app`, which names the shared wing `lib`; `web` is another project."""
+    root = make_root(folder / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", "---\nkind: project\nproject_id: app-1\nshared_wings: [lib]\n---\n")
+    write(root, "lib/README.md", "---\nkind: shared\n---\n")
+    write(root, "web/README.md", "---\nkind: project\n---\n")
+    put(root, "app/rules/pool", "The pool is closed at exit", type="invariant")
+    put(root, "lib/rules/logs", "Logs hold no secrets", type="invariant")
+    put(root, "app/architecture/pool-size", "The pool has eight threads")
+    put(root, "app/conventions/grow-pool", "Grow the pool by steps", type="pattern", trigger="the pool is full")
+    put(root, "app/incident-log/pool-leak", "The pool leaked threads", type="note")
+    put(root, "app/validation/pool-test", "The pool is tested under load", type="note")
+    put(root, "app/ideas/no-pool", "A loop instead of the pool", type="note", label="idea")
+    put(root, "app/planning/pool-plan", "The pool moves to the kernel", type="note")
+    put(root, "app/context/pool-words", "What a pool is here", type="note")
+    put(root, "app/components/pool-object", "The pool object", type="note")
+    session = {"type": "note", "label": "session", "created_at": "2026-03-09", "agent": "bot"}
+    put(root, "app/sessions/last", "Sized the pool", objective="size it", open_items=["measure again"], **session)
+    put(root, "web/rules/pool", "The web has no pool", type="invariant")
+    return root
+
+
+def workspace(root: Path, *, access: Access | None = None) -> Workspace:
+    """Return the workspace of a root, whose user's folders lie beside it."""
+    beside = root.parent
+    said = environment(XDG_CACHE_HOME=str(beside / "cache"), XDG_DATA_HOME=str(beside / "data"))
+    found = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
+    vars(found)["index"] = WhooshIndex(None)
+    return found
+
+
+def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> ContextPack:
+    """Return the pack for a goal."""
+    return workspace(root, access=access).compile_context(read_asked({"goal": goal, **asked}))
+
+
+def again(found: Workspace) -> Workspace:
+    """Return a workspace with its files read anew."""
+    fresh = replace(found)
+    vars(fresh)["index"] = WhooshIndex(None)
+    return fresh
+
+
+def facets(pack: ContextPack) -> list[str]:
+    """Return the facets of a pack in their order."""
+    return [section.facet.value for section in pack.sections]
+
+
+def ids(pack: ContextPack) -> list[str]:
+    """Return the ids of all items."""
+    return [item.id for item in pack.items]
+
+
+def of(pack: ContextPack, facet: str) -> Sequence[str]:
+    """Return the ids under one facet."""
+    return [item.id for section in pack.sections if section.facet == facet for item in section.items]

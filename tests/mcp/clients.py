@@ -1,0 +1,76 @@
+"""Real clients of the server for the tests: in memory and over pipes, in both eras of the protocol."""
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+from builders import environment, open_root
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import CallToolResult
+
+from mdmem.access import EVERYTHING, Access
+from mdmem.mcp.opening import OpenedProvider, Provider
+from mdmem.mcp.server import MemoryServer, build_server
+from mdmem.workspace.workspace import Workspace
+
+# The handshake of 2025, and what a client of 2026 finds by `server/discover`.
+ERAS = ("legacy", "auto")
+
+
+def server_over(
+    root: Path | Workspace | Provider, *, profile: str | None = "all", access: Access = EVERYTHING
+) -> MemoryServer:
+    """Return the server over a root, its full text never kept."""
+    opened = open_root(root) if isinstance(root, Path) else root
+    provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
+    return build_server(provider, profile=profile, access=lambda: access)
+
+
+def with_client(server: Any, work: Callable[[Client], Awaitable[Any]], *, mode: str = "auto", **options: Any) -> Any:
+    """Return what some work with a client of a server comes to; no test waits for longer than a minute."""
+
+    async def run() -> Any:
+        with anyio.fail_after(60):
+            async with Client(server, mode=mode, **options) as client:
+                return await work(client)
+
+    return anyio.run(run)
+
+
+def call(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> CallToolResult:
+    """Return the answer to one call."""
+
+    async def work(client: Client) -> CallToolResult:
+        await client.list_tools()
+        return await client.call_tool(tool, arguments)
+
+    return with_client(server, work, mode=mode)
+
+
+def facts(result: CallToolResult) -> Mapping[str, Any]:
+    """Return the structured form of an answer that is no error."""
+    assert not result.is_error, text(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def text(result: CallToolResult) -> str:
+    """Return the text of an answer."""
+    (block,) = result.content
+    return block.text
+
+
+def error(result: CallToolResult) -> str:
+    """Return what an answer that is an error says."""
+    assert result.is_error
+    return text(result)
+
+
+def process(cwd: Path, *arguments: str, **variables: str) -> StdioServerParameters:
+    """Return what starts the server as a process of its own."""
+    return StdioServerParameters(
+        command=sys.executable, args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=environment(**variables)
+    )

@@ -1,0 +1,145 @@
+"""The server over HTTP as a process of its own, and requests to it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+from builders import environment, make_repository, make_root, write, write_entry
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from mdmem.access import Access
+from mdmem.state.bearers import Bearers
+
+_START = 60
+HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server answered to one request."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that listens, and its process."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+    def ask(self, body: bytes | None = None, *, method: str = "POST", **headers: str) -> Answer:
+        """Send one request, the handshake unless a body is given, with more headers or other ones."""
+        stated = HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, "/mcp", json.dumps(INITIALIZE).encode() if body is None else body, stated)
+            answer = connection.getresponse()
+            named = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, named, answer.read().decode())
+        finally:
+            connection.close()
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Tell the server to end and return its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+
+def start(folder: Path, *arguments: str, limits: str = "") -> subprocess.Popen[bytes]:
+    """Start the server in a folder; `limits` are other ones than those that hold."""
+    changed = f"from mdmem.mcp.limits import HttpLimits as L; L.__init__.__kwdefaults__.update({limits})"
+    stated = (*arguments,) or ("127.0.0.1:0",)
+    run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, *(("-c", run) if limits else ("-m", "mdmem")), "mcp", "--profile", "all", "--http", *stated]
+    return subprocess.Popen(command, cwd=folder, env=environment(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str, limits: str = "") -> Iterator[Serving]:
+    """Give a server that listens on a free port, and end it."""
+    process = start(folder, *arguments, limits=limits)
+    try:
+        yield Serving(_port(process), process)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def _port(process: subprocess.Popen[bytes]) -> int:
+    assert process.stderr is not None
+    said, until = b"", time.monotonic() + _START
+    while b"/mcp\n" not in said:
+        ready, _, _ = select.select([process.stderr], [], [], max(0.0, until - time.monotonic()))
+        more = process.stderr.read1(65536) if ready else b""
+        assert more, f"the server does not listen: {said.decode()}"
+        said += more
+    return int(said.rsplit(b":", 1)[1].split(b"/")[0])
+
+
+def talk(url: str, work: Callable[[Client], Awaitable[Any]], *, token: str | None = None, mode: str = "auto") -> Any:
+    """Return what some work with the SDK's own client comes to."""
+
+    async def run() -> Any:
+        with anyio.fail_after(60):
+            return await talking(url, work, token=token, mode=mode)
+
+    return anyio.run(run)
+
+
+async def talking(
+    url: str, work: Callable[[Client], Awaitable[Any]], *, token: str | None = None, mode: str = "auto"
+) -> Any:
+    """Do some work with the SDK's own client."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as http_client:
+        transport = streamable_http_client(url, http_client=http_client)
+        async with Client(transport, mode=mode) as client:
+            return await work(client)
+
+
+def two_wings(folder: Path) -> Path:
+    """Return a root of two wings that name each other, in a repository."""
+    root = make_root(make_repository(folder) / "memory")
+    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    write(root, "vault/README.md", "---\nkind: project\nproject_id: obsidian\n---\n\n# vault\n")
+    granite = "Granite holds.\n\nRationale: it was weighed. [see: vault/rules/onyx]\n"
+    write_entry(root, "app/rules/granite", granite, type="invariant", see=["vault/rules/onyx"])
+    onyx = "Onyx holds.\n\nRationale: it was weighed. [see: app/rules/granite]\n"
+    write_entry(root, "vault/rules/onyx", onyx, type="invariant", see=["app/rules/granite"])
+    return root
+
+
+def token_for(root: Path, name: str, *wings: str, may_write: bool = False) -> str:
+    """Return the text of a new token of the memory in a repository."""
+    access = Access.to_wings(wings, may_write=may_write)
+    return Bearers(root.parent / ".git/mdmem/state/memory").add(name, access, datetime.now(UTC))

@@ -1,0 +1,265 @@
+"""The server over HTTP: real clients, tokens that open wings, and what is refused before anything is read."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from builders import write
+from mcp import Client
+from served import Serving, serving, start, talk, talking, token_for, two_wings
+
+from mdmem.state.bearers import Bearers
+
+ERAS = ("legacy", "auto")
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A server with tokens: one reads a wing, one writes it, one is for the other wing."""
+
+    server: Serving
+    root: Path
+    reader: str
+    writer: str
+    other: str
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    root = two_wings(tmp_path_factory.mktemp("guarded"))
+    texts = (
+        token_for(root, "reader", "app"),
+        token_for(root, "writer", "app", may_write=True),
+        token_for(root, "other", "vault", may_write=True),
+    )
+    with serving(root) as server:
+        yield Guarded(server, root, *texts)
+
+
+async def _everything(client: Client) -> str:
+    """Return what the reading tools answer."""
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"query": "granite holds"}),
+        ("retrieve", {}),
+        ("check", {}),
+        ("retrieve", {"wing": "nowhere"}),
+        ("get_entry", {"addresses": ["rules/nothing"]}),
+        ("memory_surface", {"query": "granite"}),
+        ("run_hygiene", {}),
+        ("get_save_status", {}),
+    ]
+    listed = {tool.name for tool in (await client.list_tools()).tools}
+    answers = [await client.call_tool(name, arguments) for name, arguments in asked if name in listed]
+    return "\n".join(answer.model_dump_json() for answer in answers)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_client_of_either_era_reads_the_wings_of_its_token(guarded: Guarded, mode: str) -> None:
+    said = talk(guarded.server.url, _everything, token=guarded.reader, mode=mode)
+    assert "app/rules/granite" in said
+    assert [word for word in ("vault", "onyx", "obsidian") if word in said] == []
+
+
+def test_two_tokens_at_once_see_their_own_wings(guarded: Guarded) -> None:
+    found: dict[str, list[str]] = {"reader": [], "other": []}
+
+    async def ask(name: str, token: str) -> None:
+        async def work(client: Client) -> None:
+            for _ in range(8):
+                answer = await client.call_tool("retrieve", {})
+                found[name].append(json.dumps(answer.structured_content))
+
+        await talking(guarded.server.url, work, token=token)
+
+    async def run() -> None:
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(2):
+                    tasks.start_soon(ask, "reader", guarded.reader)
+                    tasks.start_soon(ask, "other", guarded.other)
+
+    anyio.run(run)
+    assert [len(answers) for answers in found.values()] == [16, 16]
+    assert all("granite" in one and "onyx" not in one and "vault" not in one for one in found["reader"])
+    assert all("onyx" in one and "granite" not in one for one in found["other"])
+
+
+async def _save(client: Client, project: str, title: str) -> dict[str, Any]:
+    pattern = {"trigger": title, "repeatable_steps": ["weigh it"], "scope": "project"}
+    answer = await client.call_tool("save_pattern", {"pattern": pattern, "project_id": project})
+    return dict(answer.structured_content or {})
+
+
+def test_token_that_reads_may_not_write(guarded: Guarded) -> None:
+    said = talk(guarded.server.url, lambda client: _save(client, "app", "When it is read"), token=guarded.reader)
+    assert (said["status"], said["message"]) == ("failed", "Project access denied: app")
+
+
+@pytest.mark.parametrize("project", ["vault", "obsidian", "nowhere"])
+def test_token_may_not_write_another_wing_be_it_there_or_not(guarded: Guarded, project: str) -> None:
+    said = talk(guarded.server.url, lambda client: _save(client, project, "When it is other"), token=guarded.writer)
+    assert (said["status"], said["message"]) == ("failed", f"Project access denied: {project}")
+    assert not (guarded.root / "nowhere").exists()
+
+
+def test_token_that_writes_writes_its_wing(guarded: Guarded) -> None:
+    said = talk(guarded.server.url, lambda client: _save(client, "app", "When it is written"), token=guarded.writer)
+    assert said["status"] == "saved"
+    assert (guarded.root / f"{said['artifact_id']}.md").is_file()
+
+
+@pytest.mark.parametrize("stated", [None, "Bearer", "Bearer ", "Bearer nonsense", "Basic YTpi", "Bearer \xff\xfe"])
+def test_request_without_a_good_token_is_refused(guarded: Guarded, stated: str | None) -> None:
+    answer = guarded.server.ask(**({} if stated is None else {"authorization": stated}))
+    assert answer.status == 401
+    assert answer.headers["www-authenticate"].startswith('Bearer realm="mdmem", error="invalid_token"')
+    assert "app" not in answer.body
+
+
+def test_removed_token_is_good_no_more_at_once(guarded: Guarded) -> None:
+    token = token_for(guarded.root, "brief", "app")
+    assert guarded.server.ask(authorization=f"Bearer {token}").status == 200
+    Bearers(guarded.root.parent / ".git/mdmem/state/memory").remove("brief")
+    assert guarded.server.ask(authorization=f"Bearer {token}").status == 401
+
+
+def test_tokens_that_cannot_be_read_let_nobody_in(guarded: Guarded) -> None:
+    file = guarded.root.parent / ".git/mdmem/state/memory/bearers.json"
+    held = file.read_bytes()
+    try:
+        file.write_bytes(b"{")
+        assert guarded.server.ask(authorization=f"Bearer {guarded.reader}").status == 503
+    finally:
+        file.write_bytes(held)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
+def test_other_host_is_refused(guarded: Guarded, host: str) -> None:
+    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", host=host).status == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "https://localhost.evil.example", "null"])
+def test_other_origin_is_refused(guarded: Guarded, origin: str) -> None:
+    assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin=origin).status == 403
+
+
+def test_page_of_this_machine_is_let_in(guarded: Guarded) -> None:
+    answer = guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin="http://localhost:6274")
+    assert answer.status == 200
+
+
+def test_request_that_is_too_large_is_refused(guarded: Guarded) -> None:
+    answer = guarded.server.ask(b"x" * ((1 << 20) + 1), authorization=f"Bearer {guarded.reader}")
+    assert answer.status == 413
+
+
+def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    eager, other = token_for(root, "eager", "app"), token_for(root, "other", "app")
+    with serving(root, limits="per_second=0.01, burst=3, head_seconds=1, body_seconds=1") as server:
+        answers = [server.ask(authorization=f"Bearer {eager}") for _ in range(5)]
+        assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
+        assert 90 <= int(answers[-1].headers["retry-after"]) <= 100
+        assert server.ask(authorization=f"Bearer {other}").status == 200
+        # Who guesses is counted by address.
+        assert [server.ask(authorization="Bearer guess").status for _ in range(5)] == [401, 401, 401, 429, 429]
+        assert server.ask(authorization=f"Bearer {other}").status == 200
+        _assert_let_go(server, b"")
+        _assert_let_go(server, b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
+        head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nAuthorization: Bearer {other}\r\n\r\n"
+        _assert_let_go(server, head.encode() + b"{")
+
+
+def _assert_let_go(server: Serving, sent: bytes) -> None:
+    """Assert that a client which sends no more than this does not hold a connection for long."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as silent:
+        silent.sendall(sent)
+        while silent.recv(65536):
+            pass
+
+
+def test_without_tokens_this_machine_reads_everything_until_there_is_one(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    with serving(root) as server:
+        said = talk(server.url, _everything)
+        assert "granite" in said
+        assert "onyx" in said
+        assert server.ask(host="evil.example").status == 421
+        token = token_for(root, "first", "app")
+        assert server.ask().status == 401
+        assert server.ask(authorization=f"Bearer {token}").status == 200
+        Bearers(tmp_path / ".git/mdmem/state/memory").remove("first")
+        # The last token's end opens nothing.
+        assert server.ask().status == 401
+        assert server.stop() == 0
+
+
+def test_wings_narrow_what_is_open(tmp_path: Path) -> None:
+    with serving(two_wings(tmp_path), "127.0.0.1:0", "--wing", "app") as server:
+        said = talk(server.url, lambda client: client.call_tool("retrieve", {}))
+        assert "granite" in said.model_dump_json()
+        assert "onyx" not in said.model_dump_json()
+        assert server.stop(signal.SIGINT) == 0
+
+
+def _refused(root: Path, *arguments: str) -> tuple[int, str]:
+    process = start(root, *arguments)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said.decode()
+
+
+def test_address_of_the_network_is_refused_without_a_token(tmp_path: Path) -> None:
+    code, said = _refused(two_wings(tmp_path), "0.0.0.0:0")
+    assert code == 2
+    assert "without a token anybody who reaches 0.0.0.0 would read; `mdmem token add NAME --wing WING` makes one" in said
+
+
+def test_address_of_the_network_is_served_with_a_token(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    token = token_for(root, "ci", "app")
+    with serving(root, "0.0.0.0:0", "--allow-host", "memory.example") as server:
+        assert server.ask().status == 401
+        assert server.ask(authorization=f"Bearer {token}", host="memory.example").status == 200
+        assert server.ask(authorization=f"Bearer {token}", host="evil.example").status == 421
+
+
+@pytest.mark.parametrize("address", ["8080", "localhost", "localhost:http", "localhost:70000", ":x"])
+def test_odd_address_is_refused(tmp_path: Path, address: str) -> None:
+    from mdmem.errors import UsageError
+    from mdmem.mcp.http import read_address
+
+    with pytest.raises(UsageError, match="is no address; write HOST:PORT, such as 127.0.0.1:8077"):
+        read_address(address)
+
+
+def test_address_in_use_is_one_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, said = _refused(two_wings(tmp_path), f"127.0.0.1:{taken.getsockname()[1]}")
+    assert code == 3
+    assert said.startswith("mdmem: cannot listen on 127.0.0.1:")
+    assert "Traceback" not in said
+
+
+def test_tokens_and_wings_together_are_refused(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    token_for(root, "ci", "app")
+    assert _refused(root, "127.0.0.1:0", "--wing", "app") == (
+        2,
+        "mdmem: each token says which wings it opens; leave out --wing\n",
+    )
+
+
+def test_torn_tokens_stop_the_start(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write(tmp_path, ".git/mdmem/state/memory/bearers.json", b"{")
+    code, said = _refused(root)
+    assert code == 3
+    assert "bearers.json cannot be read; mend or remove that file" in said

@@ -1,0 +1,134 @@
+"""From what clients send to arguments: forgiving about form, strict about names."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.errors import UsageError
+from mdmem.mcp.reading import read_arguments
+from mdmem.mcp.shape import Kind, Parameter, Tool
+
+_TOOL = Tool(
+    name="probe",
+    title="",
+    about="",
+    parameters=(
+        Parameter(name="query", needed=True, about="What is looked for. In plain words.", longest=20),
+        Parameter(name="kind", choices=("deep_search", "wake"), about="How deep to look."),
+        Parameter(name="limit", kind=Kind.WHOLE, default=10, least=1, most=50, about="Hits."),
+        Parameter(name="share", kind=Kind.NUMBER, about="A share."),
+        Parameter(name="deep", kind=Kind.FLAG, default=False, about="Deep."),
+        Parameter(name="tags", kind=Kind.TEXTS, about="Tags."),
+        Parameter(name="types", kind=Kind.TEXTS, choices=("note", "decision"), about="Types."),
+        Parameter(name="record", kind=Kind.RECORD, fields={"title": {}}, about="A record."),
+        Parameter(name="records", kind=Kind.RECORDS, fields={"title": {}}, about="Records."),
+    ),
+    answers={},
+    carry=dict,
+)
+
+
+def read(**given: Any) -> dict[str, Any]:
+    return read_arguments(_TOOL, {"query": "x", **given})
+
+
+def refusal(**given: Any) -> str:
+    with pytest.raises(UsageError) as refused:
+        read(**given)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [["a", "b"], '["a", "b"]', "a,b", " a , b ,", ["a", "b", "a", ""]],
+    ids=["list", "json", "commas", "blanks", "twice"],
+)
+def test_a_list_is_read_when_it_comes_in_another_form(sent: object) -> None:
+    assert read(tags=sent)["tags"] == ("a", "b")
+
+
+def test_a_single_value_is_a_list_of_one() -> None:
+    assert read(tags="a b")["tags"] == ("a b",)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "meant"),
+    [
+        ("limit", "5", 5),
+        ("limit", 5.0, 5),
+        ("share", "0.5", 0.5),
+        ("deep", "true", True),
+        ("deep", 0, False),
+        ("query", 42, "42"),
+        ("kind", "Deep-Search", "deep_search"),
+        ("types", "Note", ("note",)),
+        ("record", '{"title": "x"}', {"title": "x"}),
+        ("records", {"title": "x"}, [{"title": "x"}]),
+        ("records", '[{"title": "x"}]', [{"title": "x"}]),
+    ],
+)
+def test_a_value_is_read_when_its_form_is_harmless(name: str, sent: object, meant: object) -> None:
+    assert read(**{name: sent})[name] == meant
+
+
+def test_null_is_what_is_left_out() -> None:
+    assert read(limit=None, tags=None) == read()
+
+
+def test_an_unknown_parameter_is_refused_with_the_nearest() -> None:
+    assert refusal(limits=3) == 'there is no parameter "limits"; did you mean `limit`'
+
+
+def test_an_unknown_parameter_like_none_names_all() -> None:
+    assert "it takes `query`, `kind`, `limit`" in refusal(zzz=3)
+
+
+def test_a_missing_parameter_is_named_with_what_it_is() -> None:
+    with pytest.raises(UsageError, match="^`query` is missing: what is looked for$"):
+        read_arguments(_TOOL, {})
+
+
+def test_a_value_outside_a_closed_set_is_refused_with_the_nearest_and_all() -> None:
+    assert refusal(types=["notes"]) == '`types` cannot be "notes"; did you mean `note`? it is one of `note`, `decision`'
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "said"),
+    [
+        ("limit", 0, "`limit` must be from 1 to 50, found 0"),
+        ("limit", "many", '`limit` must be a whole number, found "many"'),
+        ("limit", 1.5, "`limit` must be a whole number, found 1.5"),
+        pytest.param("limit", 10**5000, "`limit` must be a whole number, found so large a number", id="huge"),
+        ("share", float("nan"), "`share` must be a number, found NaN"),
+        ("deep", "perhaps", '`deep` must be true or false, found "perhaps"'),
+        ("query", True, "`query` must be a text, found true"),
+        ("query", "x" * 21, "`query` has 21 characters; at most 20 are read"),
+        ("tags", {"a": 1}, '`tags` must be a list of texts, found {"a": 1}'),
+        ("record", "words", '`record` must be an object with `title`, found "words"'),
+        ("records", 3, "`records` must be a list of objects, found 3"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_with_what_it_is(name: str, sent: object, said: str) -> None:
+    assert refusal(**{name: sent}) == said
+
+
+def test_all_faults_are_told_at_once() -> None:
+    assert refusal(limit=0, deep="x").count(";") == 1
+
+
+_ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([one.name for one in _TOOL.takes]) | st.text(max_size=8), _ANYTHING, max_size=5))
+def test_no_arguments_raise_anything_but_a_sentence(sent: dict[str, Any]) -> None:
+    try:
+        read_arguments(_TOOL, sent)
+    except UsageError as error:
+        assert "\n" not in str(error)
+        assert len(str(error)) < 2_000

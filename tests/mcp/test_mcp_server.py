@@ -1,0 +1,361 @@
+"""The server as a real client in memory sees it, in both eras of the protocol."""
+
+import json
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from builders import make_root, memory, open_root, write, write_entry
+from clients import ERAS, call, error, facts, server_over, text, with_client
+from mcp import Client
+
+from mdmem.access import Access
+from mdmem.errors import EnvironmentFaultError
+from mdmem.mcp import server as served
+from mdmem.mcp.opening import OpenedProvider, Provider
+from mdmem.mcp.server import build_server
+from mdmem.mcp.table import PROFILES, TOOLS
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return memory(tmp_path / "repo") / "memory"
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_tools_are_listed_with_their_hints(root: Path, mode: str) -> None:
+    async def listed(client: Client) -> Any:
+        return await client.list_tools()
+
+    tools = {tool.name: tool for tool in with_client(server_over(root), listed, mode=mode).tools}
+    assert set(tools) == set(TOOLS)
+    assert tools["retrieve"].annotations.read_only_hint is True
+    assert tools["save_context"].annotations.read_only_hint is False
+    assert tools["save_context"].annotations.idempotent_hint is False
+    assert tools["save_context"].annotations.destructive_hint is False
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_search_finds_an_entry(root: Path, mode: str) -> None:
+    found = facts(call(server_over(root), "search", mode=mode, query="threads"))
+    assert [hit["address"] for hit in found["hits"]] == ["nav/architecture/threads"]
+    assert found["retrieval_status"] == "succeeded"
+
+
+def test_retrieve_gives_the_invariant_without_being_asked_for_it(root: Path) -> None:
+    answer = call(server_over(root), "retrieve", query="threads")
+    assert [item["address"] for item in facts(answer)["items"]] == ["nav/rules/callbacks", "nav/architecture/threads"]
+    assert "```\nA callback must not block its executor.\n" in text(answer)
+
+
+def test_retrieve_with_paths_takes_a_list_joined_by_commas(root: Path) -> None:
+    write_entry(root, "nav/rules/src", "X must hold.\n\nRationale: y.\n", type="invariant", applies_to=["src/**"])
+    found = facts(call(server_over(root), "retrieve", paths="src/a.py, src/b.py"))
+    assert "nav/rules/src" in {item["address"] for item in found["items"]}
+
+
+def test_get_entry_shows_entries_by_short_names(root: Path) -> None:
+    found = facts(call(server_over(root), "get_entry", addresses=["threads"]))
+    assert found["entries"][0]["front_matter"]["title"] == "Use two threads"
+
+
+def test_get_entry_names_the_nearest_when_there_is_none(root: Path) -> None:
+    said = error(call(server_over(root), "get_entry", addresses=["thread"]))
+    assert said == "get_entry: there is no entry `thread`; did you mean nav/architecture/threads?"
+
+
+def test_why_tells_the_chain(root: Path) -> None:
+    found = facts(call(server_over(root), "why", address="threads"))
+    assert [link["address"] for link in found["chain"]] == ["nav/architecture/threads"]
+
+
+def test_check_tells_what_is_wrong(root: Path) -> None:
+    write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
+    found = facts(call(server_over(root), "check", select="dangling-link"))
+    assert [finding["code"] for finding in found["findings"]] == ["dangling-link"]
+
+
+def test_propose_writes_a_draft(root: Path) -> None:
+    body = "Sensors are polled.\n\nRationale: it was measured.\n"
+    found = facts(call(server_over(root), "propose", title="Poll sensors", body=body, agent="pilot", tags="a,b"))
+    written = (root / "nav/architecture/poll-sensors.md").read_text()
+    assert found["entry_status"] == "draft"
+    assert "status: draft" in written
+    assert "agent: pilot" in written
+    assert "tags: [a, b]" in written
+
+
+def test_propose_links_a_successor_and_leaves_the_old_entry_in_force(root: Path) -> None:
+    before = (root / "nav/architecture/threads.md").read_bytes()
+    body = "Navigation uses one thread.\n\nRationale: two were too many.\n"
+    arguments = {"supersedes": "threads", "reason": "measured again"}
+    found = facts(call(server_over(root), "propose", title="Use one thread", body=body, **arguments))
+    assert found["supersedes"] == ["nav/architecture/threads"]
+    assert "supersedes: [nav/architecture/threads]" in (root / "nav/architecture/use-one-thread.md").read_text()
+    assert (root / "nav/architecture/threads.md").read_bytes() == before
+
+
+def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
+    write(root, "shared/README.md", "---\nkind: shared\n---\n")
+    server = server_over(root)
+    arguments = {"title": "A rule", "body": "X must hold.\n\nRationale: y.\n", "wing": "shared", "type": "invariant"}
+    assert "needs a `governance_token`" in error(call(server, "propose", **arguments))
+    token = facts(call(server, "request_global_write_approval", content_preview="A rule"))["token"]
+    assert (
+        facts(call(server, "propose", **arguments, governance_token=token))["address"] == "shared/architecture/a-rule"
+    )
+    assert "was used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
+
+
+def test_propose_names_what_says_nearly_the_same(root: Path) -> None:
+    body = "Navigation uses two threads.\n\nRationale: it was measured.\n"
+    found = facts(call(server_over(root), "propose", title="Use two threads again", body=body))
+    assert [one["address"] for one in found["near"]] == ["nav/architecture/threads"]
+
+
+def test_propose_refuses_what_a_check_would(root: Path) -> None:
+    torn = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
+    assert error(call(server_over(root), "propose", title="Keys", body=torn)).startswith("propose: nothing is written")
+    assert not (root / "nav/architecture/keys.md").exists()
+
+
+def test_scope_state_answers_in_the_words_of_its_contract(root: Path) -> None:
+    found = facts(call(server_over(root), "get_scope_state", project_id="new", focus=None))
+    assert (found["scope_state"], found["project_exists"]) == ("uncertain", False)
+
+
+def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) -> None:
+    server = server_over(root)
+    decision = {"title": "Use SHA-256", "rationale": "BM25 was fragile.", "owner": "Ada", "confidence": 0.9}
+    blocked = facts(call(server, "save_decision", decision=decision, project_id="my-new"))
+    assert blocked["status"] == "blocked_scope"
+    assert facts(call(server, "save_session", session={"objective": "start"}, project_id="my-new"))["status"] == "saved"
+    saved = facts(call(server, "save_decision", decision=json.dumps(decision), project_id="my-new"))
+    assert (saved["status"], saved["dedup_outcome"]) == ("saved", "new")
+
+
+def test_a_batch_is_saved_in_the_shape_of_its_contract(root: Path) -> None:
+    pattern = {"trigger": "When a session starts", "repeatable_steps": ["read", "think"]}
+    decision = {"title": "Use X", "rationale": "Because of y and z."}
+    arguments = {"session": {"objective": "work"}, "decisions": [decision], "patterns": [pattern]}
+    found = facts(call(server_over(root), "store_session_with_learnings", **arguments, project_id="nav"))
+    assert found["overall"] == "saved"
+    assert [part["status"] for part in (*found["decisions"], *found["patterns"])] == ["saved", "saved"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"project_id": "nav"}, {"decision": "words", "project_id": "nav"}, {"decision": {}, "project_id": "nav", "x": 1}],
+    ids=["missing", "no object", "unknown"],
+)
+def test_a_saving_tool_answers_with_a_result_when_its_arguments_do_not_fit(root: Path, arguments: Any) -> None:
+    answer = call(server_over(root), "save_decision", **arguments)
+    assert answer.is_error
+    assert answer.structured_content["status"] == "failed"
+    assert answer.structured_content["message"] in text(answer).replace('\\"', '"')
+
+
+def test_an_unknown_parameter_is_an_error_with_the_nearest(root: Path) -> None:
+    said = error(call(server_over(root), "search", query="x", limits=3))
+    assert said == 'search: there is no parameter "limits"; did you mean `limit`'
+
+
+def test_an_unknown_tool_is_an_error_with_the_nearest(root: Path) -> None:
+    assert error(call(server_over(root), "retreive")) == 'there is no tool "retreive"; did you mean `retrieve`?'
+
+
+def test_a_tool_of_another_profile_is_an_error_that_says_where_it_is(root: Path) -> None:
+    said = error(call(server_over(root, profile="core"), "save_decision"))
+    assert "it is in `graphbase` or `all`" in said
+
+
+def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:
+    write(root, "mdmem.toml", '[server]\nprofile = "graphbase"\n')
+
+    async def names(client: Client) -> set[str]:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+    assert with_client(server_over(root, profile=None), names) == set(PROFILES["graphbase"])
+    assert with_client(server_over(root, profile="core"), names) == set(PROFILES["core"])
+
+
+def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) -> None:
+    write(root, "mdmem.toml", "[server]\nanswer_bytes = 2000\n")
+    for number in range(12):
+        write_entry(root, f"nav/notes/n{number:02}", f"About the gyroscope. {'x' * 300}\n", type="note")
+    server = server_over(root)
+
+    async def read_all(client: Client) -> list[str]:
+        found, cursor = [], None
+        while True:
+            answer = facts(await client.call_tool("retrieve", {"query": "gyroscope", "cursor": cursor}))
+            assert len(json.dumps(answer)) <= 2_000
+            found += [item["address"] for item in answer["items"]]
+            cursor = answer.get("cursor")
+            if not cursor:
+                return found
+
+    found = with_client(server, read_all)
+    assert found[0] == "nav/rules/callbacks"
+    assert sum(address.startswith("nav/notes/") for address in found) == 12
+
+
+def test_each_call_sees_the_files_as_they_are(root: Path) -> None:
+    async def work(client: Client) -> tuple[int, int]:
+        first = facts(await client.call_tool("search", {"query": "gyroscope"}))["total"]
+        write_entry(root, "nav/notes/new", "About the gyroscope.\n", type="note")
+        return first, facts(await client.call_tool("search", {"query": "gyroscope"}))["total"]
+
+    assert with_client(server_over(root), work) == (0, 1)
+
+
+def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
+    write(root, "nav/rules/torn.md", "---\ntype: invariant\n")
+    answer = call(server_over(root), "retrieve", query="zebra")
+    assert facts(answer)["problems"][0]["path"] == "nav/rules/torn.md"
+    assert text(answer).startswith("problems:")
+
+
+def test_without_a_memory_retrieve_answers_from_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path, "README.md", "# Project\n\nThe gyroscope is polled.\n")
+    provider = Provider(None, environment={}, cwd=tmp_path, today=lambda: open_root(make_root(tmp_path / "x")).today)
+    found = facts(call(server_over(provider), "retrieve", query="gyroscope"))
+    assert (found["retrieval_status"], found["degraded"], found["source"]) == ("failed", True, "readme")
+
+
+def test_without_a_memory_other_tools_say_so(tmp_path: Path) -> None:
+    provider = Provider(None, environment={}, cwd=tmp_path, today=lambda: open_root(make_root(tmp_path / "x")).today)
+    server = server_over(provider)
+    assert "no memory here" in error(call(server, "why", address="x"))
+    assert facts(call(server, "search", query="x"))["retrieval_status"] == "failed"
+    assert facts(call(server, "retrieve_context", project_id="x"))["retrieval_status"] == "failed"
+
+
+def test_a_wing_that_the_caller_does_not_read_is_as_if_it_were_not_there(root: Path) -> None:
+    write_entry(root, "arm/rules/secret", "About the gyroscope.\n", type="note")
+    server = server_over(root, access=Access.to_wings(["nav"]))
+    assert facts(call(server, "search", query="gyroscope"))["total"] == 0
+    assert error(call(server, "retrieve", wing="arm")) == "retrieve: there is no wing `arm`; there is `nav`"
+    assert error(call(server, "why", address="arm/rules/secret")).startswith("why: there is no entry")
+
+
+class _Slow(OpenedProvider):
+    """Opens no workspace in time, so often."""
+
+    def __init__(self, root: Path, times: int) -> None:
+        super().__init__(open_root(root))
+        self.times, self.asked = times, 0
+
+    def workspace(self, *access: Any) -> Any:
+        if access:
+            self.asked += 1
+            if self.asked <= self.times:
+                time.sleep(1.5)
+        return super().workspace(*access)
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, "succeeded"), (2, "timed_out")])
+def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path, times: int, status: str) -> None:
+    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
+    answer = call(server_over(_Slow(root, times)), "search", query="threads")
+    assert facts(answer)["retrieval_status"] == status
+
+
+class _Failing(OpenedProvider):
+    """Fails at every call of a tool."""
+
+    def __init__(self, root: Path, fault: Exception) -> None:
+        super().__init__(open_root(root))
+        self.fault = fault
+
+    def workspace(self, *access: Any) -> Any:
+        if access:
+            raise self.fault
+        return super().workspace()
+
+
+@pytest.mark.parametrize("tool", ["search", "retrieve", "retrieve_context", "memory_surface", "context"])
+@pytest.mark.parametrize("fault", [EnvironmentFaultError("git is ill"), PermissionError(13, "Permission denied")])
+def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path, tool: str, fault: Exception) -> None:
+    arguments = {"query": "x"} if "query" in TOOLS[tool].input_schema()["properties"] else {"project_id": "nav"}
+    arguments = {"goal": "x"} if tool == "context" else arguments
+    found = facts(call(server_over(_Failing(root, fault)), tool, **arguments))
+    assert found["retrieval_status"] == "failed"
+
+
+def test_a_fault_of_ours_is_one_sentence_without_what_it_says(root: Path) -> None:
+    answer = call(server_over(_Failing(root, KeyError("the secret path /home/ada"))), "why", address="x")
+    assert error(answer) == "why: a fault of mdmem itself (KeyError); the server's log on stderr has it"
+
+
+def test_a_fault_of_ours_is_a_result_where_a_tool_never_raises(root: Path) -> None:
+    server = server_over(_Failing(root, KeyError("the secret")))
+    answer = call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav")
+    assert answer.structured_content["status"] == "failed"
+    assert "secret" not in text(answer)
+
+
+def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
+    calls = [
+        ("search", {"query": "threads"}),
+        ("retrieve", {"query": "threads"}),
+        ("get_entry", {"addresses": "threads"}),
+        ("get_scope_state", {"project_id": "nav"}),
+        ("save_context", {"context": {"content": "x", "topic": "t"}, "project_id": "nav"}),
+    ]
+
+    async def work(client: Client) -> list[bool]:
+        found: list[bool] = []
+
+        async def one(tool: str, arguments: dict[str, Any]) -> None:
+            found.append(bool((await client.call_tool(tool, arguments)).is_error))
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(60):
+                tasks.start_soon(one, *calls[number % len(calls)])
+        return found
+
+    assert with_client(server_over(root), work, mode="legacy") == [False] * 60
+    assert len(list((root / "nav/context").glob("*.md"))) == 12
+
+
+def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+    monkeypatch.setattr(served, "_BEAT", 0.01)
+    server = build_server(_Slow(root, 1), profile="all", is_warming=True)
+    warming = server._warming
+    assert warming is not None
+    # As if a long build were under way.
+    monkeypatch.setattr(warming, "start", lambda: None)
+    warming.is_running, warming.done, warming.total = True, 3, 10
+
+    async def heard(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total, message))
+
+    async def work(client: Client) -> Any:
+        return await client.call_tool("search", {"query": "threads"}, progress_callback=heard)
+
+    facts(with_client(server, work))
+    assert told[0] == (3, 10, "the index is being built: 3 of 10 entries")
+
+
+def test_the_index_is_built_after_the_first_reply(root: Path) -> None:
+    workspace = replace(open_root(root))
+    built = threading.Event()
+
+    class Watched(OpenedProvider):
+        def builder(self, progress: Any) -> Any:
+            built.set()
+            return super().builder(progress)
+
+    server = build_server(Watched(workspace), profile="all", is_warming=True)
+
+    async def work(client: Client) -> bool:
+        await client.list_tools()
+        return await anyio.to_thread.run_sync(built.wait, 5)
+
+    assert with_client(server, work)

@@ -1,0 +1,234 @@
+"""The server as a process over pipes: both eras, an orderly end, and nothing but the protocol on standard output."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import environment, memory, snapshot, write
+from clients import ERAS, call, error, facts, process, with_client
+from mcp import Client
+
+_HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "tests", "version": "1"},
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    return memory(tmp_path / "repo")
+
+
+@contextmanager
+def running(cwd: Path, *arguments: str, program: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """Start the server, or a program that starts it, and see that it is gone at the end."""
+    command = [sys.executable, "-c", program] if program else [sys.executable, "-m", "mdmem", "mcp", *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def line(method: str, number: int | None = 1, **parameters: Any) -> bytes:
+    """Return one message of the protocol as a line."""
+    message = {"jsonrpc": "2.0", "method": method, "params": parameters}
+    return json.dumps(message | ({"id": number} if number is not None else {})).encode() + b"\n"
+
+
+def hello(server: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Shake hands and return the server's answer."""
+    send(server, line("initialize", **_HELLO))
+    answer: dict[str, Any] = json.loads(received(server))
+    send(server, line("notifications/initialized", None))
+    return answer
+
+
+def send(server: subprocess.Popen[bytes], data: bytes) -> None:
+    assert server.stdin is not None
+    server.stdin.write(data)
+    server.stdin.flush()
+
+
+def received(server: subprocess.Popen[bytes]) -> bytes:
+    assert server.stdout is not None
+    return server.stdout.readline()
+
+
+@pytest.mark.parametrize("mode", ERAS)
+def test_a_client_lists_and_calls_tools(repository: Path, mode: str) -> None:
+    async def work(client: Client) -> tuple[set[str], Any]:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        return names, await client.call_tool("search", {"query": "threads"})
+
+    names, answer = with_client(process(repository), work, mode=mode)
+    assert {"retrieve", "search", "propose"} <= names
+    assert [hit["address"] for hit in facts(answer)["hits"]] == ["nav/architecture/threads"]
+
+
+def test_the_option_chooses_the_profile(repository: Path) -> None:
+    assert facts(call(process(repository, "--profile", "graphbase"), "get_scope_state", project_id="nav"))
+
+
+def test_a_wing_limits_what_is_seen(repository: Path) -> None:
+    said = error(call(process(repository, "--wing", "arm"), "why", address="nav/rules/callbacks"))
+    assert "there is no entry `nav/rules/callbacks`" in said
+
+
+def test_reading_changes_no_file(repository: Path) -> None:
+    before = snapshot(repository)
+    facts(call(process(repository), "retrieve", query="threads"))
+    assert snapshot(repository) == before
+
+
+def test_the_process_ends_with_its_input_within_two_seconds(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        began = time.monotonic()
+        server.stdin.close()
+        assert server.wait(5) == 0
+        assert time.monotonic() - began < 2
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) -> None:
+    asked = line("tools/call", 2, name="search", arguments={"query": "threads"})
+    with running(repository) as server:
+        out, _ = server.communicate(line("initialize", **_HELLO) + line("notifications/initialized", None) + asked, 20)
+    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
+    assert answers[2]["result"]["structuredContent"]["total"] == 1
+
+
+def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
+    program = (
+        "import sys, time\n"
+        "from mdmem.mcp import native\n"
+        "from mdmem.workspace.workspace import Workspace\n"
+        "Workspace.why = lambda self, name: time.sleep(60)\n"
+        "from mdmem.cli.main import run\n"
+        "run(['mcp'])\n"
+    )
+    with running(repository, program=program) as server:
+        hello(server)
+        send(server, line("tools/call", 2, name="why", arguments={"address": "threads"}))
+        time.sleep(0.5)
+        began = time.monotonic()
+        server.stdin.close()
+        assert server.wait(5) == 0
+        assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_signal_ends_the_process_without_a_traceback(repository: Path, number: int, code: int) -> None:
+    with running(repository) as server:
+        hello(server)
+        began = time.monotonic()
+        server.send_signal(number)
+        assert server.wait(5) == code
+        assert time.monotonic() - began < 2
+        assert b"Traceback" not in server.stderr.read()
+
+
+def test_no_child_is_left(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        send(server, line("tools/call", 2, name="why", arguments={"address": "threads"}))
+        received(server)
+        server.stdin.close()
+        server.wait(5)
+        listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True, check=False)
+        assert listed.stdout.strip() == b""
+
+
+def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
+    program = (
+        "import os, subprocess, sys\n"
+        "from mdmem.workspace.workspace import Workspace\n"
+        "why = Workspace.why\n"
+        "def printing(self, name):\n"
+        "    print('printed')\n"
+        "    sys.stdout.write('without an end')\n"
+        "    os.write(1, b'by the system')\n"
+        "    subprocess.run([sys.executable, '-c', 'print(\"by a child\")'])\n"
+        "    return why(self, name)\n"
+        "Workspace.why = printing\n"
+        "print('before', file=sys.stderr)\n"
+        "from mdmem.cli.main import run\n"
+        "run(['mcp'])\n"
+    )
+    asked = line("tools/call", 2, name="why", arguments={"address": "threads"})
+    with running(repository, program=program) as server:
+        hello(server)
+        send(server, asked)
+        first = received(server)
+        out, err = server.communicate(timeout=10)
+    assert json.loads(first)["id"] == 2
+    assert out == b""
+    assert all(text in err for text in (b"printed", b"without an end", b"by the system", b"by a child"))
+
+
+def test_lines_that_are_no_messages_do_not_end_the_process(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        send(server, b"\xff\xfe no json\n\n[]\n{}\n" + b"x" * 200_000 + b"\n")
+        send(server, line("tools/list", 7))
+        assert json.loads(received(server))["id"] == 7
+
+
+def test_a_corrupt_index_does_not_stop_the_server(repository: Path) -> None:
+    facts(call(process(repository), "search", query="threads"))
+    index = repository / ".git/mdmem/cache"
+    damaged = [path for path in index.rglob("*") if path.is_file()]
+    assert damaged
+    for path in damaged:
+        path.write_bytes(b"\x80torn")
+    assert facts(call(process(repository), "search", query="threads"))["total"] == 1
+
+
+def test_settings_that_cannot_be_read_do_not_stop_the_server(repository: Path) -> None:
+    write(repository, "memory/mdmem.toml", "profile = [\n")
+    answer = facts(call(process(repository), "retrieve", query="threads"))
+    assert answer["problems"][0]["code"] == "settings-invalid"
+    assert len(answer["items"]) == 2
+
+
+def test_the_client_that_closes_the_output_ends_the_process_quietly(repository: Path) -> None:
+    with running(repository) as server:
+        hello(server)
+        server.stdout.close()
+        send(server, line("tools/list", 2))
+        assert server.wait(5) == 0
+        assert b"Traceback" not in server.stderr.read()
+
+
+def test_without_the_extra_the_command_says_what_to_type(repository: Path) -> None:
+    program = "import sys\nsys.modules['mcp'] = None\nfrom mdmem.cli.main import run\nsys.exit(run(['mcp']))\n"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=repository, env=environment(), capture_output=True, check=False, stdin=-3)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"pip install 'mdmem[mcp]'" in done.stderr
+
+
+def test_nothing_of_the_memory_is_read_before_the_handshake(repository: Path) -> None:
+    program = (
+        "import sys\n"
+        "from mdmem.cli.main import run\n"
+        "import mdmem.mcp.stdio as stdio\n"
+        "def serve(server):\n"
+        "    names = ('mdmem.workspace.workspace', 'mdmem.catalog', 'mdmem.gitrepo', 'whoosh', 'git', 'yaml')\n"
+        "    print([name for name in names if name in sys.modules])\n"
+        "stdio.serve = serve\n"
+        "run(['mcp'])\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=repository, env=environment(), capture_output=True, check=False, stdin=-3)
+    assert done.stdout == b"[]\n", os.fsdecode(done.stderr)

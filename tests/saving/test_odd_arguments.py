@@ -1,0 +1,173 @@
+"""No argument, however odd, raises at the caller of a verb for agents, or is written where it does not belong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from builders import snapshot
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mdmem.authoring.model import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.authoring.reading import shown
+from mdmem.catalog import load
+from mdmem.render.json_form import dump
+from mdmem.tree import WorkingTree
+from saving.agents import agent, context, decision, entity, pattern, project, session
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.just(10**400),
+    st.floats(),
+    st.text(st.characters()),
+    st.sampled_from(
+        ["", " ", "\ud800", "\x00", "../x", "---\n", "nav", "global", "2026-02-30", "n/a", "\u202e", "aux"]
+    ),
+)
+VALUES = st.recursive(
+    ODD,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)),
+    max_leaves=6,
+)
+RECORDS = {
+    "decision": decision(owner="Ada", date="2026-04-08", scope="project", supersedes=None, confidence=0.5),
+    "pattern": pattern(exclusions=["x"], scope="project", last_validated_at=None),
+    "context": context(scope="project", relevance_score=0.5),
+    "session": session(actions_taken=[], decisions_made=[], open_items=[], next_actions=[], save_scope="project"),
+    "entity": entity(scope="project"),
+}
+
+
+FIELDS = "`title`, `rationale`, `owner`, `date`, `scope`, `supersedes`, `confidence`"
+NUMBER = "`decision.confidence` must be a number from 0 to 1"
+SCOPE = "`decision.scope` must be one of `global`, `project`, `focus`"
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """Draw a verb with its arguments, of which one or two are odd."""
+    kind = draw(st.sampled_from(sorted(RECORDS)))
+    record = dict(RECORDS[kind])
+    arguments: dict[str, Any] = {
+        "project_id": "nav",
+        "focus": None,
+        "governance_token": None,
+        "agent": None,
+        "room": None,
+    }
+    for _ in range(draw(st.integers(1, 2))):
+        if draw(st.booleans()):
+            record[draw(st.sampled_from([*record, "unknown"]))] = draw(VALUES)
+        else:
+            arguments[draw(st.sampled_from(sorted(arguments)))] = draw(VALUES)
+    given_record = draw(st.one_of(st.just(record), st.just(record), st.just(record), VALUES))
+    if kind == "entity":
+        item = {"entity_id": draw(VALUES), "relationship_type": draw(VALUES), "properties": draw(VALUES)}
+        arguments["related_entities"] = draw(st.one_of(st.none(), VALUES, st.just([item])))
+    return kind, {kind: given_record, **arguments}
+
+
+def called(root: Path, kind: str, arguments: dict[str, Any]) -> SaveResult:
+    saves = agent(root)
+    verb = saves.upsert_entity_with_deps if kind == "entity" else getattr(saves, f"save_{kind}")
+    result: SaveResult = verb(**arguments)
+    return result
+
+
+@given(calls())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_no_argument_raises_and_what_is_written_loads(call: tuple[str, dict[str, Any]]) -> None:
+    with TemporaryDirectory() as folder:
+        root = project(Path(folder))
+        before = snapshot(root)
+        result = called(root, *call)
+        assert result.status in set(SaveStatus)
+        assert dump(result.as_json()).encode()
+        assert result.is_there or result.message
+        assert "\n" not in (result.message or "")
+        after = load(WorkingTree(root))
+        assert (dict(after.broken), after.findings) == ({}, ())
+        assert result.is_there is (result.artifact_id in after.entries)
+        assert (snapshot(root) == before) is not result.is_there
+
+
+@given(VALUES, VALUES, VALUES, VALUES, VALUES)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_no_argument_of_a_batch_raises(
+    session_: Any, decisions: Any, patterns: Any, project_id: Any, focus: Any
+) -> None:
+    with TemporaryDirectory() as folder:
+        saves = agent(project(Path(folder)))
+        batch = saves.store_session_with_learnings(session_, decisions, patterns, project_id, focus, agent=focus)
+        assert isinstance(batch, BatchSaveResult)
+        assert dump(batch.as_json()).encode()
+        assert dump(saves.get_save_status(project_id).as_json()).encode()
+        assert dump(saves.request_global_write_approval(session_))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (None, f"`decision` must be an object with {FIELDS}, found nothing"),
+        ([], f"`decision` must be an object with {FIELDS}, found a list"),
+        ({"rationale": "x"}, "`decision.title` is missing; write a text"),
+        ({"title": " \n"}, "`decision.title` is missing; write a text"),
+        ({"title": 3}, "`decision.title` must be a text, found `3`"),
+        ({"title": "x", "rationale": ["y"]}, "`decision.rationale` must be a text, found a list"),
+        ({"title": "x\x07"}, "`decision.title` holds the character U+0007, which does not show; leave it out"),
+        ({"titel": "x"}, "`decision` has no field `titel`; did you mean `title`?"),
+        ({"zzz": "x"}, f"`decision` has no field `zzz`; it has {FIELDS}"),
+        (decision(confidence=1.5), f"{NUMBER}, found `1.5`"),
+        (decision(confidence=10**400), f"{NUMBER}, found `1{'0' * 39}…`"),
+        (decision(confidence=10**5000), f"{NUMBER}, found a value of the kind `int`"),
+        (decision(confidence=float("nan")), f"{NUMBER}, found `NaN`"),
+        (decision(confidence=True), f"{NUMBER}, found `true`"),
+        (decision(date="soon"), "`decision.date` must be a date such as 2026-04-08, found `soon`"),
+        (decision(date="2026-02-30"), "`decision.date` is `2026-02-30`, which the calendar has not"),
+        (
+            decision(date="2027-01-01"),
+            "nothing was written: `created_at` is 2027-01-01, 41 days ahead of today; write the day on which it"
+            " happened",
+        ),
+        (decision(scope="globl"), f"{SCOPE}, found `globl`; did you mean `global`?"),
+        (decision(scope={}), f"{SCOPE}, found an object"),
+    ],
+)
+def test_what_does_not_fit_is_named_in_one_sentence(tmp_path: Path, record: object, message: str) -> None:
+    root = project(tmp_path)
+    before = snapshot(tmp_path)
+    result = agent(root).save_decision(record, "nav")
+    assert (result.status, result.message) == ("failed", message)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("project_id", 5, "`project_id` must be a text, found `5`"),
+        ("focus", ["a"], "`focus` must be a text, found a list"),
+        ("agent", "a\x00b", "`agent` holds the character U+0000, which does not show; leave it out"),
+        ("room", {}, "`room` must be a text, found an object"),
+        (
+            "governance_token",
+            5,
+            "`governance_token` must be a text, as `request_global_write_approval` returned it",
+        ),
+    ],
+)
+def test_argument_that_does_not_fit_is_named(tmp_path: Path, name: str, value: object, message: str) -> None:
+    arguments: dict[str, Any] = {"decision": decision(), "project_id": "nav"} | {name: value}
+    result = agent(project(tmp_path)).save_decision(**arguments)
+    assert (result.status, result.message) == ("failed", message)
+
+
+@given(VALUES)
+def test_shown_value_is_short_and_on_one_line(value: object) -> None:
+    found = shown(value)
+    assert len(found) < 400
+    assert "\n" not in found

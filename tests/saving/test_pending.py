@@ -1,0 +1,368 @@
+"""Writes that fail on the way: kept, tried again by the next write or by hand, and never written twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from errno import ENOSPC
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, git, open_root, run_here, snapshot, write, write_entry
+from processes import run_at_once
+
+from mdmem.authoring.model import SaveResult
+from mdmem.catalog import load
+from mdmem.state import write_lock
+from mdmem.state.ledger import Ledger
+from mdmem.tree import WorkingTree
+from mdmem.workspace import attempting
+from mdmem.workspace.saves import Saves
+from mdmem.workspace.writing import Written
+from saving.agents import (
+    NOON,
+    agent,
+    context,
+    decision,
+    entity,
+    entries,
+    later,
+    of_words,
+    outcome,
+    pattern,
+    project,
+    session,
+    ticking,
+)
+
+SESSION = "nav/sessions/set-up"
+
+
+def ledger(folder: Path) -> Ledger:
+    return Ledger(folder / ".git/mdmem/state/memory")
+
+
+def busy(folder: Path) -> AbstractContextManager[None]:
+    """Hold the lock that every write of an agent needs."""
+    return write_lock(folder / ".git/mdmem/state/memory/saving")
+
+
+@contextmanager
+def no_room(root: Path, room: str) -> Iterator[None]:
+    """Leave a file where a room would be, so that nothing can be written there."""
+    path = write(root, room, "no room")
+    yield
+    path.unlink()
+
+
+def all_kinds(saves: Saves) -> list[SaveResult]:
+    return [
+        saves.save_decision(decision(), "nav"),
+        saves.save_pattern(pattern(), "nav"),
+        saves.save_context(context(), "nav"),
+        saves.save_session(session(), "nav"),
+        saves.upsert_entity_with_deps(entity(), [], "nav"),
+    ]
+
+
+def test_write_of_every_kind_that_finds_the_lock_held_waits(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        results = all_kinds(agent(root, wait=0))
+    assert {(str(one.status), one.dedup_outcome, one.artifact_id) for one in results} == {("pending_retry", None, None)}
+    assert results[0].message == (
+        "not written yet: another process has been writing for 0 s; try again when it is done"
+    )
+    assert results[0].next_step == (
+        "nothing has to be done: the next write tries this one again, and so does `mdmem pending retry`"
+    )
+    assert entries(root) == []
+    assert sorted(one.verb for one in ledger(tmp_path).pending()) == [
+        "save_context",
+        "save_decision",
+        "save_pattern",
+        "save_session",
+        "upsert_entity_with_deps",
+    ]
+
+
+def test_retry_writes_all_that_waits_once(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        all_kinds(agent(root, wait=0))
+    retried = agent(root).pending.retry()
+    assert [str(one.result.status) for one in retried] == ["saved"] * 5
+    found = entries(root)
+    assert len(found) == 5
+    assert agent(root).pending.retry() == ()
+    assert (entries(root), ledger(tmp_path).pending()) == (found, ())
+
+
+def test_next_write_tries_three_that_wait_first(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        all_kinds(agent(root, wait=0))
+    assert agent(root).save_context(context(topic="other"), "nav").status == "saved"
+    assert (len(entries(root)), len(ledger(tmp_path).pending())) == (4, 2)
+    assert agent(root).save_context(context(topic="third"), "nav").status == "saved"
+    assert (len(entries(root)), len(ledger(tmp_path).pending())) == (7, 0)
+
+
+def test_write_that_never_succeeds_holds_up_no_other(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root, wait=0)
+    with no_room(root, "nav/sessions"):
+        saves.save_session(session("Never"), "nav")
+        with busy(tmp_path):
+            saves.save_context(context(), "nav")
+        for number in range(3):
+            saves.save_context(context(topic=f"more {number}"), "nav")
+        assert [one.verb for one in ledger(tmp_path).pending()] == ["save_session"]
+
+
+def test_same_call_again_is_one_write(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        for _ in range(2):
+            assert agent(root, wait=0).save_session(session(), "nav").waits
+    (waiting,) = ledger(tmp_path).pending()
+    assert waiting.attempts == 2
+    assert agent(root).save_session(session(), "nav").artifact_id == SESSION
+    assert (entries(root), ledger(tmp_path).pending()) == ([SESSION], ())
+
+
+def test_write_waits_while_a_merge_goes_on_where_writes_are_committed(tmp_path: Path) -> None:
+    root = project(tmp_path, "commit = true\n")
+    commit_all(tmp_path)
+    head = write(tmp_path, ".git/MERGE_HEAD", git(tmp_path, "rev-parse", "HEAD"))
+    result = agent(root).save_session(session(), "nav")
+    assert result.message == (
+        "not written yet: a merge is going on in the repository; what is written now could not be committed"
+    )
+    assert entries(root) == []
+    head.unlink()
+    assert [one.result.artifact_id for one in agent(root).pending.retry()] == [SESSION]
+    assert git(tmp_path, "log", "-1", "--format=%s") == f"Add {SESSION}"
+    assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_merge_stops_no_write_that_is_not_committed(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    commit_all(tmp_path)
+    write(tmp_path, ".git/MERGE_HEAD", git(tmp_path, "rev-parse", "HEAD"))
+    assert agent(root).save_session(session(), "nav").status == "saved"
+
+
+def test_write_that_git_refuses_to_commit_is_saved_and_says_so(tmp_path: Path) -> None:
+    root = project(tmp_path, "commit = true\n")
+    commit_all(tmp_path)
+    write(tmp_path, ".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
+    result = agent(root).save_session(session(), "nav")
+    assert (result.status, result.artifact_id) == ("saved", SESSION)
+    assert (result.message or "").startswith(f"{SESSION} is saved; ")
+    assert ledger(tmp_path).pending() == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="this user may write everywhere")
+def test_write_to_a_read_only_folder_waits(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / "nav").chmod(0o500)
+    assert agent(root).save_session(session(), "nav").waits
+    (root / "nav").chmod(0o700)
+    assert [one.result.artifact_id for one in agent(root).pending.retry()] == [SESSION]
+
+
+def test_write_that_cannot_be_kept_fails_and_says_why(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write(tmp_path, ".git/mdmem/state", "a file where the state would be")
+    result = agent(root).save_session(session(), "nav")
+    assert (result.status, result.next_step) == ("failed", "call again later")
+    assert (result.message or "").startswith("nothing was written: not a directory; nor could it be kept for later: ")
+    assert entries(root) == []
+
+
+def test_review_is_remembered_and_never_tried_again(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_decision(of_words(13), "nav")
+    assert saves.save_decision(of_words(20, confidence=0.5), "nav").is_for_a_person
+    before = snapshot(tmp_path)
+    assert (ledger(tmp_path).pending(), saves.pending.retry()) == ((), ())
+    assert saves.get_save_status("nav").as_json()["status"] == "saved"
+    assert snapshot(tmp_path) == before
+
+
+def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        agent(root, wait=0).save_decision(of_words(20), "nav")
+    write_entry(root, "nav/rules/known", f"Rationale: {of_words(13)['rationale']}\n", title=of_words(13)["title"])
+    (retried,) = agent(root).pending.retry()
+    assert outcome(retried.result) == ("pending_retry", "manual_review", "nav/rules/known")
+    for number in range(2):
+        agent(root).save_context(context(topic=f"more {number}"), "nav")
+    (waiting,) = ledger(tmp_path).pending()
+    assert (waiting.refused, waiting.attempts) == (True, 2)
+    assert agent(root).get_save_status("nav").status == "failed"
+
+
+def killed_before_done(root: str) -> None:
+    saves = Saves(open_root(Path(root)), now=lambda: NOON, wait=1)
+    vars(saves.pending.ledger)["done"] = lambda _id: os.kill(os.getpid(), signal.SIGKILL)
+    saves.pending.retry()
+
+
+def in_a_process_that_dies(work: Any, *arguments: str) -> None:
+    process = get_context("spawn").Process(target=work, args=arguments)
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("by", ["retry", "next write", "same call"])
+def test_write_of_a_process_that_died_before_saying_so_is_not_written_twice(tmp_path: Path, by: str) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        agent(root, wait=0).save_session(session(), "nav")
+    in_a_process_that_dies(killed_before_done, str(root))
+    assert (entries(root), len(ledger(tmp_path).pending())) == ([SESSION], 1)
+    saves = agent(root)
+    if by == "retry":
+        (retried,) = saves.pending.retry()
+        assert (retried.result.status, retried.result.message) == ("saved", f"{SESSION} was written before")
+    elif by == "same call":
+        assert saves.save_session(session(), "nav").artifact_id == SESSION
+    else:
+        saves.save_pattern(pattern(), "nav")
+    assert [one for one in entries(root) if "/sessions/" in one] == [SESSION]
+    assert ledger(tmp_path).pending() == ()
+
+
+def retry_all(number: int, root: str) -> list[str]:
+    return [str(one.result.status) for one in Saves(open_root(Path(root))).pending.retry()]
+
+
+def test_two_processes_that_retry_at_once_write_each_once(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        for number in range(4):
+            agent(root, wait=0).save_session(session(f"Session {number}"), "nav")
+    answers = run_at_once(retry_all, str(root), count=2)
+    assert sorted(status for said in answers for status in said) == ["saved"] * 4
+    assert entries(root) == [f"nav/sessions/session-{number}" for number in range(4)]
+
+
+def test_session_that_waited_names_what_came_out_of_it(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with no_room(root, "nav/sessions"):
+        batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    assert (batch.session.waits, [one.status for one in batch.decisions]) == (True, ["saved"])
+    agent(root).pending.retry()
+    assert load(WorkingTree(root)).entries[SESSION].produced == (
+        "nav/architecture/use-utc",
+        "nav/conventions/a-test-fails",
+    )
+
+
+@pytest.mark.parametrize("project_id", ["nav", "web"])
+@pytest.mark.parametrize("now", [ticking(), lambda: NOON])
+def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
+    tmp_path: Path, project_id: str, now: Callable[[], datetime]
+) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        saves = agent(root, wait=0, now=now)
+        batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], project_id)
+    assert (str(batch.overall), len(ledger(tmp_path).pending())) == ("partial", 3)
+    assert [str(one.result.status) for one in agent(root).pending.retry()] == ["saved"] * 3
+    learned = {f"{project_id}/architecture/use-utc", f"{project_id}/conventions/a-test-fails"}
+    assert set(load(WorkingTree(root)).entries[f"{project_id}/sessions/set-up"].produced) == learned
+
+
+def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Let so many writes find the disk full."""
+    real, left = attempting.carry, count(times, -1)
+
+    def carry(*arguments: Any) -> Written:
+        if next(left) > 0:
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+        return real(*arguments)
+
+    monkeypatch.setattr(attempting, "carry", carry)
+
+
+@pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])
+def test_what_a_session_taught_waits_behind_the_session_that_makes_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int, learned: str
+) -> None:
+    root = project(tmp_path)
+    fails(monkeypatch, times)
+    batch = agent(root).store_session_with_learnings(session(), [decision()], [], "web")
+    assert batch.session.message == "not written yet: no space left on device"
+    assert [str(one.status) for one in batch.decisions] == [learned]
+    agent(root).pending.retry()
+    assert entries(root) == ["web/architecture/use-utc", "web/sessions/set-up"]
+    assert load(WorkingTree(root)).entries["web/sessions/set-up"].produced == ("web/architecture/use-utc",)
+    assert ledger(tmp_path).pending() == ()
+
+
+def test_batch_that_is_repeated_while_it_waits_is_written_once(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        for _ in range(2):
+            agent(root, wait=0).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    assert str(batch.overall) == "saved"
+    assert entries(root) == ["nav/architecture/use-utc", "nav/conventions/a-test-fails", SESSION]
+    assert ledger(tmp_path).pending() == ()
+
+
+def test_status_of_a_project_counts_what_waits_for_it(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write(root, "web/README.md", "---\nproject_id: Acme/Web\n---\n")
+    assert agent(root).get_save_status("nav").as_json() == {
+        "status": "saved",
+        "count": 0,
+        "oldest_pending_at": None,
+        "artifact_ids": [],
+    }
+    with busy(tmp_path):
+        agent(root, wait=0, now=later(60)).save_session(session("Later"), "Acme/Web")
+        agent(root, wait=0).save_session(session(), "web")
+        agent(root, wait=0).save_context(context(), "nav")
+    found = agent(root).get_save_status("Acme/Web").as_json()
+    assert (found["status"], found["count"], found["oldest_pending_at"]) == ("pending_retry", 2, NOON.isoformat())
+    waiting = [one.id for one in ledger(tmp_path).pending() if one.verb == "save_session"]
+    assert found["artifact_ids"] == waiting
+    assert len(ledger(tmp_path).pending()) == 3
+
+
+def test_status_is_partial_where_some_were_refused(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write_entry(root, "nav/rules/old", status="deprecated", deprecated_reason="over")
+    with busy(tmp_path):
+        agent(root, wait=0).save_decision(decision(supersedes="nav/rules/old"), "nav")
+    (root / "nav/rules/old.md").unlink()
+    agent(root).pending.retry()
+    assert agent(root).get_save_status("nav").status == "failed"
+    with busy(tmp_path):
+        agent(root, wait=0).save_context(context(), "nav")
+    assert agent(root).get_save_status("nav").status == "partial"
+
+
+@pytest.mark.parametrize("project_id", [None, "unknown", 5, "\ud800"])
+def test_status_of_no_project_raises_nothing(tmp_path: Path, project_id: object) -> None:
+    assert agent(project(tmp_path)).get_save_status(project_id).status == "saved"
+
+
+def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = project(tmp_path)
+    with busy(tmp_path):
+        agent(root, wait=0).save_session(session(), "nav")
+    assert "1 write waits to be done; `mdmem pending` lists what\n" in run_here(capsys, "status", cwd=root).out

@@ -1,0 +1,141 @@
+"""A session with what it taught: each part by itself, and the links between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import write_entry
+
+from mdmem.authoring.model import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.catalog import load
+from mdmem.dedup import Outcome
+from mdmem.tree import WorkingTree
+from saving.agents import agent, decision, entries, pattern, project, session
+
+SESSION = "nav/sessions/set-up"
+
+
+def produced(root: Path, address: str = SESSION) -> tuple[str, ...]:
+    return load(WorkingTree(root)).entries[address].produced
+
+
+def statuses(batch: BatchSaveResult) -> tuple[str, list[str], list[str], str]:
+    return (
+        str(batch.session.status),
+        [str(one.status) for one in batch.decisions],
+        [str(one.status) for one in batch.patterns],
+        str(batch.overall),
+    )
+
+
+def test_session_names_what_came_out_of_it(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    batch = agent(root).store_session_with_learnings(
+        session(), [decision(), decision("Other", "Else.")], [pattern()], "nav", agent="bot"
+    )
+    assert statuses(batch) == ("saved", ["saved", "saved"], ["saved"], "saved")
+    learned = ("nav/architecture/use-utc", "nav/architecture/other", "nav/conventions/a-test-fails")
+    assert tuple(one.artifact_id for one in (*batch.decisions, *batch.patterns)) == learned
+    assert produced(root) == learned
+
+
+def test_session_makes_the_project_for_what_it_taught(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    batch = agent(root).store_session_with_learnings(session(), [decision()], None, "web")
+    assert statuses(batch) == ("saved", ["saved"], [], "saved")
+    assert entries(root) == ["web/architecture/use-utc", "web/sessions/set-up"]
+
+
+def test_session_names_what_was_there_before(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_decision(decision(), "nav")
+    saves.save_pattern(pattern(), "nav")
+    batch = saves.store_session_with_learnings(session(), [decision()], [pattern()], "nav")
+    assert statuses(batch) == ("saved", ["duplicate_skip"], ["duplicate_skip"], "saved")
+    assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/a-test-fails")
+
+
+def test_part_that_fails_stops_no_other(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    batch = agent(root).store_session_with_learnings(
+        session(), [{"title": 3}, decision(), None], [pattern("x"), {}], "nav"
+    )
+    assert statuses(batch) == ("saved", ["failed", "saved", "failed"], ["saved", "failed"], "partial")
+    assert produced(root) == ("nav/architecture/use-utc", "nav/conventions/x")
+
+
+def test_decision_that_a_person_has_to_look_at_makes_the_whole_partial(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    write_entry(root, "nav/rules/one", "Rationale: a b c d e f g\n", title="Use it")
+    batch = agent(root).store_session_with_learnings(session(), [decision("Use it", "a b c d x y z")], [], "nav")
+    assert statuses(batch) == ("saved", ["pending_retry"], [], "partial")
+    assert produced(root) == ()
+
+
+def test_session_that_fails_stops_no_part(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    batch = agent(root).store_session_with_learnings({}, [decision()], [], "nav")
+    assert statuses(batch) == ("failed", ["saved"], [], "partial")
+
+
+def test_all_fails_where_no_project_is_named(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    batch = agent(root).store_session_with_learnings(session(), [decision()], [pattern()], None)
+    assert statuses(batch) == ("blocked_scope", ["blocked_scope"], ["blocked_scope"], "failed")
+
+
+@pytest.mark.parametrize("given", [decision(), [decision()], (decision(),)])
+def test_one_record_is_read_as_a_list_of_one(tmp_path: Path, given: object) -> None:
+    batch = agent(project(tmp_path)).store_session_with_learnings(session(), given, [], "nav")
+    assert statuses(batch) == ("saved", ["saved"], [], "saved")
+
+
+def test_link_changes_no_other_byte_of_the_session(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_session(session(open_items=["one"]), "nav")
+    alone = (root / f"{SESSION}.md").read_text()
+    (root / f"{SESSION}.md").unlink()
+    saves.store_session_with_learnings(session(open_items=["one"]), [decision()], [], "nav")
+    linked = (root / f"{SESSION}.md").read_text()
+    assert linked == alone.replace("objective:", "produced: [nav/architecture/use-utc]\nobjective:")
+
+
+def result(status: str, outcome: Outcome | None = None) -> SaveResult:
+    return SaveResult(status=SaveStatus(status), dedup_outcome=outcome)
+
+
+SAVED, SKIPPED, FAILED = result("saved"), result("duplicate_skip", Outcome.DUPLICATE_SKIP), result("failed")
+BLOCKED, WAITS = result("blocked_scope"), result("pending_retry")
+REVIEW = result("pending_retry", Outcome.MANUAL_REVIEW)
+
+
+@pytest.mark.parametrize(
+    ("parts", "overall"),
+    [
+        ((SAVED,), "saved"),
+        ((SAVED, SKIPPED), "saved"),
+        ((FAILED,), "failed"),
+        ((BLOCKED, FAILED, REVIEW), "failed"),
+        ((SAVED, FAILED), "partial"),
+        ((SAVED, REVIEW), "partial"),
+        ((FAILED, SKIPPED), "partial"),
+        ((WAITS,), "partial"),
+        ((WAITS, WAITS), "partial"),
+        ((WAITS, FAILED), "partial"),
+    ],
+)
+def test_overall_says_whether_all_some_or_none_is_there(parts: tuple[SaveResult, ...], overall: str) -> None:
+    batch = BatchSaveResult(session=parts[0], decisions=parts[1:2], patterns=parts[2:])
+    assert batch.overall == overall
+
+
+def test_batch_as_json_has_the_fields_of_the_contract() -> None:
+    batch = BatchSaveResult(session=SAVED, decisions=(REVIEW,))
+    found = batch.as_json()
+    assert list(found) == ["session", "decisions", "patterns", "overall"]
+    names = ["status", "artifact_id", "dedup_outcome", "candidate_id", "message", "next_step"]
+    assert [list(one) for one in (found["session"], *found["decisions"])] == [names, names]
+    assert (found["patterns"], found["overall"]) == ([], "partial")

@@ -1,0 +1,151 @@
+"""Bearer tokens: kept as hashes, good until they are removed, and never read as none when they cannot be read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from builders import make_repository, make_root, run_here, write, write_entry
+
+from mdmem.access import Access
+from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
+from mdmem.state.bearers import Bearers
+
+Capture = pytest.CaptureFixture[str]
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+APP = Access.to_wings(["app"], may_write=False)
+
+
+def test_text_of_a_token_finds_its_access(tmp_path: Path) -> None:
+    bearers = Bearers(tmp_path)
+    text = bearers.add("ci", APP, NOW)
+    found = bearers.find(text)
+    assert found is not None
+    assert found.access == Access("ci", frozenset({"app"}), frozenset())
+    assert found.created == NOW
+
+
+def test_text_of_a_token_has_32_bytes_and_is_another_each_time(tmp_path: Path) -> None:
+    texts = [Bearers(tmp_path).add(name, APP, NOW) for name in ("a", "b", "c")]
+    assert [len(text) for text in texts] == [43, 43, 43]
+    assert len(set(texts)) == 3
+
+
+def test_file_holds_the_hash_and_not_the_text(tmp_path: Path) -> None:
+    text = Bearers(tmp_path).add("ci", APP, NOW)
+    stored = (tmp_path / "bearers.json").read_text()
+    assert text not in stored
+    assert json.loads(stored)["bearers"][0]["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+    assert (tmp_path / "bearers.json").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("text", ["", "x", "é", "\udcff", "0" * 43])
+def test_other_text_finds_nothing(tmp_path: Path, text: str) -> None:
+    Bearers(tmp_path).add("ci", APP, NOW)
+    assert Bearers(tmp_path).find(text) is None
+
+
+def test_hash_of_a_token_is_no_token(tmp_path: Path) -> None:
+    text = Bearers(tmp_path).add("ci", APP, NOW)
+    assert Bearers(tmp_path).find(hashlib.sha256(text.encode()).hexdigest()) is None
+
+
+def test_removed_token_is_good_no_more_for_whoever_has_the_file_open(tmp_path: Path) -> None:
+    serving = Bearers(tmp_path)
+    text = serving.add("ci", APP, NOW)
+    kept = serving.add("other", APP, NOW)
+    Bearers(tmp_path).remove("ci")
+    assert serving.find(text) is None
+    assert serving.find(kept) is not None
+
+
+def test_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    Bearers(tmp_path).add("ci", APP, NOW)
+    with pytest.raises(UsageError, match="there is a token `ci` already; `mdmem token remove ci` ends it"):
+        Bearers(tmp_path).add("ci", APP, NOW)
+
+
+@pytest.mark.parametrize("name", ["", "CI", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "é"])
+def test_odd_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a token"):
+        Bearers(tmp_path).add(name, APP, NOW)
+
+
+def test_removing_an_unknown_name_names_the_nearest(tmp_path: Path) -> None:
+    Bearers(tmp_path).add("agent", APP, NOW)
+    with pytest.raises(NotFoundError, match="there is no token `agnet`; did you mean `agent`?"):
+        Bearers(tmp_path).remove("agnet")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"{}", b'{"version":2,"bearers":[]}', b'{"version":1,"bearers":[{"name":"x"}]}']
+    + [b'{"version":1,"bearers":[{"name":"x","sha256":"0","readable":"app","writable":null,"created":null}]}'],
+)
+def test_file_that_cannot_be_read_is_not_taken_for_no_tokens(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, "bearers.json", content)
+    with pytest.raises(EnvironmentFaultError, match=r"the tokens in .*bearers\.json cannot be read"):
+        Bearers(tmp_path).all()
+
+
+def test_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
+    elsewhere = write(tmp_path, "elsewhere.json", b'{"version":1,"bearers":[]}')
+    (tmp_path / "bearers.json").symlink_to(elsewhere)
+    with pytest.raises(EnvironmentFaultError):
+        Bearers(tmp_path).all()
+
+
+def root(folder: Path) -> Path:
+    memory = make_root(make_repository(folder) / "memory")
+    write_entry(memory, "app/rules/utc")
+    write(memory, "vault/README.md", "---\nkind: project\nproject_id: Vault-7\n---\n")
+    return memory
+
+
+def test_add_prints_the_token_once_and_list_names_it(tmp_path: Path, capsys: Capture) -> None:
+    folder = root(tmp_path)
+    ran = run_here(capsys, "token", "add", "ci", "--wing", "app", "--wing", "Vault-7", "--write", cwd=folder)
+    text, line = ran.out.splitlines()
+    assert (ran.code, ran.err, len(text)) == (0, "", 43)
+    assert line.startswith("ci: reads app vault, writes app vault, since ")
+    found = Bearers(tmp_path / ".git/mdmem/state/memory").find(text)
+    assert found is not None
+    assert found.access == Access("ci", frozenset({"app", "vault"}), frozenset({"app", "vault"}))
+    listed = run_here(capsys, "token", "list", cwd=folder).out
+    assert text not in listed
+    assert listed.startswith("ci: reads app vault, writes app vault, since ")
+
+
+def test_add_without_write_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    folder = root(tmp_path)
+    said = json.loads(run_here(capsys, "token", "add", "ci", "--wing", "app", "--format", "json", cwd=folder).out)
+    assert (said["readable"], said["writable"]) == (["app"], [])
+    listed = json.loads(run_here(capsys, "token", "list", "--format", "json", cwd=folder).out)
+    assert listed["tokens"] == [{name: said[name] for name in ("name", "readable", "writable", "created")}]
+
+
+def test_add_for_a_wing_that_is_not_there_yet_says_so(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "token", "add", "ci", "--wing", "New-Project", cwd=root(tmp_path))
+    assert (ran.code, ran.err) == (0, "there is no wing `new_project` yet\n")
+    assert "reads new_project" in ran.out
+
+
+@pytest.mark.parametrize("options", [(), ("--wing", "app", "--all-wings")])
+def test_add_needs_wings_or_all_of_them(tmp_path: Path, capsys: Capture, options: tuple[str, ...]) -> None:
+    ran = run_here(capsys, "token", "add", "ci", *options, cwd=root(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith("say what the token reads: --wing WING, as often as need be, or --all-wings\n")
+
+
+def test_remove_ends_a_token(tmp_path: Path, capsys: Capture) -> None:
+    folder = root(tmp_path)
+    text = run_here(capsys, "token", "add", "ci", "--all-wings", cwd=folder).out.splitlines()[0]
+    ran = run_here(capsys, "token", "remove", "ci", cwd=folder)
+    assert (ran.code, ran.out) == (0, "`ci` is good no more\n")
+    assert Bearers(tmp_path / ".git/mdmem/state/memory").find(text) is None
+    ran = run_here(capsys, "token", "list", cwd=folder)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("no client has a token; ")
