@@ -59,6 +59,8 @@ DOORS = {
     "mcp_types": {"mdmem.mcp"},
     "pydantic": {"mdmem.entry"},
     "pydantic_core": {"mdmem.entry"},
+    "starlette": {"mdmem.mcp"},
+    "uvicorn": {"mdmem.mcp"},
     "whoosh": {"mdmem.index"},
     "yaml": {"mdmem.document"},
 }

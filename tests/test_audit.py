@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -86,7 +85,7 @@ def test_log_that_cannot_be_written_is_only_said(tmp_path: Path) -> None:
 def test_log_is_no_link_to_somewhere_else(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("kept")
     (tmp_path / "state").mkdir()
-    os.symlink(tmp_path / "elsewhere", tmp_path / "state" / NAME)
+    (tmp_path / "state" / NAME).symlink_to(tmp_path / "elsewhere")
     assert "not in the audit log" in (record(tmp_path / "state", audit()) or "")
     assert (tmp_path / "elsewhere").read_text() == "kept"
 

@@ -76,14 +76,16 @@ def test_odd_name_is_refused(tmp_path: Path, name: str) -> None:
 
 def test_removing_an_unknown_name_names_the_nearest(tmp_path: Path) -> None:
     Bearers(tmp_path).add("agent", APP, NOW)
-    with pytest.raises(NotFoundError, match="there is no token `agnet`; did you mean `agent`?"):
+    with pytest.raises(NotFoundError, match=r"there is no token `agnet`; did you mean `agent`\?"):
         Bearers(tmp_path).remove("agnet")
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b"{}", b'{"version":2,"bearers":[]}', b'{"version":1,"bearers":[{"name":"x"}]}']
-    + [b'{"version":1,"bearers":[{"name":"x","sha256":"0","readable":"app","writable":null,"created":null}]}'],
+    [
+        *(b"", b"{", b"[]", b"{}", b'{"version":2,"bearers":[]}', b'{"version":1,"bearers":[{"name":"x"}]}'),
+        b'{"version":1,"bearers":[{"name":"x","sha256":"0","readable":"app","writable":null,"created":null}]}',
+    ],
 )
 def test_file_that_cannot_be_read_is_not_taken_for_no_tokens(tmp_path: Path, content: bytes) -> None:
     write(tmp_path, "bearers.json", content)

@@ -12,7 +12,8 @@ from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, 
 from processes import run_at_once
 
 from mdmem.authoring.model import SaveResult, SaveStatus
-from mdmem.errors import MdmemError
+from mdmem.errors import LostRaceError, MdmemError
+from mdmem.workspace import writing
 from mdmem.workspace.saves import Saves
 from mdmem.workspace.writing import WriteOptions
 
@@ -177,6 +178,20 @@ def test_two_who_supersede_the_same_entry_at_once_get_one_winner_and_one_choice(
     )
     assert "supersedes" not in (root / f"nav/architecture/{second}.md").read_text()
     assert_clean(root)
+
+
+def test_fault_that_is_another_writers_doing_is_a_lost_race(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = two_successors(tmp_path / "m", "active")
+    others, reads = [open_root(root)], writing.catalog_after
+
+    def read_late(*arguments: Any) -> Any:
+        if others:
+            others.pop().supersede(OLD, by="nav/architecture/two", reason="First.", options=WriteOptions())
+        return reads(*arguments)
+
+    monkeypatch.setattr(writing, "catalog_after", read_late)
+    with pytest.raises(LostRaceError, match=f"{OLD} is superseded by nav/architecture/two already"):
+        open_root(root).supersede(OLD, by="nav/architecture/one", reason="Second.", options=WriteOptions())
 
 
 def test_two_new_entries_for_the_same_one_at_once_leave_one(tmp_path: Path) -> None:

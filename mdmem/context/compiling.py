@@ -16,6 +16,7 @@ from mdmem.context.model import Item, LeftOut, Section
 from mdmem.context.pack import ContextPack
 from mdmem.context.shaping import REACHES, facets_for
 from mdmem.entry.model import EntryType
+from mdmem.errors import GoneError
 from mdmem.facets import TITLES, facet_of
 from mdmem.finding import Finding
 from mdmem.index.analysis import ask
@@ -91,7 +92,9 @@ def _read(memory: Memory, chosen: Sequence[Candidate]) -> Iterator[tuple[Key, tu
     """Yield the body and the metadata of each candidate of a memory."""
     addresses = [one.item.entry.address for one in chosen if one.memory.is_private is memory.is_private]
     for address, document in memory.catalog.documents(addresses, keep=False):
-        stated = dict(document.fields or {}).get(METADATA)
+        if document.fields is None:
+            raise GoneError(f"{document.path} went away while it was read; ask again")
+        stated = document.fields.get(METADATA)
         yield (memory.is_private, address), (document.body, stated)
 
 

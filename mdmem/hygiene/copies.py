@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from mdmem.entry.model import Entry, EntryType, Wing
 from mdmem.finding import Finding, Place
-from mdmem.hygiene.likeness import Shelf, numbered
+from mdmem.hygiene.likeness import near_ones, numbered
 from mdmem.similarity import words_once
 
 CODE = "copy-of-shared"
@@ -38,14 +38,12 @@ def _copies_of(
     *,
     held: Collection[str],
 ) -> Iterator[Finding]:
-    texts = numbered((address, words_once(text.get(address, ""))) for address in entries)
-    shelf = Shelf((one for one in texts if one.name in shared), COPY_FROM)
-    for one in texts:
-        entry = entries[one.name]
-        if one.name in shared or one.name not in held:
-            continue
+    compared = [address for address in entries if address in shared or address in held]
+    texts = numbered((address, words_once(text.get(address, ""))) for address in compared)
+    for address, found in near_ones(texts, shared, share=COPY_FROM).items():
+        entry = entries[address]
         read = wings[entry.wing].shared_wings
-        for near in shelf.near(one):
+        for near in found:
             other = entries[near.name]
             if other.address not in entry.overrides and (read is None or other.wing in read):
                 yield _finding(entry, other, near.share)

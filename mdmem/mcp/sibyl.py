@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.native import is_invariant
-from mdmem.mcp.schemas import AGENT, COUNT, FLAG, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
+from mdmem.mcp.schemas import AGENT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
 from mdmem.mcp.shape import Facts, Kind, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
 _LAYERS = ("wake", "recall", "deep_search")
+_OUTPUTS = ("documentation", "report", "briefing", "roadmap", "release_notes", "audit_packet", "custom")
 _KINDS = (
     "episode",
     "decision",
@@ -137,4 +138,54 @@ _REMEMBER = Tool(
     refuse=_not_remembered,
 )
 
-SIBYL = (_CONTEXT, _REMEMBER)
+
+def _synthesis_plan(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.synthesis.asked import read_asked
+
+    return workspace.plan_synthesis(read_asked(stated)).as_json()
+
+
+_SYNTHESIS_PLAN = Tool(
+    name="synthesis_plan",
+    title="Outline a text with its sources",
+    about=(
+        "Call this before you write a document, a report, a briefing, a roadmap, release notes or an audit packet from "
+        "the memory: it returns an outline whose every section carries its sources and its gaps. Write from the "
+        "sources of each section, and say where there are gaps. It generates no text, and the same memory gives the "
+        "same plan. `verification` tells whether every section has enough to stand on."
+    ),
+    parameters=(
+        Parameter(name="goal", needed=True, about="What the text is to achieve."),
+        Parameter(name="output_type", default="documentation", choices=_OUTPUTS, about="What kind of text it is."),
+        Parameter(name="audience", about="For whom it is written."),
+        Parameter(name="depth", default="standard", choices=("brief", "standard", "deep"), about="How much of it."),
+        Parameter(name="seed_query", about="What to look for, where the goal's own words do not say it."),
+        Parameter(name="project", about="The project: its id, or the name of its wing.", longest=200),
+        Parameter(name="domain", about="A tag, topic, label, room or focus to keep to.", longest=200),
+        Parameter(name="entity_ids", kind=Kind.TEXTS, about="Entities that must be among the sources."),
+        Parameter(name="decision_ids", kind=Kind.TEXTS, about="Decisions that must be among the sources."),
+        Parameter(
+            name="required_sections",
+            kind=Kind.TEXTS,
+            about="Sections that must be there, each a title or `Title::what it is to say`.",
+        ),
+        Parameter(name="constraints", kind=Kind.TEXTS, about="What the text has to keep to."),
+        Parameter(name="max_sections", kind=Kind.WHOLE, default=6, about="Sections at most."),
+        Parameter(
+            name="include_neighborhoods", kind=Kind.FLAG, default=True, about="Add what the sources are linked with."
+        ),
+    ),
+    answers={
+        "goal": TEXT,
+        "output_type": TEXT,
+        "sections": OBJECTS,
+        "gaps": OBJECTS,
+        "verification": OBJECT,
+        "problems": PROBLEMS,
+        "invariants_remaining": COUNT,
+    },
+    carry=_synthesis_plan,
+    binds=is_invariant,
+)
+
+SIBYL = (_CONTEXT, _REMEMBER, _SYNTHESIS_PLAN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mdmem.entry.model import visible
@@ -115,9 +115,10 @@ def _grouped(hygiene: Hygiene, groups: Groups) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _aged(hygiene: Hygiene, addresses: Collection[str]) -> tuple[tuple[str, str], ...]:
+def _aged(hygiene: Hygiene, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return the items of some addresses, the oldest first."""
-    found = (item for item in hygiene.stale_items if item.id in addresses)
+    meant = frozenset(addresses)
+    found = (item for item in hygiene.stale_items if item.id in meant)
     return tuple((one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found)
 
 

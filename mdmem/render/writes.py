@@ -58,7 +58,9 @@ def _lines(change: Change, ink: Ink) -> Iterator[str]:
     if change.before is None:
         return
     for name, (before, after) in field_changes(change).items():
-        shown = " → ".join(_shown(value) for value in _differing(before, after)) if before is not None else _shown(after)
+        shown = (
+            " → ".join(_shown(value) for value in _differing(before, after)) if before is not None else _shown(after)
+        )
         yield f"  {name}: {shown}" if after is not None else f"  {name}: removed ({_shown(before)})"
     if _body(change.before, change.path) != _body(change.after, change.to):
         yield "  body: changed"

@@ -71,8 +71,8 @@ class _Bundling:
         settings, faults = forgiving_settings(self.workspace)
         is_uncertain = state.state is ScopeState.UNCERTAIN
         focuses = (self.asked.focus,) if self.asked.focus is not None and not is_uncertain else ()
-        # By its id: a wing's name may be the id of another.
-        named = (self.asked.project_id or state.wing,)
+        # By its id, since a wing's name may be the id of another; one that cannot be listed has only its name.
+        named = ((self.asked.project_id or "") if state.wing in catalog.wings else state.wing,)
         filters = Filters(wings=named, focuses=focuses, types=self.asked.types)
         scope = narrowed(catalog, resolve_scope(catalog, settings, filters), self.asked)
         question = Question(words=self.asked.topic, filters=filters)

@@ -67,7 +67,9 @@ def _refuse_folder(workspace: Opened, parts: list[str], to: str, plain: str) -> 
     """Raise UsageError for a short name that is a folder's: who types it may well mean to move into that."""
     folders = {file.path.rsplit("/", 1)[0] for file in workspace.tree.files()}
     room = plain if "/" in plain else f"{parts[0]}/{plain}"
-    is_of_wing = "/" in plain and plain.split("/")[0] in workspace.catalog.wings and f"{parts[0]}/{plain}" not in folders
+    is_of_wing = (
+        "/" in plain and plain.split("/")[0] in workspace.catalog.wings and f"{parts[0]}/{plain}" not in folders
+    )
     if room in folders or is_of_wing:
         whole = "/".join((*parts[: 2 - plain.count("/")], plain))
         raise UsageError(f"`{to}` may be a room; write `{room}/` to move into it, or `{whole}` in full")

@@ -145,9 +145,9 @@ class Opened:
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
-        from mdmem.workspace.seen import seen_settings
+        from mdmem.workspace.seen_settings import seen_settings
 
-        return seen_settings(self, self._stated_settings)
+        return seen_settings(self._stated_settings, self.access, lambda: self.catalog.wings)
 
     def _stated_settings(self) -> Settings:
         content = settings_bytes(self.tree)

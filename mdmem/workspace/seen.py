@@ -1,9 +1,9 @@
-"""What of a root a caller may see beside its entries: settings, findings, commits, and writes that wait."""
+"""What of a root a caller may see beside its entries: findings, commits, and writes that wait."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,38 +13,15 @@ from mdmem.catalog import Catalog
 from mdmem.checks.references import references_in
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS
-from mdmem.errors import SettingsError, UsageError
+from mdmem.errors import UsageError
 from mdmem.finding import Finding
 from mdmem.gitrepo import Commit
 from mdmem.gitrepo.history import paths_of_commits
 from mdmem.scope import find_wing, wing_name_for
-from mdmem.settings import Settings
 from mdmem.state.ledger_model import PendingWrite
 from mdmem.workspace.opened import Opened
 
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
-_TABLE = re.compile(r"\bwings\.([\w-]+)")
-
-
-def seen_settings(workspace: Opened, read: Callable[[], Settings]) -> Settings:
-    """Return the settings without what they say of wings that are not seen, right or wrong; raises SettingsError."""
-    try:
-        return _settings_without_others(workspace, read())
-    except SettingsError as error:
-        readable = error.readable
-        if isinstance(readable, Settings):
-            readable = _settings_without_others(workspace, readable)
-            if any(not workspace.access.reads(name) for name in _TABLE.findall(str(error))):
-                return readable
-        raise SettingsError(str(error), readable=readable, line=error.line) from None
-
-
-def _settings_without_others(workspace: Opened, settings: Settings) -> Settings:
-    wings = {name: one for name, one in settings.wings.items() if workspace.access.reads(name)}
-    default = settings.default_wing
-    if default is not None and find_wing(default, workspace.catalog.wings) is None:
-        default = None
-    return replace(settings, wings=wings, default_wing=default)
 
 
 def seen_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:

@@ -98,9 +98,7 @@ class WritingVerbs(Opened):
 
         addresses = resolve_names(self, [name for name in names if not name.endswith("/")])
         rooms = resolve_names(self, [name for name in names if name.endswith("/")])
-        return self._carried(
-            lambda one: verify(one.catalog, addresses, at=at, today=one.today, rooms=rooms), options
-        )
+        return self._carried(lambda one: verify(one.catalog, addresses, at=at, today=one.today, rooms=rooms), options)
 
     def deprecate(self, name: str, *, reason: str, options: WriteOptions) -> Written:
         """End an entry that nothing replaces."""

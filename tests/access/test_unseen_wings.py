@@ -1,4 +1,4 @@
-"""Nothing of a wing that is not the caller's is seen: what is answered is the same whether its files are there or not."""
+"""Nothing of a wing that is not the caller's is seen: the answers are the same whether its files are there or not."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from access.views import everything_seen, seen_by
 from builders import make_root, open_root, write, write_entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from access.views import everything_seen, seen_by
 from mdmem.access import Access
 
 APP = [f"app/{room}/{name}" for room in ("rules", "notes") for name in ("alpha", "beta", "gamma")]
@@ -90,7 +90,7 @@ def _make(folder: Path, files: dict[str, str | tuple[str, dict[str, object]]]) -
     return root
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_roots(), st.sampled_from([("app",), ("app", "common")]))
 def test_answers_are_the_same_whether_a_wing_is_there_or_not(
     files: dict[str, str | tuple[str, dict[str, object]]], wings: tuple[str, ...]

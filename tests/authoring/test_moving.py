@@ -119,7 +119,7 @@ def moved(memory: Memory) -> tuple[Intent, Case, Case]:
     try:
         intent = move(before, memory.old, memory.new)
     except LostRaceError:
-        assume(False)  # noqa: FBT003  # what hypothesis asks for
+        assume(False)
     contents = {one.path: one.after for one in intent.plan.changes if one.after is not None}
     renames = [(one.path, one.to) for one in intent.plan.changes if one.path != one.to]
     return intent, before, case_of(OverlaidTree(memory.tree).having(contents, renames))

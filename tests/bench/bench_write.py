@@ -57,15 +57,15 @@ def plain_commit(root: Path) -> Write:
     """Return what writes a file and commits it, as a script would."""
     write_file = plain(root)
 
-    def run(*arguments: str) -> None:
-        while subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False).returncode:
-            time.sleep(0.005)
+    def is_done(*arguments: str) -> bool:
+        return subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False).returncode == 0
 
     def write(name: str) -> None:
         write_file(name)
         path = f"app/architecture/{name}.md"
-        run("add", "--", path)
-        run("commit", "-q", "-m", f"Add {name}", "--", path)
+        # Another `git commit` may hold the lock, or write back the index that it read before this `git add`.
+        while not (is_done("add", "--", path) and is_done("commit", "-q", "-m", f"Add {name}", "--", path)):
+            time.sleep(0.005)
 
     return write
 
@@ -143,14 +143,14 @@ def seconds(way: str, options: argparse.Namespace, *, processes: int) -> float:
         for name, value in (("user.name", "bench"), ("user.email", "bench@example.com"), ("gc.auto", "0")):
             git(root, "config", name, value)
         opened(root).refresh_index()
-        barrier, spans = context.Barrier(processes), context.SimpleQueue()
+        barrier, spans = context.Barrier(processes), context.Queue()
         started = [
             context.Process(target=work, args=(way, str(root), number, options.writes, barrier, spans))
             for number in range(processes)
         ]
         for process in started:
             process.start()
-        found = [spans.get() for _ in started]
+        found = [spans.get(timeout=300) for _ in started]
         for process in started:
             process.join()
     return float(max(end for _, end in found) - min(start for start, _ in found))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
+from typing import Self
 
 import pytest
 from builders import make_repository, make_root, open_root, snapshot, write
@@ -15,7 +16,7 @@ from mdmem.errors import UsageError
 from mdmem.retrieval.bundle import RetrievalStatus
 from mdmem.scope import ScopeState
 from mdmem.state.times import record_hygiene
-from mdmem.tree import Unreadable
+from mdmem.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
 from mdmem.workspace.bundling import retrieve_context
 from mdmem.workspace.workspace import Workspace
 
@@ -390,3 +391,33 @@ def test_a_bundle_changes_no_byte_and_is_the_same_twice(tmp_path: Path) -> None:
 
 def test_a_memory_without_wings_answers(tmp_path: Path) -> None:
     assert bundle(make_root(tmp_path / "memory"), "app").status is RetrievalStatus.EMPTY
+
+
+class Refusing(Workspace):
+    """A workspace in which one folder cannot be listed."""
+
+    def over(self, tree: Tree) -> Self:
+        return super().over(Refused(getattr(tree, "tree", tree)))
+
+
+class Refused(WorkingTree):
+    """A working tree with a folder `locked_one` that cannot be listed."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree.root)  # type: ignore[attr-defined]
+
+    def files(self) -> tuple[TreeFile, ...]:
+        refused = TreeFile("locked_one", FileKind.UNREADABLE, reason="Permission denied")
+        return tuple(sorted([*super().files(), refused], key=lambda file: file.path))
+
+
+@pytest.mark.parametrize("project_id", ["locked_one", "Locked-One"])
+def test_a_wing_that_cannot_be_listed_has_failed(tmp_path: Path, project_id: str) -> None:
+    opened = open_root(make_wings(tmp_path))
+    refusing = Refusing(opened.location, opened.environment, opened.cwd, opened.today)
+
+    answer = refusing.retrieve_context(project_id=project_id)
+
+    assert (answer.status, answer.scope_state) == (RetrievalStatus.FAILED, ScopeState.RESOLVED)
+    assert [one.place.path for one in answer.problems] == ["locked_one"]
+    assert answer.hygiene_due is False

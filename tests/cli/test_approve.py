@@ -47,7 +47,9 @@ def test_approve_by_somebody_who_is_no_owner_is_refused_where_the_settings_say_s
     before = snapshot(root)
     ran = run_here(capsys, "approve", NEW, cwd=root)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == f"mdmem: {NEW} is not approved: `{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n"
+    assert (
+        ran.err == f"mdmem: {NEW} is not approved: `{ADA}` is no owner of the wing `nav`; that is `navigation-team`\n"
+    )
     assert snapshot(root) == before
     ran = run_here(capsys, "approve", NEW, "--by", "navigation-team <nav@example.org>", cwd=root)
     assert (ran.code, "approved_by: navigation-team <nav@example.org>" in ran.out) == (0, True)
@@ -67,11 +69,11 @@ def test_second_draft_for_one_entry_is_refused_with_the_first_address(tmp_path: 
     assert run_here(capsys, "approve", NEW, cwd=root).code == 0
     before = snapshot(root)
     ran = run_here(capsys, "approve", "late", cwd=root)
-    assert (ran.code, ran.err) == (
-        4,
+    assert ran.code == 4
+    assert ran.err == (
         f"mdmem: {OLD} is superseded by {NEW} already; nav/architecture/late stays a draft: `mdmem supersede {NEW} "
         "--by nav/architecture/late --reason TEXT` puts it behind that one, `mdmem deprecate nav/architecture/late "
-        "--reason TEXT` gives it up\n",
+        "--reason TEXT` gives it up\n"
     )
     assert snapshot(root) == before
 

@@ -219,6 +219,9 @@ def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
         ("nav/gone/", "nav/habits/", 1, "there is no wing and no room `nav/gone/`"),
         ("nav/rules/gone", "nav/rules/x", 1, "there is no entry `nav/rules/gone`"),
         (OLD, "nav/rules/con", 2, "`con` is the name of a device"),
+        (OLD, "nav/entities", 2, "`nav/entities` may be a room; write `nav/entities/` to move into it"),
+        (OLD, "nav/habits", 2, "`nav/habits` may be a room; write `nav/habits/` to move into it, or `nav/nav/habits`"),
+        (OLD, "entities", 2, "`entities` may be a room; write `nav/entities/` to move into it, or `nav/rules/ent"),
     ],
 )  # fmt: skip
 def test_mv_refuses_in_one_sentence(old: str, new: str, code: int, said: str, tmp_path: Path, capsys: Capture) -> None:
@@ -348,3 +351,19 @@ def test_mv_keeps_line_ends_and_a_mark(tmp_path: Path, capsys: Capture) -> None:
     write(root, "nav/rules/crlf.md", content)
     run_here(capsys, "mv", OLD, NEW, cwd=root)
     assert text(root, "nav/rules/crlf") == content.replace(OLD, NEW)
+
+
+def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
+    commit_all(folder)
+    ran = run_here(capsys, "mv", OLD, NEW, cwd=folder)
+    assert ran.out == (f"changed nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved {OLD}.md → {NEW}.md\n")
+    assert ran.err == "commit these files together: some name a file that git does not have yet\n"
+
+
+def test_mv_names_of_a_list_only_what_it_replaced(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    write_entry(root, "nav/architecture/more", see=["nav/rules/near", OLD])
+    ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
+    assert f"changed nav/architecture/more.md\n  see: {OLD} → {NEW}\n" in ran.out

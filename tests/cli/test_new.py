@@ -329,7 +329,9 @@ def test_new_json_has_what_is_near(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Use two threads", "-b", "x", "--format", "json", cwd=folder)
     said = json.loads(ran.out)
-    assert [(one["path"], one["action"], one["from"]) for one in said["changed"]] == [(f"{ADDRESS}.md", "created", None)]
+    assert [(one["path"], one["action"], one["from"]) for one in said["changed"]] == [
+        (f"{ADDRESS}.md", "created", None)
+    ]
     near = {"address": "nav/architecture/threads", "type": "decision", "status": "active", "title": "Use two threads"}
     assert said["near"] == [near | {"similarity": 1.0}]
 
@@ -358,8 +360,8 @@ def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> No
     lines = (
         "text = path.read_text()",
         f"pathlib.Path({str(seen)!r}).write_text(text)",
-        "torn = text.replace('draft', 'darft') if 'draft\\n' in text else text.replace('status: darft', 'status: draft')",
-        "path.write_text(torn)",
+        "torn, whole = text.replace('draft', 'darft'), text.replace('status: darft', 'status: draft')",
+        "path.write_text(torn if 'draft\\n' in text else whole)",
     )
     code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, *lines))
     assert (code, (folder / f"memory/{ADDRESS}.md").exists()) == (0, True)

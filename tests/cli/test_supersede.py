@@ -35,7 +35,8 @@ def test_supersede_by_a_new_draft_leaves_the_old_entry_alone(tmp_path: Path, cap
     assert (root / f"{OLD}.md").read_bytes() == before
     assert (root / f"{FOUR}.md").read_text() == (
         "---\ntype: decision\nstatus: draft\ncreated_at: 2026-11-21\ntitle: Use four threads\n"
-        f"supersedes: [{OLD}]\nreason: {WHY}\n---\n\nNavigation uses four threads.\n\nRationale: it was measured again.\n"
+        f"supersedes: [{OLD}]\nreason: {WHY}\n---\n\n"
+        "Navigation uses four threads.\n\nRationale: it was measured again.\n"
     )
 
 
@@ -113,8 +114,7 @@ def test_supersede_commits_both_files_with_trailers(tmp_path: Path, capsys: Capt
     ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "-s", "active", "--commit", cwd=root)
     assert f"committed as {git(tmp_path, 'rev-parse', 'HEAD')[:10]}\n" in ran.out
     assert git(tmp_path, "log", "-1", "--format=%B").rstrip("\n") == (
-        f"Supersede {OLD} by {FOUR}\n\n{WHY}\n\n"
-        f"Mdmem-Entry: {OLD}\nMdmem-Entry: {FOUR}\nMdmem-Supersedes: {OLD}"
+        f"Supersede {OLD} by {FOUR}\n\n{WHY}\n\nMdmem-Entry: {OLD}\nMdmem-Entry: {FOUR}\nMdmem-Supersedes: {OLD}"
     )
     assert git(tmp_path, "show", "--name-status", "--format=", "HEAD").splitlines() == [
         f"M\tmemory/{OLD}.md",
@@ -127,7 +127,10 @@ def test_supersede_json_names_files_and_fields(tmp_path: Path, capsys: Capture) 
     root = two_entries(tmp_path)
     ran = run_here(capsys, "supersede", OLD, "--by", NEW, "-m", WHY, "--format", "json", cwd=root)
     said = json.loads(ran.out)
-    assert [(one["path"], one["action"]) for one in said["changed"]] == [(f"{NEW}.md", "changed"), (f"{OLD}.md", "changed")]
+    assert [(one["path"], one["action"]) for one in said["changed"]] == [
+        (f"{NEW}.md", "changed"),
+        (f"{OLD}.md", "changed"),
+    ]
     assert said["changed"][0]["fields"] == {
         "supersedes": {"before": None, "after": [OLD]},
         "reason": {"before": None, "after": WHY},

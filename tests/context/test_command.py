@@ -16,12 +16,13 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_text_groups_by_facet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "context", "two", "threads", "for", "navigation", cwd=memory(tmp_path / "repo"))
     assert ran.code == 0
-    assert ran.out.split("\n\n")[1:4] == [
+    assert [line for line in ran.out.splitlines() if line[:1] not in ("", " ")][1:] == [
         "Constraints (1)",
-        "[invariant] nav/rules/callbacks (project)\n  Callbacks do not block\n"
-        "    A callback must not block its executor.",
-        "    Rationale: the robot stops.\n  why: invariant of the scope",
+        "[invariant] nav/rules/callbacks (project)",
+        "Decisions (1)",
+        "[decision] nav/architecture/threads (project)",
     ]
+    assert "\n    Rationale: the robot stops.\n  why: invariant of the scope\n" in ran.out
 
 
 def test_json_is_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

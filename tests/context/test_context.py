@@ -11,6 +11,7 @@ from mdmem.access import Access, AccessDeniedError
 from mdmem.context.asked import Intent, Layer, read_asked
 from mdmem.facets import Facet
 from mdmem.state.audit import read_audit
+
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
 
 
@@ -305,6 +306,16 @@ def test_audit_that_fails_is_a_remark(tmp_path: Path) -> None:
     assert len(pack.remarks) == 1
     assert "not in the audit log" in pack.remarks[0]
     assert pack.total_items > 2
+
+
+def test_file_that_goes_away_meanwhile_is_not_given_as_an_empty_one(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    found = workspace(root)
+    assert "app/architecture/pool-size" in found.catalog.entries
+    (root / "app/architecture/pool-size.md").unlink()
+    pack = found.compile_context(read_asked({"goal": "the pool"}))
+    assert "app/architecture/pool-size" not in ids(pack)
+    assert all(item.content for item in pack.items)
 
 
 def test_reading_changes_no_byte_of_the_memory(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.hygiene.likeness import Near, Shelf, alike, numbered
+from mdmem.hygiene.likeness import Near, Text, alike, near_ones, numbered
 from mdmem.similarity import jaccard
 
 TEXTS = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=8).map(frozenset), max_size=12)
@@ -37,12 +38,43 @@ def test_groups_are_those_of_every_pair(sets: list[frozenset[str]], above: float
 
 @given(TEXTS, SHARES)
 def test_near_ones_are_those_of_every_pair(sets: list[frozenset[str]], share: float) -> None:
-    texts = numbered(said(sets))
     words = dict(said(sets))
-    shelf = Shelf(texts, share)
-    for text in texts:
-        wanted = {name for name, others in words.items() if others and jaccard(words[text.name], others) >= share}
-        assert {near.name for near in shelf.near(text)} == wanted
+    among = frozenset(name for name in words if int(name[1:]) % 2)
+    found = near_ones(numbered(said(sets)), among, share=share)
+    for name in words.keys() - among:
+        wanted = {other for other in among if words[other] and jaccard(words[name], words[other]) >= share}
+        assert {near.name for near in found.get(name, [])} == wanted
+    assert not found.keys() & among
+
+
+def test_near_ones_come_the_nearest_first() -> None:
+    texts = numbered([("a", frozenset("abcdefg")), ("b", frozenset("abcdefgh")), ("c", frozenset("abcdefgh"))])
+    assert near_ones(texts, {"a", "b"}, share=0.8) == {"c": [Near("b", 1.0), Near("a", 0.875)]}
+
+
+@given(st.randoms(use_true_random=False), st.sampled_from([0.86, 0.9]))
+def test_long_texts_that_are_near_are_found(random: Random, share: float) -> None:
+    first = frozenset(f"w{number}" for number in range(random.randint(20, 400)))
+    gone = random.sample(sorted(first), random.randint(0, len(first) // 10))
+    more = frozenset(f"x{number}" for number in range(random.randint(0, len(first) // 12)))
+    texts: Said = [("one", first), ("other", (first - set(gone)) | more)]
+    assert alike(numbered(texts), above=share) == groups_by_every_pair(texts, share)
+
+
+def test_texts_of_one_subject_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(7)
+    common, rare = [f"c{number}" for number in range(60)], [f"r{number}" for number in range(5000)]
+    texts = [(f"t{number}", frozenset([*random.sample(common, 30), *random.sample(rare, 60)])) for number in range(400)]
+    looked_at: list[str] = []
+    real = Text.may_share
+
+    def counted(self: Text, other: Text, share: float) -> bool:
+        looked_at.append(other.name)
+        return real(self, other, share)
+
+    monkeypatch.setattr(Text, "may_share", counted)
+    assert alike(numbered(texts), above=0.9) == []
+    assert len(looked_at) < len(texts)
 
 
 def test_groups_need_more_than_the_share() -> None:
@@ -58,10 +90,3 @@ def test_chain_of_pairs_is_one_group() -> None:
 
 def test_text_without_words_is_like_none() -> None:
     assert alike(numbered([("one", frozenset()), ("two", frozenset())]), above=0.5) == []
-
-
-def test_nearest_comes_first() -> None:
-    others = numbered([("half", frozenset("abef")), ("same", frozenset("abcd")), ("most", frozenset("abcde"))])
-    shelf = Shelf((text for text in others if text.name != "same"), 0.3)
-    same = next(text for text in others if text.name == "same")
-    assert shelf.near(same) == [Near("most", pytest.approx(0.8)), Near("half", pytest.approx(1 / 3))]

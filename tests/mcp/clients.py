@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,17 @@ def server_over(
     root: Path | Workspace | Provider, *, profile: str | None = "all", access: Access = EVERYTHING
 ) -> MemoryServer:
     """Return the server over a root, its full text never kept."""
-    opened = open_root(root) if isinstance(root, Path) else root
+    opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
     return build_server(provider, profile=profile, access=lambda: access)
+
+
+def opened_apart(root: Path) -> Workspace:
+    """Return the workspace of a root, whose caller's own memory lies beside it, not in the user's data folder."""
+    opened = open_root(root)
+    apart = replace(opened, environment={**opened.environment, "XDG_DATA_HOME": str(root.parent / "data")})
+    vars(apart)["index"] = opened.index
+    return apart
 
 
 def with_client(server: Any, work: Callable[[Client], Awaitable[Any]], *, mode: str = "auto", **options: Any) -> Any:
@@ -71,6 +80,7 @@ def error(result: CallToolResult) -> str:
 
 def process(cwd: Path, *arguments: str, **variables: str) -> StdioServerParameters:
     """Return what starts the server as a process of its own."""
+    said = environment(XDG_DATA_HOME=str(cwd.parent / "data"), **variables)
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=environment(**variables)
+        command=sys.executable, args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=said
     )

@@ -78,7 +78,15 @@ def start(folder: Path, *arguments: str, limits: str = "") -> subprocess.Popen[b
     changed = f"from mdmem.mcp.limits import HttpLimits as L; L.__init__.__kwdefaults__.update({limits})"
     stated = (*arguments,) or ("127.0.0.1:0",)
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
-    command = [sys.executable, *(("-c", run) if limits else ("-m", "mdmem")), "mcp", "--profile", "all", "--http", *stated]
+    command = [
+        sys.executable,
+        *(("-c", run) if limits else ("-m", "mdmem")),
+        "mcp",
+        "--profile",
+        "all",
+        "--http",
+        *stated,
+    ]
     return subprocess.Popen(command, cwd=folder, env=environment(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 
 

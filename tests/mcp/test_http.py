@@ -219,7 +219,9 @@ def _refused(root: Path, *arguments: str) -> tuple[int, str]:
 def test_address_of_the_network_is_refused_without_a_token(tmp_path: Path) -> None:
     code, said = _refused(two_wings(tmp_path), "0.0.0.0:0")
     assert code == 2
-    assert "without a token anybody who reaches 0.0.0.0 would read; `mdmem token add NAME --wing WING` makes one" in said
+    assert (
+        "without a token anybody who reaches 0.0.0.0 would read; `mdmem token add NAME --wing WING` makes one" in said
+    )
 
 
 def test_address_of_the_network_is_served_with_a_token(tmp_path: Path) -> None:
@@ -236,7 +238,7 @@ def test_odd_address_is_refused(tmp_path: Path, address: str) -> None:
     from mdmem.errors import UsageError
     from mdmem.mcp.http import read_address
 
-    with pytest.raises(UsageError, match="is no address; write HOST:PORT, such as 127.0.0.1:8077"):
+    with pytest.raises(UsageError, match="is no address; write HOST:PORT, such as"):
         read_address(address)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from builders import make_root, memory, open_root, write, write_entry
-from clients import ERAS, call, error, facts, server_over, text, with_client
+from clients import ERAS, call, error, facts, opened_apart, server_over, text, with_client
 from mcp import Client
 
 from mdmem.access import Access
@@ -19,6 +19,7 @@ from mdmem.mcp import server as served
 from mdmem.mcp.opening import OpenedProvider, Provider
 from mdmem.mcp.server import build_server
 from mdmem.mcp.table import PROFILES, TOOLS
+from mdmem.state.audit import read_audit
 
 
 @pytest.fixture
@@ -159,6 +160,39 @@ def test_a_saving_tool_answers_with_a_result_when_its_arguments_do_not_fit(root:
     assert answer.structured_content["message"] in text(answer).replace('\\"', '"')
 
 
+def test_remember_without_a_project_is_read_by_the_caller_s_context_alone(root: Path) -> None:
+    server = server_over(root)
+    kept = facts(call(server, "remember", title="Gyroscope", content="The gyroscope drifts.", kind="claim"))
+    assert kept["success"]
+    assert "The gyroscope drifts." in text(call(server, "context", goal="mend the gyroscope"))
+    assert facts(call(server, "search", query="gyroscope"))["total"] == 0
+
+
+def test_context_is_compiled_and_audited(root: Path) -> None:
+    found = facts(call(server_over(root), "context", goal="use threads", limit="500", project="nav"))
+    assert "nav/rules/callbacks" in {item["id"] for section in found["sections"] for item in section["items"]}
+    assert [line["verb"] for line in read_audit(open_root(root).state_folder)] == ["context"]
+
+
+def test_context_of_a_project_that_the_caller_may_not_read_is_denied(root: Path) -> None:
+    write_entry(root, "arm/rules/secret", "About the gyroscope.\n", type="note")
+    server = server_over(root, access=Access.to_wings(["nav"]))
+    assert error(call(server, "context", goal="x", project="arm")) == "context: Project access denied: arm"
+
+
+def test_synthesis_plan_gives_sections_with_sources(root: Path) -> None:
+    found = facts(call(server_over(root), "synthesis_plan", goal="document the threads", required_sections="Threads"))
+    assert "Threads" in {section["title"] for section in found["sections"]}
+    assert found["verification"]["status"] in ("pending", "gaps", "pass")
+
+
+def test_hygiene_and_the_standing_of_writes_answer_in_their_shapes(root: Path) -> None:
+    server = server_over(root)
+    assert facts(call(server, "run_hygiene", project_id="nav"))["duplicates_found"] == 0
+    assert facts(call(server, "get_save_status", project_id="nav"))["count"] == 0
+    assert facts(call(server, "memory_surface", query="threads"))["total_found"] == 1
+
+
 def test_an_unknown_parameter_is_an_error_with_the_nearest(root: Path) -> None:
     said = error(call(server_over(root), "search", query="x", limits=3))
     assert said == 'search: there is no parameter "limits"; did you mean `limit`'
@@ -247,7 +281,7 @@ class _Slow(OpenedProvider):
     """Opens no workspace in time, so often."""
 
     def __init__(self, root: Path, times: int) -> None:
-        super().__init__(open_root(root))
+        super().__init__(opened_apart(root))
         self.times, self.asked = times, 0
 
     def workspace(self, *access: Any) -> Any:
@@ -269,7 +303,7 @@ class _Failing(OpenedProvider):
     """Fails at every call of a tool."""
 
     def __init__(self, root: Path, fault: Exception) -> None:
-        super().__init__(open_root(root))
+        super().__init__(opened_apart(root))
         self.fault = fault
 
     def workspace(self, *access: Any) -> Any:

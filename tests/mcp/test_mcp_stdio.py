@@ -101,11 +101,13 @@ def test_the_process_ends_with_its_input_within_two_seconds(repository: Path) ->
 
 
 def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) -> None:
-    asked = line("tools/call", 2, name="search", arguments={"query": "threads"})
     with running(repository) as server:
-        out, _ = server.communicate(line("initialize", **_HELLO) + line("notifications/initialized", None) + asked, 20)
-    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
-    assert answers[2]["result"]["structuredContent"]["total"] == 1
+        hello(server)
+        send(server, line("tools/call", 2, name="search", arguments={"query": "threads"}))
+        received(server)
+        asked = line("tools/call", 3, name="search", arguments={"query": "threads"})
+        out, _ = server.communicate(asked, timeout=10)
+    assert json.loads(out)["result"]["structuredContent"]["total"] == 1
 
 
 def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:

@@ -174,7 +174,7 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
         ({"title": "x"}, "`remember.content` is missing; write a text"),
         ({"title": "x", "content": "a\x1bb"}, "`remember.content` holds the character U+001B"),
         ({"title": "x", "content": "y", "kind": "decison"}, "`remember.kind` must be one of"),
-        ({"title": "x", "content": "y", "metadata": [1]}, "`remember.metadata` must be a JSON object, found `[1]`"),
+        ({"title": "x", "content": "y", "metadata": [1]}, "`remember.metadata` must be a JSON object, found a list"),
         ({"title": "x", "content": "y", "project": "zoo"}, "there is no wing for the project `zoo` yet"),
         ({"title": "x", "content": "y", "project": "lib"}, "`lib` is a shared wing"),
         ({"title": "x", "content": "y", "wing": "app"}, "`remember` has no field `wing`"),
@@ -192,7 +192,7 @@ def test_refusal_is_a_sentence_and_writes_nothing(tmp_path: Path, stated: dict[s
 
 def test_secret_is_refused(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    key = "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEow\n"
+    key = "The key is AKIA" + "IOSFODNN7EXAMPLA."
     result = kept(root, title="Key", content=key, project="app")
     assert not result.success
     assert result.message.startswith("nothing was written: ")

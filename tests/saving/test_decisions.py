@@ -183,7 +183,7 @@ def test_review_is_forgotten_when_the_decision_is_saved(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from([None, 0.0, 0.2, 0.5, 0.9, 1.0]), min_size=1, max_size=5))
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_review_passes_exactly_below_every_confidence_before(stated: list[float | None]) -> None:
     with TemporaryDirectory() as folder:
         root = project(Path(folder))

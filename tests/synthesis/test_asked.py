@@ -1,0 +1,72 @@
+"""What is asked of a synthesis plan, and which sections that gives."""
+
+import pytest
+
+from mdmem.errors import UsageError
+from mdmem.synthesis.asked import Depth, OutputType, SynthesisAsked, Wanted, read_asked
+from mdmem.synthesis.outlines import default_titles, headings_for
+
+
+def titles(**stated: object) -> list[str]:
+    """Return the titles of the sections of a plan."""
+    return [heading.title for heading in headings_for(read_asked({"goal": "x", **stated}))[0]]
+
+
+def test_only_the_goal_is_needed() -> None:
+    assert read_asked({"goal": "x", "audience": None}) == SynthesisAsked(goal="x")
+    assert SynthesisAsked(goal="x").size == 6
+
+
+def test_required_section_may_say_its_prompt() -> None:
+    asked = read_asked({"goal": "x", "required_sections": ["Costs::what it costs", "Law", "::only a prompt", " "]})
+    assert asked.required_sections == (Wanted("Costs", "what it costs"), Wanted("Law"), Wanted("only a prompt"))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "`goal` is missing; write a text"),
+        ({"goal": "x", "output_type": "raport"}, "`output_type` has no value `raport`; did you mean `report`?"),
+        ({"goal": "x", "depth": "standart"}, "`depth` has no value `standart`; did you mean `standard`?"),
+        ({"goal": "x", "max_sections": "few"}, "`max_sections` must be a whole number"),
+        ({"goal": "x", "entity_ids": 3}, "`entity_ids` must be a list of texts, found `3`"),
+        ({"goal": "x", "decision_ids": [3]}, "`decision_ids[0]` must be a text, found `3`"),
+        ({"goal": "x", "sections": 3}, "`synthesis_plan` has no argument `sections`"),
+    ],
+)
+def test_value_that_does_not_fit_is_named(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_asked(given)
+    assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("kind", list(OutputType))
+def test_deeper_text_has_more_sections(kind: OutputType) -> None:
+    brief, standard, deep = (default_titles(kind, depth) for depth in Depth)
+    assert 0 < len(brief) < len(standard) <= len(deep)
+
+
+def test_kinds_of_text_have_their_own_sections() -> None:
+    assert len({default_titles(kind, Depth.STANDARD) for kind in OutputType}) == len(OutputType)
+
+
+def test_required_sections_outlive_the_limit() -> None:
+    asked = read_asked({"goal": "x", "depth": "deep", "max_sections": 3, "required_sections": ["Law", "pitfalls"]})
+    taken, left = headings_for(asked)
+    assert [heading.title for heading in taken] == ["Overview", "Pitfalls", "Law"]
+    assert [heading.is_required for heading in taken] == [False, True, True]
+    assert left == ("Rules", "Design", "How to", "Verification", "Open work", "History")
+
+
+def test_required_section_of_the_outline_comes_at_any_depth() -> None:
+    assert "History" in titles(depth="brief", required_sections=["History"])
+
+
+@pytest.mark.parametrize(("most", "size"), [(-1, 1), (0, 1), (2, 2), (500, 3)])
+def test_number_of_sections_is_clamped(most: int, size: int) -> None:
+    assert len(titles(depth="brief", max_sections=most)) == size
+
+
+def test_custom_text_has_the_sections_that_are_required_alone() -> None:
+    assert titles(output_type="custom", required_sections=["Law", "Costs"]) == ["Law", "Costs"]
+    assert titles(output_type="custom") == ["Summary", "What is known", "What is open"]
