@@ -16,16 +16,16 @@ def run_at_once(work: Callable[..., Any], *arguments: Any, count: int = 8) -> li
     ]
     for process in processes:
         process.start()
-    found = [results.get(timeout=60) for _ in processes]
+    found = [results.get(timeout=300) for _ in processes]
     for process in processes:
-        process.join(timeout=60)
+        process.join(timeout=300)
     results.close()
     results.join_thread()
     return found
 
 
 def _begin(barrier: Any, results: Any, work: Callable[..., Any], number: int, arguments: tuple[Any, ...]) -> None:
-    barrier.wait(60)
+    barrier.wait(300)
     try:
         results.put(work(number, *arguments))
     except Exception as error:  # noqa: BLE001  # the test sees what went wrong in another process

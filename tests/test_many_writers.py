@@ -45,7 +45,7 @@ def create_many(number: int, root: str, commit: bool) -> list[str]:
 
 def save_many(number: int, root: str, writes: int, wait: float | None) -> list[str]:
     """Write as agents do and return what was answered; `wait` makes them impatient."""
-    agent = Saves(open_root(Path(root)), wait=30.0 if wait is None else wait)
+    agent = Saves(open_root(Path(root)), wait=300.0 if wait is None else wait)
     return [agent.save_decision(decision(title_of(number, turn)), "nav").status.value for turn in range(writes)]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from mdmem.checks.engine import first_sentences, get_check
 from mdmem.checks.registry import CODES, FAMILIES
+from mdmem.facets import facet_table
 from mdmem.settings.parse import KEYS
 
 TOP = Path(__file__).parents[1]
@@ -101,6 +102,10 @@ def check_table() -> str:
 def test_table_of_checks_equals_the_registry() -> None:
     shown = README.split("<!-- checks -->\n")[1].split("\n<!-- /checks -->")[0]
     assert shown == check_table()
+
+
+def test_table_of_facets_equals_the_rows() -> None:
+    assert README.split("<!-- facets -->\n")[1].split("\n<!-- /facets -->")[0] == facet_table()
 
 
 def test_table_of_settings_names_every_key() -> None:

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import SettingsError
 
@@ -28,6 +29,7 @@ class Provider:
         self._root, self._environment, self.cwd, self._today = root, environment, cwd, today
         self._turn = threading.Lock()
         self._first: Workspace | None = None
+        self._parsed: tuple[bytes, Settings] | None = None
 
     @property
     def is_named(self) -> bool:
@@ -42,13 +44,25 @@ class Provider:
         return fresh
 
     def settings(self) -> Settings:
-        """Return the settings as they are now, so far as they can be read; raises what `workspace` raises."""
-        try:
-            return self.workspace().settings
-        except SettingsError as error:
-            from mdmem.settings import Settings
+        """Return the settings as they are now, so far as they can be read; raises what `workspace` raises, and OSError.
 
-            return error.readable if isinstance(error.readable, Settings) else Settings()
+        Only their own file is read: these are the server's, and every call asks for them.
+        """
+        from mdmem.settings import Settings, parse_settings
+
+        content = self._settings_bytes()
+        if self._parsed is None or self._parsed[0] != content:
+            try:
+                self._parsed = (content, parse_settings(content))
+            except SettingsError as error:
+                self._parsed = (content, error.readable if isinstance(error.readable, Settings) else Settings())
+        return self._parsed[1]
+
+    def _settings_bytes(self) -> bytes:
+        try:
+            return (self._opened().location.root / SETTINGS_NAME).read_bytes()
+        except FileNotFoundError:
+            return b""
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
@@ -63,11 +77,11 @@ class Provider:
             return self._first
 
     def _open(self) -> Workspace:
+        from mdmem.mcp.sharing import ServedWorkspace
         from mdmem.workspace.location import locate
-        from mdmem.workspace.workspace import Workspace
 
         location = locate(self._root, self._environment, self.cwd)
-        return Workspace(location=location, environment=self._environment, cwd=self.cwd, today=self._today())
+        return ServedWorkspace(location=location, environment=self._environment, cwd=self.cwd, today=self._today())
 
 
 class OpenedProvider(Provider):

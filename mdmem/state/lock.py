@@ -53,7 +53,8 @@ def _wait_for(handle: int, wait: float) -> None:
                 message = f"another process has been writing for {wait:.0f} s; try again when it is done"
                 raise BusyError(message) from error
         time.sleep(pause)
-        pause = min(pause * 2, 0.05)
+        # Who lets go and comes back at once must not find all others asleep: a write takes no less than this.
+        pause = min(pause * 2, 0.008)
 
 
 def try_lock(path: Path) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Self
 
 import pytest
 from builders import open_root
@@ -11,8 +12,9 @@ from retrieval.builders import make_wings, put
 
 from mdmem.index.whoosh_index import WhooshIndex
 from mdmem.retrieval.bundle import RetrievalStatus
+from mdmem.tree import Tree
 from mdmem.workspace.bundling import retrieve_context
-from mdmem.workspace.deadline import OverdueError, within
+from mdmem.workspace.deadline import OverdueError, TimedTree, within
 from mdmem.workspace.workspace import Workspace
 
 
@@ -89,3 +91,22 @@ def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> N
         after = indexed(root, tmp_path / f"index-{every}")
         answer = after.retrieve_context(project_id="app", topic="tokens")
         assert (answer.status, len(answer.items)) == (RetrievalStatus.SUCCEEDED, 4)
+
+
+def test_a_second_attempt_lists_the_files_anew(tmp_path: Path) -> None:
+    opened = open_root(make_wings(tmp_path))
+    trees: list[Tree] = []
+
+    class Listening(Workspace):
+        """A workspace that keeps the trees it is asked to read."""
+
+        def over(self, tree: Tree) -> Self:
+            assert isinstance(tree, TimedTree)
+            trees.append(tree.tree)
+            return super().over(tree)
+
+    listening = Listening(opened.location, opened.environment, opened.cwd, opened.today)
+    retrieve_context(listening, project_id="app", clock=ticking(1))
+
+    assert len(trees) == 2
+    assert trees[0] is not trees[1]

@@ -353,3 +353,19 @@ def test_a_wing_named_like_the_id_of_another_is_not_mixed_up(tmp_path: Path) -> 
 
     assert ids(bundle(root, "site").items) == ["app/r/one"]
     assert ids(bundle(root, "app").items) == ["web/r/two"]
+
+
+def test_a_head_of_another_type_comes_for_the_category_of_what_it_replaced(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
+    put(root, "app/r/new", "Coffee", "Grind.\n", type="pattern", supersedes="app/r/old")
+
+    assert ids(bundle(root, topic="tea", categories=["Decision"]).items) == ["app/r/new"]
+
+
+def test_a_chain_that_leads_out_of_the_shared_wings_is_followed(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
+    put(root, "app/r/new", "Coffee", "Grind.\n", supersedes="lib/r/old")
+
+    assert ids(bundle(root, scope="global", topic="tea").items) == ["app/r/new"]
