@@ -36,6 +36,7 @@ LAYERS = {
     "mdmem.tree": 2,
     "mdmem.document": 2,
     "mdmem.choices": 2,
+    "mdmem.clientfile": 2,
     "mdmem.facets": 2,
     "mdmem.lineage": 2,
     "mdmem.overlap": 2,

@@ -10,17 +10,25 @@ from mdmem.cli.common import Globals, global_options, print_text
 
 
 @click.command("init")
-@click.argument("folder", metavar="[DIR]", default="memory")
+@click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--wing", "-w", help="The first wing; without it the repository's name.")
 @click.option("--no-hook", is_flag=True, help="Leave git's hooks alone.")
+@click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    type=click.Choice(["claude-code", "cursor", "vscode", "codex", "generic"]),
+    help="Add the MCP server to this client's configuration of the project; repeatable.",
+)
 @global_options
-def command(given: Globals, folder: str, wing: str | None, *, no_hook: bool) -> int:
+def command(given: Globals, folder: str | None, wing: str | None, *, no_hook: bool, clients: tuple[str, ...]) -> int:
     """Start a memory in DIR (`memory`): settings, a first wing, the hook, a line in AGENTS.md.
 
-    What exists is never changed; what could not be done is said, with the lines to add.
+    What exists is never changed; what could not be done is said, with the lines to add. With --client the server
+    `mdmem mcp` is added to the client's file, and AGENTS.md names its tools, both without a change to the rest.
     """
     from mdmem.workspace.founding import found
 
-    for step in found(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook):
+    for step in found(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook, clients=clients):
         print_text(step)
     return 0

@@ -27,8 +27,11 @@ log = logging.getLogger("mdmem.mcp")
 
 _Result = TypeVar("_Result")
 _TRIES = 2
-# Threads that a time limit gave up on go on until they are done; so many calls are worked on at once.
-THREADS = 16
+# So many calls are worked on at once: Python runs one thread at a time, and more of them would only pass each other's
+# time limits. Who writes may wait for a lock, and holds up nobody who reads.
+_AT_ONCE = 4
+# With those that a time limit gave up on, which go on to their next file.
+_THREADS = 64
 FAILED, TIMED_OUT = "failed", "timed_out"
 
 
@@ -55,17 +58,17 @@ class Calls:
     def __init__(self, provider: Provider) -> None:
         """Take what opens the workspaces."""
         self._provider = provider
-        self._threads = anyio.CapacityLimiter(THREADS)
-        self.running = 0
+        self._threads = anyio.CapacityLimiter(_THREADS)
+        self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
     async def call(self, tool: Tool, given: Mapping[str, Any], access: Access) -> Page:
         """Return the page that a call asks for; raises RefusedError for whatever goes wrong."""
-        self.running += 1
         try:
             arguments = read_arguments(tool, given)
             cursor = arguments.pop("cursor", None)
             limits = await self.in_thread(self._limits)
-            facts = await self._answer(tool, arguments, access, limits)
+            async with self._writers if tool.writes else self._readers:
+                facts = await self._answer(tool, arguments, access, limits)
             return await self.in_thread(partial(_page, tool, arguments, facts, cursor, limits))
         except MdmemError as error:
             raise _refused(tool, str(error)) from error
@@ -75,8 +78,6 @@ class Calls:
             log.exception("%s failed", tool.name)
             fault = type(error).__name__
             raise _refused(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it") from error
-        finally:
-            self.running -= 1
 
     async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
         """Return a tool's facts; one that reads falls back where its files cannot be read, or not in time."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mdmem.document.writing import scalar
-from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
+from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.gitrepo import Repository, find_repository, setting
 from mdmem.settings import parse_settings
 from mdmem.state import write_new
 from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.agents_file import tell_agents
+from mdmem.workspace.clients import CLIENTS, join_client
 from mdmem.workspace.frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.workspace.hooking import Hook, HookState, advice, find_hooks, put
+from mdmem.workspace.location import SeveralRootsError, locate
 
 _AGENTS_LINE = """\
 Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
@@ -22,11 +25,14 @@ Propose what you learned with `mdmem new`; people approve it.
 """
 
 
-def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[str]:
+def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients: Sequence[str] = ()) -> Iterator[str]:
     """Write what is missing and yield one sentence a step; nothing that exists is changed.
 
-    Raises UsageError for a wing's name that is none.
+    The configuration of each client named gets the server, and AGENTS.md the lines that name its tools, both at the
+    end of what is there. Without `folder` that is done for the memory that is found, if there is one. Raises UsageError
+    for a wing's name that is none.
     """
+    folder = folder or (_found_here(cwd) if clients else None) or "memory"
     root = (cwd / folder).resolve()
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
@@ -35,7 +41,10 @@ def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[s
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     yield _write(root / SETTINGS_NAME, f'default_wing = "{name}"\n', base)
     yield _write(root / name / "README.md", _manifest(name, repository), base)
-    yield _write(base / "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
+    if clients:
+        yield from _join(clients, root, base)
+    else:
+        yield _write(base / "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
@@ -43,6 +52,36 @@ def found(cwd: Path, folder: str, *, wing: str | None, hook: bool) -> Iterator[s
     # Outside git nothing but the folders above is searched for a root.
     where = "" if repository is not None else f" --root {shlex.quote(folder)}"
     yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
+
+
+def _found_here(cwd: Path) -> str | None:
+    """Return the memory that a server started here finds, None where there is none; raises SeveralRootsError."""
+    try:
+        return str(locate(None, {}, cwd).root)
+    except RootNotFoundError:
+        return None
+
+
+def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
+    """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
+    if not root.is_relative_to(base.resolve()):
+        yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
+        return
+    under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
+    try:
+        is_found = _found_here(base) == str(root)
+    except SeveralRootsError:
+        is_found = False
+    for name in dict.fromkeys(clients):
+        yield from join_client(CLIENTS[name], base, under=under, is_found=is_found)
+    yield from tell_agents(base, profile=_profile(root), is_claude="claude-code" in clients)
+
+
+def _profile(root: Path) -> str:
+    try:
+        return parse_settings((root / SETTINGS_NAME).read_bytes()).profile.value
+    except (OSError, SettingsError):
+        return "core"
 
 
 def _repository(root: Path) -> Repository | None:

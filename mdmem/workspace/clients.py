@@ -1,0 +1,149 @@
+"""The server in the project configuration of agents' clients, so that everybody on the team has it.
+
+Where each client looks, and in which form, as their makers documented it in November 2026:
+Claude Code  https://code.claude.com/docs/en/mcp  (`.mcp.json` in the project's root, `mcpServers`)
+Cursor       https://cursor.com/docs/mcp  (`.cursor/mcp.json`, `mcpServers`; `${workspaceFolder}` in arguments)
+VS Code      https://code.visualstudio.com/docs/agents/reference/mcp-configuration  (`.vscode/mcp.json`, `servers`, with
+             comments; `type` is needed; started in the workspace's folder)
+Codex        https://developers.openai.com/codex/mcp  (`.codex/config.toml` of a trusted project, `[mcp_servers.NAME]`)
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mdmem.clientfile import Grown, MisfitError, grow_json, grow_toml
+from mdmem.errors import EnvironmentFaultError
+from mdmem.state import write_new, write_whole
+
+SERVER = "mdmem"
+_Grow = Callable[[bytes, str, str, Mapping[str, Any]], Grown]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One client: its file from the project's top, the name of the object that holds the servers, and what is special.
+
+    `top` is how an argument names the project's top, where the client may start the server elsewhere; `remark` is what
+    a person has to know.
+    """
+
+    name: str
+    path: str
+    holder: str = "mcpServers"
+    top: str | None = None
+    remark: str | None = None
+
+    @property
+    def is_toml(self) -> bool:
+        """Say whether the file is TOML; the others are JSON."""
+        return self.path.endswith(".toml")
+
+    def server(self, root: str | None) -> dict[str, Any]:
+        """Return what starts the server; `root` is the memory from the top where the server cannot find it itself."""
+        named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
+        arguments = ["mcp"] if named is None else ["mcp", "--root", named]
+        started = {"command": "mdmem", "args": arguments}
+        return started if self.is_toml else {"type": "stdio", **started}
+
+    def piece(self, root: str | None) -> str:
+        """Return the server as a whole file would hold it, for a person to add."""
+        grow: _Grow = grow_toml if self.is_toml else grow_json
+        return (grow(b"", self.holder, SERVER, self.server(root)).content or b"").decode()
+
+
+CLIENTS: Mapping[str, Client] = {
+    one.name: one
+    for one in (
+        Client(name="claude-code", path=".mcp.json", remark="Claude Code asks once whether you trust it"),
+        # Where Cursor starts a server is not documented, so the memory is named from the folder that it puts in.
+        Client(name="cursor", path=".cursor/mcp.json", top="${workspaceFolder}"),
+        Client(name="vscode", path=".vscode/mcp.json", holder="servers"),
+        Client(
+            name="codex",
+            path=".codex/config.toml",
+            holder="mcp_servers",
+            remark="Codex reads it in a project that you trust",
+        ),
+        Client(name="generic", path=".mcp.json"),
+    )
+}
+
+
+def join_client(client: Client, base: Path, *, under: str, is_found: bool) -> Iterator[str]:
+    """Add the server to a client's file below `base` and yield what was done; what cannot be added is said.
+
+    `under` is the memory's path from `base`, empty for `base` itself; `is_found` says that the server finds it from
+    there unaided. Nothing else in the file is changed, and a server of that name is left as it is.
+    """
+    root = under if client.top is not None else None if is_found else under or "."
+    try:
+        yield _grown(client, base, client.server(root))
+    except MisfitError as error:
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(root)}".rstrip()
+    if client.remark is not None:
+        yield client.remark
+
+
+def _grown(client: Client, base: Path, server: Mapping[str, Any]) -> str:
+    """Write the file and return what was done; raises MisfitError where that would change more than it should."""
+    path = base / client.path
+    grow: _Grow = grow_toml if client.is_toml else grow_json
+    before = content_to_grow(path, base)
+    grown = grow(before or b"", client.holder, SERVER, server).content
+    if grown is None:
+        return f"{client.path} has a server `{SERVER}` already and stays as it is"
+    put(path, grown, is_new=before is None)
+    return f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
+
+
+def content_to_grow(path: Path, base: Path) -> bytes | None:
+    """Return the content of a file that may be added to, None for one that is not there.
+
+    Raises MisfitError for what is no file of the project, or not the user's to write.
+    """
+    target = path.resolve()
+    if not target.is_relative_to(base.resolve()):
+        raise MisfitError(f"it is a link that leads out of the project, to {_shown_target(path)}")
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise MisfitError("it is a link to what is not there") from None
+        return None
+    except OSError as error:
+        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+    if not stat.S_ISREG(mode):
+        raise MisfitError("it is no file")
+    if not mode & stat.S_IWUSR:
+        raise MisfitError("it is read-only")
+    try:
+        return target.read_bytes()
+    except OSError as error:
+        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+
+
+def put(path: Path, content: bytes, *, is_new: bool) -> None:
+    """Write a file of the project, through a link to where it really is; raises EnvironmentFaultError."""
+    target = path.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if is_new:
+            write_new(target, content)
+        else:
+            write_whole(target, content)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
+
+
+def _shown_target(path: Path) -> str:
+    linked = next(one for one in (path, *path.parents) if one.is_symlink())
+    return str(linked.readlink())
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
