@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Protocol
@@ -99,6 +99,12 @@ class Case:
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
+
+    def knowing(self, changes: Changes) -> Case:
+        """Return the same case with what the change did, where that was found out without reading every file."""
+        other = replace(self)
+        vars(other)["changes"] = changes
+        return other
 
     def loaded(self, code: str) -> Iterator[Finding]:
         """Yield what loading, or putting the case together, found under one code."""

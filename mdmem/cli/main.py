@@ -33,11 +33,13 @@ COMMANDS = {
     "edit": ("edit", "Change an entry in the editor."),
     "why": ("why", "Show how an entry came to bind or was replaced."),
     "check": ("check", "Check every file and every link of the memory."),
+    "diff": ("diff", "Show what a change does to what is believed, and what merging it would do."),
     "hygiene": ("hygiene", "Show what needs maintenance: duplicates, what is old, what the code has outgrown."),
     "index": ("index", "Bring the full-text index up to date, or build it anew."),
     "pending": ("pending", "List the writes that failed on the way; try them again, or give one up."),
     "token": ("token", "Get a one-time token for a write to a shared wing."),
     "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),
+    "merge-driver": ("merge_driver", "Merge an entry for git, key by key; `hooks install` sets it up."),
     "mcp": ("mcp", "Serve the memory to agents over the Model Context Protocol."),
 }
 

@@ -1,4 +1,4 @@
-"""The configuration files of agents' clients: read with their comments, and grown by one piece without a change else."""
+"""The configuration files of agents' clients: read with their comments, and grown by one server and nothing else."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _read(memory: Memory, chosen: Sequence[Candidate]) -> Iterator[tuple[Key, tu
         if document.fields is None:
             raise GoneError(f"{document.path} went away while it was read; ask again")
         stated = document.fields.get(METADATA)
-        yield (memory.is_private, address), (document.body, stated)
+        yield (memory.is_private, address), (memory.catalog.shown_body(document), stated)
 
 
 def _sections(items: Sequence[Item], asked: ContextAsked) -> Iterator[Section]:

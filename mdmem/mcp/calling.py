@@ -153,6 +153,12 @@ def _page(tool: Tool, arguments: Mapping[str, Any], facts: Facts, cursor: str | 
 _WHOLE = 40_000
 
 
+# What the verbs say to whoever types a command.
+_WORDS = (("name one with --wing", "name one as `wing` or `project`"),)
+
+
 def _refused(tool: Tool, said: str) -> RefusedError:
+    for typed, called in _WORDS:
+        said = said.replace(typed, called)
     sentence = said if said.startswith(tool.name) else f"{tool.name}: {said}"
     return RefusedError(sentence, None if tool.refuse is None else page_of(tool.refuse(sentence), limit=_WHOLE))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TYPES = ("invariant", "decision", "pattern", "note")
 
+# Entries that one call shows.
+_MANY = 200
 _FILTERS = (
     Parameter(name="wing", about="The wing to read, by its name or project id. Default: the active one.", longest=200),
     Parameter(name="rooms", kind=Kind.TEXTS, about="Only these rooms."),
@@ -200,7 +202,10 @@ def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
-    return facts_of(entries_json(workspace.show(addresses)))
+    shown = workspace.show(addresses)
+    if len(shown) > _MANY:
+        raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
+    return facts_of(entries_json(shown))
 
 
 _GET_ENTRY = Tool(

@@ -29,7 +29,7 @@ def read_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, parameter in known.items():
         value = given.get(name)
         if value is None:
-            if parameter.needed:
+            if parameter.needed and not parameter.is_forgiven:
                 faults.append(f"`{name}` is missing: {_sentence(parameter.about)}")
             read[name] = parameter.default
             continue

@@ -34,7 +34,7 @@ def described(schema: Mapping[str, Any], about: str) -> Facts:
 
 PROJECT = Parameter(name="project_id", about="The project: its id, or the name of its wing.", longest=200)
 NEEDED_PROJECT = Parameter(
-    name="project_id", needed=True, about="The project: its id, or the name of its wing.", longest=200
+    name="project_id", needed=True, is_forgiven=True, about="The project: its id, or the name of its wing.", longest=200
 )
 FOCUS = Parameter(name="focus", about="The focus area within the project.", longest=200)
 TOKEN = Parameter(

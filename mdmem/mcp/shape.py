@@ -25,12 +25,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One argument of a tool; `longest` is in characters, `fields` are the properties of a record."""
+    """One argument of a tool; `longest` is in characters, `fields` are the properties of a record.
+
+    `is_forgiven` says that a call without one that is needed is no fault: the tool's own answer says what that means.
+    """
 
     name: str
     about: str
     kind: Kind = Kind.TEXT
     needed: bool = False
+    is_forgiven: bool = False
     default: Any = None
     choices: tuple[str, ...] = ()
     least: float | None = None

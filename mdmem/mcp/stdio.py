@@ -67,6 +67,8 @@ async def _serve(server: MemoryServer, ending: _Ending) -> None:
 
 
 async def _heed_signals(scope: anyio.CancelScope, ending: _Ending) -> None:
+    if sys.platform == "win32":  # pragma: no cover  # its loop hears of no signal, and ends the process by itself
+        return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
             ending.code = _INTERRUPTED if number == signal.SIGINT else 0

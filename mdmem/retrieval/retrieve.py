@@ -10,7 +10,7 @@ from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import Answer
 from mdmem.overlap import undeclared_overlaps
-from mdmem.retrieval.model import DECLARED, Conflict, Question, Retrieval, Retrieved
+from mdmem.retrieval.model import DECLARED, Conflict, Question, Retrieval
 from mdmem.retrieval.select import Selection
 from mdmem.scope import Scope
 from mdmem.tree import FileKind
@@ -34,7 +34,7 @@ def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, to
         scope=scope,
         items=items,
         proposed=selection.propose(),
-        conflicts=tuple(_conflicts(catalog, items)),
+        conflicts=tuple(conflicts_among(catalog, {item.entry.address: item.entry for item in items})),
         omitted=tuple(
             sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
         ),
@@ -83,9 +83,8 @@ def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> boo
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 
 
-def _conflicts(catalog: Catalog, items: tuple[Retrieved, ...]) -> Iterator[Conflict]:
-    """Yield the contradictions that touch an item, each pair once, by address."""
-    chosen = {item.entry.address: item.entry for item in items}
+def conflicts_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[Conflict]:
+    """Yield the contradictions that touch a chosen entry, each pair once, by address."""
     found: dict[tuple[str, str], str] = {}
     for a, b, why in (
         *_declared(catalog, chosen),

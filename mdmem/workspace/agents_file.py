@@ -7,6 +7,7 @@ hide it, so none is written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -21,7 +22,7 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
     "graphbase": ("retrieve_context", "save_decision"),
     "sibyl": ("context", "remember"),
 }
-_IMPORT = b"@AGENTS.md"
+_IMPORT = re.compile(rb"@(?:\.{1,2}/)?AGENTS\.md")
 _CLAUDE_FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
 
 
@@ -29,7 +30,8 @@ def agents_lines(profile: str) -> str:
     """Return what AGENTS.md says where the server lists the tools of a profile."""
     ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
     return f"""\
-Before you change code or decide anything, call the tool `{ask}` of the {_MARK}: say what you are about to do and which files you touch.
+Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
+Say what you are about to do, and which files you touch.
 Propose what you learned with its tool `{write}`; people approve it.
 Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """
@@ -66,7 +68,7 @@ def _added(path: Path, base: Path, lines: str) -> str:
 def _hides_agents(path: Path, agents: Path) -> bool:
     """Say whether a file keeps Claude Code from reading AGENTS.md: it is another one and does not take that in."""
     try:
-        return not path.samefile(agents) and _IMPORT not in path.read_bytes()
+        return not path.samefile(agents) and not _IMPORT.search(path.read_bytes())
     except OSError:
         return False
 

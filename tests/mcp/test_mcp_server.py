@@ -148,6 +148,35 @@ def test_a_batch_is_saved_in_the_shape_of_its_contract(root: Path) -> None:
     assert [part["status"] for part in (*found["decisions"], *found["patterns"])] == ["saved", "saved"]
 
 
+@pytest.mark.parametrize("given", [{}, {"project_id": None}, {"project_id": ""}], ids=["left out", "null", "empty"])
+def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract(root: Path, given: Any) -> None:
+    server = server_over(root)
+    context = {"content": "a", "topic": "b"}
+    assert facts(call(server, "save_context", context=context, **given))["status"] == "blocked_scope"
+    assert facts(call(server, "retrieve_context", scope="project", **given))["scope_state"] == "unresolved"
+
+
+def test_what_may_not_be_written_is_denied(root: Path) -> None:
+    server = server_over(root, access=Access.to_wings(["nav"], may_write=False))
+    asked = {"title": "One thread", "body": "One.\n\nRationale: x.\n"}
+    assert error(call(server, "propose", **asked)) == "propose: Project access denied: nav"
+    asked |= {"supersedes": "threads", "reason": "measured"}
+    assert error(call(server, "propose", **asked)) == "propose: Project access denied: nav"
+    saved = facts(call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav"))
+    assert (saved["status"], saved["message"]) == ("failed", "Project access denied: nav")
+
+
+def test_an_ambiguous_wing_is_asked_for_by_the_name_of_its_parameter(root: Path) -> None:
+    write_entry(root, "arm/rules/x")
+    assert "name one as `wing`" in error(call(server_over(root), "retrieve", query="x"))
+
+
+def test_an_entry_beyond_the_bounds_of_one_call_is_refused(root: Path) -> None:
+    for number in range(201):
+        write_entry(root, f"nav/many/e{number}")
+    assert "means 201 entries" in error(call(server_over(root), "get_entry", addresses="nav/many/"))
+
+
 @pytest.mark.parametrize(
     "arguments",
     [{"project_id": "nav"}, {"decision": "words", "project_id": "nav"}, {"decision": {}, "project_id": "nav", "x": 1}],

@@ -1,0 +1,71 @@
+"""`mdmem diff`: what a change does to what is believed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text, split_values
+from mdmem.cli.completion import complete_wing
+
+if TYPE_CHECKING:
+    from mdmem.review.model import Review
+
+
+@click.command("diff")
+@click.argument("span", required=False, metavar="[A..B]")
+@click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
+@click.option("--base", metavar="REV", help="Compare with where the tree left REV, as CI does.")
+@click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show what both sides answer to a question.")
+@click.option(
+    "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings of the questions."
+)
+@click.option("--no-check", is_flag=True, help="Leave out what the checks would find new; that takes the longest.")
+@click.option("--exit-code", is_flag=True, help="Return 1 where something changed, 0 where nothing did.")
+@format_option("text", "markdown", "json")
+@global_options
+def command(
+    given: Globals,
+    span: str | None,
+    form: str,
+    *,
+    staged: bool,
+    base: str | None,
+    queries: tuple[str, ...],
+    wings: tuple[str, ...],
+    no_check: bool,
+    exit_code: bool,
+) -> int:
+    """Show what changed in meaning: what binds, what it replaces and why, who depends on that, what merging would do.
+
+    A..B compares two commits, A...B what B did since it left A, A alone the working tree with A; without any the
+    working tree is compared with HEAD.
+    """
+    from mdmem.workspace.reviewing_change import ReviewAsked, review_change
+
+    asked = ReviewAsked(
+        span=span,
+        base=base,
+        staged=staged,
+        queries=tuple(query for query in queries if query.strip()),
+        wings=split_values(wings),
+        with_check=not no_check,
+    )
+    reviewed = review_change(open_workspace(given), asked)
+    print_text(_rendered(reviewed, form, given))
+    return int(exit_code and not reviewed.is_empty)
+
+
+def _rendered(reviewed: Review, form: str, given: Globals) -> str:
+    if form == "json":
+        from mdmem.render.review_json import review_json
+
+        return review_json(reviewed)
+    if form == "markdown":
+        from mdmem.render.review_markdown import review_markdown
+
+        return review_markdown(reviewed)
+    from mdmem.render.review_text import review_text
+
+    return review_text(reviewed, given.ink())

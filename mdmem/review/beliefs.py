@@ -1,0 +1,66 @@
+"""What was believed and what will be, with the reason that the files state."""
+
+from __future__ import annotations
+
+from mdmem.document.parse import without_code
+from mdmem.document.rationale import rationale_of
+from mdmem.review.comparison import Comparison
+from mdmem.review.model import Belief
+
+# A rationale may be a page; its beginning tells what kind of reason it is.
+_LONGEST = 300
+
+
+def beliefs(comparison: Comparison) -> tuple[Belief, ...]:
+    """Return what ended and what took its place, then what is new in no other's place, each by authority."""
+    ended = [_ended(comparison, old) for old in comparison.ended]
+    told = {one.address for belief in ended for one in belief.after}
+    new = [_begun(comparison, address) for address in comparison.begun if address not in told]
+    by_rank = [*sorted(ended, key=_rank), *sorted(new, key=_rank)]
+    return tuple(by_rank)
+
+
+def _rank(belief: Belief) -> tuple[int, str]:
+    one = belief.before or belief.after[0]
+    return one.rank
+
+
+def _ended(comparison: Comparison, old: str) -> Belief:
+    heads = comparison.successors(old)
+    was = frozenset(head for head in heads if head not in comparison.begun)
+    after = tuple(comparison.after.ref(head) for head in heads)
+    return Belief(comparison.before.ref(old), after, _why_ended(comparison, old, heads), was)
+
+
+def _begun(comparison: Comparison, address: str) -> Belief:
+    return Belief(None, (comparison.after.ref(address),), _why(comparison, address))
+
+
+def _why_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
+    """Return the reason of the direct successors, else the entry's own, else the rationale of what binds instead."""
+    entry = comparison.found_after(old)
+    entries = comparison.after.catalog.entries
+    direct = comparison.after.catalog.lineage.successors.get(comparison.moved(old), heads)
+    stated = [reason for one in direct if (reason := entries[one].reason)]
+    if entry is not None and entry.why_ended:
+        stated.append(entry.why_ended)
+    if stated:
+        return _short("; ".join(dict.fromkeys(stated)))
+    return next((why for head in heads if (why := _why(comparison, head))), None)
+
+
+def _why(comparison: Comparison, address: str) -> str | None:
+    """Return the stated reason of an entry, else its rationale if its file is among those that changed."""
+    stated = comparison.after.catalog.entries[address].reason
+    if stated:
+        return _short(stated)
+    document = comparison.documents.get(address)
+    prose = without_code(document.body) if document is not None else ""
+    rationale = rationale_of(prose)
+    # Without a mark where the reasons begin, the whole body would be returned.
+    return _short(rationale) or None if rationale != prose.strip() else None
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"

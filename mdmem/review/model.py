@@ -1,0 +1,308 @@
+"""What a review of a change says, part by part; each part is in the order in which it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mdmem.entry.model import EntryType, Status
+from mdmem.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An entry as a review names it; `owners` are its own, else those of its wing."""
+
+    address: str
+    type: EntryType
+    status: Status
+    title: str
+    owners: tuple[str, ...] = ()
+
+    @property
+    def wing(self) -> str:
+        """Return the first part of the address."""
+        return self.address.split("/", 1)[0]
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Order by authority, then by address."""
+        return self.type.rank, self.address
+
+
+class Which(StrEnum):
+    """One of the two sides of a comparison."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that cannot be read on a side; `other` is the entry that the other side has there."""
+
+    which: Which
+    path: str
+    code: str
+    message: str
+    other: Ref | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of words: kept (` `), taken out (`-`) or put in (`+`)."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of the front matter before and after, as text; empty where it is not stated."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """An entry whose status changed; None before where it is new, None after where its file is gone.
+
+    `faults` say what the checks find wrong with it, an illegal step first.
+    """
+
+    entry: Ref
+    before: Status | None
+    after: Status | None
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What was believed, what will be instead, and why; nothing before where it is new, nothing after where it ended.
+
+    `was_there` are those of `after` that were in force before.
+    """
+
+    before: Ref | None
+    after: tuple[Ref, ...]
+    reason: str | None
+    was_there: frozenset[str] = frozenset()
+
+
+class EdgeChange(StrEnum):
+    """What became of a supersession edge; a skipped one stands for a chain that is not shown."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    ALTERED = "altered"
+    KEPT = "kept"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """«`new` supersedes `old`», what became of it, and its class in words where it is not sound."""
+
+    old: str
+    new: str
+    change: EdgeChange
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """An entry of a chain: whether it binds after the change, and whether its file is gone."""
+
+    entry: Ref
+    is_current: bool
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The chains that a change touched, each to its head; `left_out` entries of them are not shown."""
+
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewording:
+    """An entry that says something else; `is_frozen` for a rule or a decision in force before and after.
+
+    `fields` are the binding ones; `faults` what the checks say to it; `notice` how the change accounts for itself.
+    """
+
+    entry: Ref
+    is_frozen: bool
+    title: tuple[Span, ...] = ()
+    body: tuple[Span, ...] = ()
+    fields: tuple[FieldChange, ...] = ()
+    notice: str = ""
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEdit:
+    """An entry of which only such fields changed as do not say what binds."""
+
+    entry: Ref
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An entry that stands at another address."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """An entry in force, or a draft, that names something which does not bind any more; `how` are its links to it."""
+
+    entry: Ref
+    on: str
+    heads: tuple[str, ...]
+    how: tuple[str, ...]
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Say whether it lies in another wing."""
+        return self.entry.wing != self.on.split("/", 1)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """A changed entry and the tracked files that its `applies_to` matches, some of them by name."""
+
+    entry: Ref
+    globs: tuple[str, ...]
+    count: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A new or reworded entry and one that says nearly the same; `share` is that of their common words."""
+
+    entry: Ref
+    other: Ref
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two entries that contradict each other, the one of higher authority first; `is_new` else the change ended it."""
+
+    first: Ref
+    second: Ref
+    why: str
+    is_new: bool
+
+    @property
+    def ranking(self) -> str:
+        """Say which of the two weighs more."""
+        if self.first.type is self.second.type:
+            return f"both are {self.first.type}s: neither outranks the other"
+        return f"the {self.first.type} outranks the {self.second.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class WingCount:
+    """How many entries of a wing were in force before and are after, and how many there were in all."""
+
+    wing: str
+    in_force_before: int
+    in_force_after: int
+    entries_before: int
+    entries_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the change did, in figures; `altered` counts entries that are neither new nor gone, moved ones with them."""
+
+    added: int = 0
+    gone: int = 0
+    altered: int = 0
+    moved: int = 0
+    no_ops: int = 0
+    in_force_before: int = 0
+    in_force_after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Merging:
+    """What the checks find new: in the result of merging (`what` names it), or in the tree itself.
+
+    `older` findings were there before; `incomplete` are paths that could not be looked at.
+    """
+
+    what: str
+    is_merge: bool
+    findings: tuple[Finding, ...] = ()
+    older: int = 0
+    incomplete: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one side answers to a question: the entries in order, whether they cover it, or why there is no answer."""
+
+    items: tuple[Ref, ...] = ()
+    covered: bool = False
+    problems: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question and what both sides answer."""
+
+    question: str
+    before: Answered
+    after: Answered
+
+    @property
+    def is_same(self) -> bool:
+        """Say whether the change makes no difference to the answer."""
+        same_items = [one.address for one in self.before.items] == [one.address for one in self.after.items]
+        return same_items and (self.before.covered, self.before.error) == (self.after.covered, self.after.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What a change does to what is believed, from one tree to another."""
+
+    before: str
+    after: str
+    remarks: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    counts: Counts = Counts()
+    wings: tuple[WingCount, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    beliefs: tuple[Belief, ...] = ()
+    graph: Graph = Graph()
+    rewordings: tuple[Rewording, ...] = ()
+    edits: tuple[FieldEdit, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
+    covered: tuple[Covered, ...] = ()
+    moves: tuple[Move, ...] = ()
+    no_ops: tuple[str, ...] = ()
+    near: tuple[Near, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    merging: Merging | None = None
+    answers: tuple[Answer, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether the change did nothing to any entry; a file that cannot be read on one side alone is something."""
+        counts = self.counts
+        sides = {which: {(one.path, one.code) for one in self.unread if one.which is which} for which in Which}
+        touched = counts.added + counts.gone + counts.altered + counts.moved + counts.no_ops
+        return not touched and not self.contradictions and sides[Which.BEFORE] == sides[Which.AFTER]

@@ -1,0 +1,106 @@
+"""Puts a review together from its parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from datetime import date
+
+from mdmem.catalog import Catalog
+from mdmem.checks.case import Base, Case
+from mdmem.checks.engine import get_check
+from mdmem.checks.registry import CHANGE
+from mdmem.finding import Finding
+from mdmem.review.beliefs import beliefs
+from mdmem.review.chains import touched_chains
+from mdmem.review.comparison import Comparison, Side
+from mdmem.review.contradictions import contradictions
+from mdmem.review.coverage import covered_files
+from mdmem.review.dependents import dependents
+from mdmem.review.likenesses import near_entries
+from mdmem.review.model import Counts, Move, Review, Unread, Which, WingCount
+from mdmem.review.steps import transitions
+from mdmem.review.texts import field_edits, rewordings
+
+
+def review(before: Side, after: Side, *, today: date, files: Callable[[], Collection[str]] = tuple) -> Review:
+    """Return what the change from one tree to another does to what is believed.
+
+    `files` gives the paths of the code at hand, from the repository's top. What checks find besides, and answers to
+    questions, are not in it: whoever has them puts them there.
+    """
+    comparison = Comparison(before, after)
+    faults = _faults(comparison, today)
+    reworded = rewordings(comparison, faults)
+    return Review(
+        before=before.name,
+        after=after.name,
+        unread=tuple(_unread(comparison)),
+        counts=_counts(comparison),
+        wings=_wings(comparison),
+        transitions=transitions(comparison, faults),
+        beliefs=beliefs(comparison),
+        graph=touched_chains(comparison),
+        rewordings=reworded,
+        edits=field_edits(comparison, reworded),
+        dependents=dependents(comparison),
+        covered=covered_files(comparison, reworded, files),
+        moves=tuple(Move(old, new) for old, new in sorted(comparison.moves.items())),
+        no_ops=comparison.no_ops,
+        near=near_entries(comparison, reworded),
+        contradictions=contradictions(comparison),
+    )
+
+
+def _faults(comparison: Comparison, today: date) -> dict[str, list[Finding]]:
+    """Return what the checks of changes find, by address: a review says it whatever the settings leave out."""
+    before, after = comparison.before, comparison.after
+    base = Base(before.name, before.catalog, before.settings)
+    case = Case(after.catalog, after.settings, today, base=base).knowing(comparison.changes)
+    found: dict[str, list[Finding]] = {}
+    for code in CHANGE:
+        for finding in get_check(code).find(case):
+            found.setdefault(finding.address or "", []).append(finding)
+    return found
+
+
+def _counts(comparison: Comparison) -> Counts:
+    changes = comparison.changes
+    return Counts(
+        added=len(changes.added),
+        gone=len(changes.gone),
+        altered=len(changes.changed),
+        moved=len(comparison.moves),
+        no_ops=len(comparison.no_ops),
+        in_force_before=len(comparison.bound),
+        in_force_after=len(comparison.binds),
+    )
+
+
+def _wings(comparison: Comparison) -> tuple[WingCount, ...]:
+    bound, binds = _by_wing(comparison.bound), _by_wing(comparison.binds)
+    before, after = _by_wing(comparison.before.catalog.entries), _by_wing(comparison.after.catalog.entries)
+    names = sorted({*comparison.before.catalog.wings, *comparison.after.catalog.wings})
+    return tuple(WingCount(name, bound[name], binds[name], before[name], after[name]) for name in names)
+
+
+def _by_wing(addresses: Collection[str]) -> Counter[str]:
+    return Counter(address.split("/", 1)[0] for address in addresses)
+
+
+def _unread(comparison: Comparison) -> Iterator[Unread]:
+    for which, side, other in (
+        (Which.BEFORE, comparison.before, comparison.after),
+        (Which.AFTER, comparison.after, comparison.before),
+    ):
+        for finding in _unreadable(side.catalog):
+            address = finding.place.path.removesuffix(".md")
+            ref = other.ref(address) if address in other.catalog.entries else None
+            yield Unread(which, finding.place.path, finding.code, finding.message, ref)
+
+
+def _unreadable(catalog: Catalog) -> list[Finding]:
+    broken = [one.findings[0] for one in catalog.broken.values() if one.findings]
+    manifests = [finding for finding in catalog.findings if finding.code == "manifest-invalid"]
+    found = {finding.place.path: finding for finding in (*manifests, *broken, *catalog.closed)}
+    return [found[path] for path in sorted(found)]

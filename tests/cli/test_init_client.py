@@ -1,0 +1,284 @@
+"""`mdmem init --client`: the server in a client's file, the lines for agents, and what is left as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, environment, git, make_repository, make_root, run_here, snapshot, write
+
+from mdmem.cli.init import command
+from mdmem.workspace.clients import CLIENTS
+
+Capture = pytest.CaptureFixture[str]
+SERVER = {"type": "stdio", "command": "mdmem", "args": ["mcp"]}
+FILES = {
+    "claude-code": ".mcp.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "codex": ".codex/config.toml",
+    "generic": ".mcp.json",
+}
+
+
+def server_in(file: Path) -> dict[str, Any]:
+    """Return the server that a client reads in its file."""
+    text = file.read_text()
+    if file.suffix == ".toml":
+        found: dict[str, Any] = tomllib.loads(text)["mcp_servers"]["mdmem"]
+        return found
+    read = json.loads(text)
+    found = read["servers" if ".vscode" in file.parts else "mcpServers"]["mdmem"]
+    return found
+
+
+def test_every_client_of_the_table_can_be_named() -> None:
+    (option,) = [one for one in command.params if one.name == "clients"]
+    assert list(option.type.choices) == list(CLIENTS) == list(FILES)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_command_that_is_written_starts_the_server(client: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path / "shop")
+    ran = run_here(capsys, "init", "--client", client, cwd=folder)
+    assert (ran.code, f"wrote {FILES[client]}\n" in ran.out) == (0, True)
+    server = server_in(folder / FILES[client])
+    assert server["command"] == "mdmem"
+    assert str(tmp_path) not in json.dumps(server)
+    arguments = [one.replace("${workspaceFolder}", str(folder)) for one in server["args"]]
+    started = [sys.executable, "-m", "mdmem", *arguments]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    read = {"jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": {"uri": "mdmem://wing/shop"}}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    lines = "".join(f"{json.dumps(one)}\n" for one in (asked, ready, read))
+    # Only Cursor does not start its servers in the project's folder for sure.
+    cwd = tmp_path if client == "cursor" else folder
+    done = subprocess.run(
+        started, cwd=cwd, env=environment(), input=lines, capture_output=True, text=True, check=False, timeout=60
+    )
+    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+    assert answers[1]["result"]["serverInfo"]["name"] == "mdmem"
+    assert "shop" in answers[2]["result"]["contents"][0]["text"]
+
+
+def test_cursor_names_the_memory_from_the_folder_it_puts_in(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "--client", "cursor", cwd=folder)
+    assert server_in(folder / ".cursor/mcp.json")["args"] == ["mcp", "--root", "${workspaceFolder}/memory"]
+
+
+def test_root_is_told_where_the_server_would_not_find_it(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "other")
+    run_here(capsys, "init", "memory", "--client", "vscode", cwd=folder)
+    assert server_in(folder / ".vscode/mcp.json")["args"] == ["mcp", "--root", "memory"]
+
+
+def test_root_is_told_outside_git(tmp_path: Path, capsys: Capture) -> None:
+    run_here(capsys, "init", "--client", "generic", cwd=tmp_path)
+    assert server_in(tmp_path / ".mcp.json")["args"] == ["mcp", "--root", "memory"]
+
+
+def test_memory_at_the_top_is_found_and_named(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", ".", "--client", "generic", "--client", "cursor", cwd=folder)
+    assert server_in(folder / ".mcp.json") == SERVER
+    assert server_in(folder / ".cursor/mcp.json")["args"] == ["mcp", "--root", "${workspaceFolder}"]
+
+
+def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "docs/rules", "--wing", "app", cwd=folder)
+    commit_all(folder)
+    ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    assert "wrote .mcp.json\n" in ran.out
+    assert not (folder / "memory").exists()
+
+
+def test_second_run_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    everyone = [part for client in FILES for part in ("--client", client)]
+    run_here(capsys, "init", *everyone, cwd=folder)
+    before = snapshot(folder)
+    ran = run_here(capsys, "init", *everyone, cwd=folder)
+    assert snapshot(folder) == before
+    assert "wrote" not in ran.out
+    assert ".vscode/mcp.json has a server `mdmem` already and stays as it is\n" in ran.out
+
+
+def test_comments_of_vs_code_stay_and_the_server_joins_the_others(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = '{\n\t// asked once\n\t"inputs": [],\n\t"servers": {\n\t\t"git": {"command": "x"}, // ours\n\t},\n}\n'
+    write(folder, ".vscode/mcp.json", before)
+    ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
+    after = (folder / ".vscode/mcp.json").read_text()
+    assert "added the server `mdmem` to .vscode/mcp.json\n" in ran.out
+    start, _, end = before.partition(" // ours")
+    assert after.startswith(f'{start} // ours\n\t\t"mdmem": {{\n\t\t\t"type": "stdio",\n\t\t\t"command": "mdmem",\n')
+    assert after.endswith(f"\t\t}},{end}")
+
+
+def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = '# ours\nmodel = "x"\n'
+    write(folder, ".codex/config.toml", before)
+    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    piece = '\n[mcp_servers.mdmem]\ncommand = "mdmem"\nargs = ["mcp"]\n'
+    assert (folder / ".codex/config.toml").read_text() == before + piece
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude-code", '{"mcpServers": '),
+        ("cursor", '{"mcpServers": []}'),
+        ("vscode", '{"servers": {}, "servers": {}}'),
+        ("codex", "mcp_servers = {}\n"),
+    ],
+)
+def test_file_that_cannot_be_grown_stays_and_what_to_add_is_said(
+    client: str, text: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_repository(tmp_path)
+    file = write(folder, FILES[client], text)
+    ran = run_here(capsys, "init", "--client", client, cwd=folder)
+    assert (ran.code, file.read_text()) == (0, text)
+    assert f"{FILES[client]} is there and stays as it is: " in ran.out
+    assert 'command" : "mdmem"'.replace(" :", ":") in ran.out or 'command = "mdmem"' in ran.out
+
+
+def test_link_within_the_project_is_followed_and_stays_one(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    real = write(folder, "tools/mcp.json", "{}\n")
+    real.chmod(0o640)
+    (folder / ".mcp.json").symlink_to("tools/mcp.json")
+    run_here(capsys, "init", "--client", "generic", cwd=folder)
+    assert (folder / ".mcp.json").is_symlink()
+    assert server_in(real) == SERVER
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_link_out_of_the_project_is_left_alone(is_folder: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path / "repo")
+    real = write(tmp_path / "home", "mcp.json", "{}\n")
+    if is_folder:
+        (folder / ".vscode").symlink_to(real.parent)
+    else:
+        write(folder, ".vscode/x").with_name("mcp.json").symlink_to(real)
+    ran = run_here(capsys, "init", "--client", "vscode", cwd=folder)
+    assert "stays as it is: it is a link that leads out of the project, to " in ran.out
+    assert real.read_text() == "{}\n"
+
+
+def test_read_only_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, ".mcp.json", "{}\n").chmod(0o444)
+    ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    assert ".mcp.json is there and stays as it is: it is read-only; add this to it:\n{" in ran.out
+    assert (folder / ".mcp.json").read_text() == "{}\n"
+
+
+def test_what_is_no_file_is_left_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    (folder / ".mcp.json").mkdir()
+    (folder / ".cursor").mkdir()
+    (folder / ".cursor/mcp.json").symlink_to("nowhere")
+    os.mkfifo(write(folder, ".vscode/x").with_name("mcp.json"))
+    everyone = [part for client in ("generic", "cursor", "vscode") for part in ("--client", client)]
+    ran = run_here(capsys, "init", *everyone, cwd=folder)
+    assert (ran.code, ran.out.count("stays as it is: it is no file"), ran.out.count("to what is not there")) == (
+        0,
+        2,
+        1,
+    )
+
+
+def test_agents_file_names_the_tools_of_the_server(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    assert (folder / "AGENTS.md").read_text().splitlines()[0] == (
+        "Before you change code or decide anything, call the tool `retrieve` of the MCP server `mdmem`."
+    )
+
+
+def test_agents_file_names_the_tools_of_the_profile_that_is_set(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "memory", '[server]\nprofile = "graphbase"\n')
+    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    assert "`retrieve_context` of the MCP server" in (folder / "AGENTS.md").read_text()
+    assert "its tool `save_decision`" in (folder / "AGENTS.md").read_text()
+
+
+@pytest.mark.parametrize(("before", "gap"), [("Be kind.\n", "\n"), ("Be kind.", "\n\n"), ("", ""), ("A.\r\n", "\r\n")])
+def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "AGENTS.md", before)
+    run_here(capsys, "init", "--client", "codex", cwd=folder)
+    after = (folder / "AGENTS.md").read_bytes().decode()
+    assert after.startswith(f"{before}{gap}Before you change code")
+    assert after.count("\r\n") == (5 if "\r" in before else 0)
+
+
+def test_agents_file_that_names_the_server_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "AGENTS.md", "Ask the MCP server `mdmem` first.\n")
+    ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
+    assert (folder / "AGENTS.md").read_text() == "Ask the MCP server `mdmem` first.\n"
+    assert "AGENTS.md names the MCP server `mdmem` already and stays as it is\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "advised"), [("Be kind.\n", True), ("@AGENTS.md\n", False), ("See @./AGENTS.md.\n", False)]
+)
+def test_claude_file_that_hides_the_agents_file_is_named(
+    text: str, advised: bool, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "CLAUDE.md", text)
+    ran = run_here(capsys, "init", "--client", "claude-code", cwd=folder)
+    said = "Claude Code reads CLAUDE.md in place of AGENTS.md; add this line to it:\n@AGENTS.md\n"
+    assert (said in ran.out) == advised
+    assert (folder / "CLAUDE.md").read_text() == text
+
+
+def test_no_claude_file_is_made_and_one_that_is_a_link_is_fine(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    run_here(capsys, "init", "--client", "claude-code", cwd=folder)
+    assert not (folder / "CLAUDE.md").exists()
+    (folder / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert "in place of" not in run_here(capsys, "init", "--client", "claude-code", cwd=folder).out
+
+
+def test_unknown_client_is_refused_and_nothing_written(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "init", "--client", "emacs", cwd=folder)
+    assert (ran.code, snapshot(folder)) == (2, before)
+
+
+def test_memory_outside_of_the_project_sets_up_no_client(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    ran = run_here(capsys, "init", "../there", "--client", "generic", cwd=folder)
+    assert "no client is set up; run this where the memory is\n" in ran.out
+    assert list(folder.iterdir()) == []
+
+
+def test_client_of_a_worktree_of_several_memories_is_told_which(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    for name in ("a", "b"):
+        make_root(folder / name)
+    commit_all(folder)
+    refused = run_here(capsys, "init", "--client", "generic", cwd=folder)
+    assert (refused.code, "this repository holds 2 memories: a, b; name one with --root" in refused.err) == (2, True)
+    run_here(capsys, "init", "b", "--client", "generic", cwd=folder)
+    assert server_in(folder / ".mcp.json")["args"] == ["mcp", "--root", "b"]
+    assert git(folder, "status", "--porcelain", "a") == ""

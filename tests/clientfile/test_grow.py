@@ -1,0 +1,162 @@
+"""One server added to a client's file: what is inserted where, that nothing else changes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.clientfile import MisfitError, grow_json, grow_toml
+from mdmem.clientfile.jsonc import NotJsoncError, parse
+
+SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
+INLINE = '"mdmem": {"command": "mdmem", "args": ["mcp"]}'
+
+
+def grown(text: str, holder: str = "servers") -> str:
+    content = grow_json(text.encode(), holder, "mdmem", SERVER).content
+    assert content is not None
+    return content.decode()
+
+
+def test_empty_file_becomes_a_whole_one() -> None:
+    assert json.loads(grown("")) == {"servers": {"mdmem": SERVER}}
+
+
+def test_object_on_one_line_stays_on_one_line() -> None:
+    assert grown('{"servers": {"a": {}}}') == f'{{"servers": {{"a": {{}}, {INLINE}}}}}'
+
+
+def test_comments_and_trailing_commas_stay_where_they_are() -> None:
+    before = '{\n    // ours\n    "servers": {\n        "a": {"command": "x"}, // the first\n        // the last word\n    },\n}\n'
+    after = grown(before)
+    piece = after[len(before.split("    },\n}")[0]) - 0 :]
+    assert after.startswith(before.removesuffix("\n    },\n}\n"))
+    assert after.endswith('"mcp"\n            ]\n        },\n    },\n}\n')
+    assert '\n        "mdmem": {\n            "command": "mdmem",\n' in f"\n{piece}"
+
+
+def test_comma_goes_behind_the_last_value_and_not_behind_its_comment() -> None:
+    after = grown('{\n  "servers": {\n    "a": 1 // one\n  }\n}')
+    assert '"a": 1, // one\n    "mdmem": {\n' in after
+
+
+def test_slashes_and_braces_in_texts_are_no_comments() -> None:
+    before = '{\n  "servers": {\n    "a": {"url": "http://x/} // , /* y"}\n  }\n}\n'
+    assert json.loads(grown(before))["servers"]["a"]["url"] == "http://x/} // , /* y"
+
+
+@pytest.mark.parametrize(("before", "indent"), [('{\n\t"servers": {\n\t}\n}', "\t"), ('{\n    "a": 1\n}', "    ")])
+def test_indentation_is_that_of_the_file(before: str, indent: str) -> None:
+    assert f'\n{indent * 2}"mdmem": {{\n{indent * 3}"command"' in grown(before)
+
+
+def test_line_endings_are_those_of_the_file() -> None:
+    assert re.search(r"[^\r]\n", grown('{\r\n  "a": 1\r\n}\r\n')) is None
+
+
+def test_byte_order_mark_stays() -> None:
+    assert grown('\ufeff{"a": 1}').startswith('\ufeff{"a": 1, ')
+
+
+def test_server_that_is_there_is_left_alone() -> None:
+    assert grow_json(b'{"servers": {"mdmem": {"command": "other"}}}', "servers", "mdmem", SERVER).content is None
+    toml = b'[mcp_servers.mdmem]\ncommand = "other"\n'
+    assert grow_toml(toml, "mcp_servers", "mdmem", SERVER).content is None
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        ("[]", "it holds no object"),
+        ('{"servers": null}', "`servers` is no object"),
+        ('{"servers": {}, "servers": {}}', "it cannot be read as JSON: line 1: `servers` stands twice"),
+        ('{\n"a": }', "it cannot be read as JSON: line 2: no value can be read"),
+        ('{"a": 1 "b": 2}', "it cannot be read as JSON: line 1: a comma is missing"),
+        ("{} {}", "it cannot be read as JSON: something follows the end of the value in line 1"),
+        ('{"a": 1', "it cannot be read as JSON: line 1: a comma is missing"),
+        ("{'a': 1}", "it cannot be read as JSON: line 1: a key in double quotes is missing"),
+        ("[" * 5000, "it cannot be read as JSON: line 1: it is nested too deep"),
+    ],
+)
+def test_what_cannot_be_grown_safely_is_refused(before: str, why: str) -> None:
+    with pytest.raises(MisfitError) as refused:
+        grow_json(before.encode(), "servers", "mdmem", SERVER)
+    assert str(refused.value) == why
+
+
+def test_file_of_another_encoding_is_refused() -> None:
+    with pytest.raises(MisfitError, match="not in UTF-8"):
+        grow_json('{"a": "ä"}'.encode("utf-16"), "servers", "mdmem", SERVER)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", 'model = "x" # ours', '[mcp_servers.a]\ncommand = "b"\n', '[mcp_servers]\na = {command = "b"}\n', "a = 1\r\n"],
+)
+def test_table_is_added_at_the_end_of_toml(before: str) -> None:
+    content = grow_toml(before.encode(), "mcp_servers", "mdmem", SERVER).content
+    assert content is not None
+    assert content.startswith(before.encode())
+    assert tomllib.loads(content.decode())["mcp_servers"]["mdmem"] == SERVER
+    assert (b"\r\n[mcp_servers.mdmem]\r\n" in content) == ("\r" in before)
+
+
+@pytest.mark.parametrize("before", ["mcp_servers = {}\n", "mcp_servers = 3\n", "a = = 3\n"])
+def test_toml_that_takes_no_table_is_refused(before: str) -> None:
+    with pytest.raises(MisfitError):
+        grow_toml(before.encode(), "mcp_servers", "mdmem", SERVER)
+
+
+_GAPS = st.sampled_from(["", " ", "\n", "\n  ", " // c, }\n", "/* { */", "\t", "\r\n"])
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@st.composite
+def written(draw: st.DrawFn, value: Any) -> str:
+    """Return a value as somebody may have written it, with comments, white space and trailing commas."""
+    gap = draw(_GAPS)
+    if not isinstance(value, (dict, list)):
+        return f"{gap}{json.dumps(value, ensure_ascii=draw(st.booleans()))}{draw(_GAPS)}"
+    if isinstance(value, dict):
+        parts = [f"{draw(_GAPS)}{json.dumps(key)}{draw(_GAPS)}:{draw(written(one))}" for key, one in value.items()]
+    else:
+        parts = [draw(written(one)) for one in value]
+    trailing = f",{draw(_GAPS)}" if parts and draw(st.booleans()) else draw(_GAPS)
+    opened, closed = "{}" if isinstance(value, dict) else "[]"
+    return f"{gap}{opened}{draw(_GAPS)}{','.join(parts)}{trailing}{closed}{draw(_GAPS)}"
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
+    value = draw(st.dictionaries(st.text(max_size=3), _VALUES, max_size=3))
+    if draw(st.booleans()):
+        value |= {"servers": draw(st.dictionaries(st.text(max_size=3), _VALUES, max_size=3))}
+    return value, draw(written(value))
+
+
+@given(files())
+def test_any_file_keeps_every_character_and_gains_the_server(file: tuple[dict[str, Any], str]) -> None:
+    value, text = file
+    assert parse(text).value == value
+    after = grown(text)
+    rest = iter(after)
+    assert all(character in rest for character in text)
+    assert parse(after).value == value | {"servers": {**value.get("servers", {}), "mdmem": SERVER}}
+
+
+@given(st.text(alphabet='{}[]",:/*1a \n\\', max_size=30))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        parse(text)
+    except NotJsoncError as error:
+        assert str(error)

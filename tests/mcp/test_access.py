@@ -1,0 +1,65 @@
+"""Every tool that reads answers who sees one wing the same, whether the files of the other are there or not."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from builders import open_root, write, write_entry
+from clients import server_over, with_client
+from mcp import Client
+from served import two_wings
+
+from mdmem.access import Access
+from mdmem.mcp.table import TOOLS
+
+APP = Access.to_wings(["app"])
+_VALUES: dict[str, list[Any]] = {
+    "project_id": ["app", "vault", "nowhere"],
+    "project": ["app", "vault", "nowhere"],
+    "wing": ["app", "vault", "nowhere"],
+    "goal": ["granite onyx"],
+    "query": ["granite onyx"],
+    "addresses": [["app/rules/granite"], ["vault/rules/onyx"], ["onyx"]],
+    "address": ["app/rules/granite", "vault/rules/onyx", "onyx"],
+    "base": ["HEAD"],
+}
+
+
+def _calls() -> list[tuple[str, dict[str, Any]]]:
+    """Return calls of every tool that reads: what is needed, and one argument more at a time."""
+    calls = []
+    for name, tool in TOOLS.items():
+        if tool.writes:
+            continue
+        needed = {one.name: _VALUES[one.name][0] for one in tool.parameters if one.needed}
+        calls.append((name, needed))
+        for one in tool.parameters:
+            calls += [(name, {**needed, one.name: value}) for value in _VALUES.get(one.name, ())]
+    return calls
+
+
+def _answers(root: Path) -> dict[str, str]:
+    async def work(client: Client) -> dict[str, str]:
+        found = {}
+        for name, arguments in _calls():
+            answer = await client.call_tool(name, arguments)
+            found[f"{name} {arguments}"] = answer.model_dump_json()
+        return found
+
+    return dict(with_client(server_over(open_root(root), access=APP), work))
+
+
+def test_tools_answer_the_same_whether_a_wing_is_there_or_not(tmp_path: Path) -> None:
+    root = two_wings(tmp_path)
+    write(root, "mdmem.toml", 'default_wing = "vault"\n')
+    write_entry(root, "app/rules/slate", status="deprecated", superseded_by=["vault/rules/onyx"], title="Slate")
+    write_entry(root, "app/rules/marble", supersedes=["vault/rules/onyx"], conflicts_with=["vault/rules/onyx"])
+    entity = {"type": "note", "label": "entity", "relations": "[{type: READS, to: vault/rules/onyx}]"}
+    write_entry(root, "app/entities/chalk", "Chalk.\n", **entity)
+    with_it = _answers(root)
+    assert [call for call, said in with_it.items() if "vault" in said and "vault" not in call] == []
+    shutil.rmtree(root / "vault")
+    without_it = _answers(root)
+    assert {call: said for call, said in with_it.items() if without_it[call] != said} == {}
