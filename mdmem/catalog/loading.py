@@ -29,12 +29,13 @@ def load(tree: Tree, *, parsed: Parsed | None = None) -> Catalog:
     return _Loading(tree).whole(parsed or Parsed())
 
 
-def load_cached(tree: Tree, cache: Path) -> Catalog:
+def load_cached(tree: Tree, cache: Path, *, parsed: Parsed | None = None) -> Catalog:
     """Load a tree through the cache of parsed entries, reading only content that was never parsed before.
 
-    Entries have no links into wings that a narrowed tree does not show.
+    What this process has loaded before is taken from `parsed`. Entries have no links into wings that a narrowed tree
+    does not show.
     """
-    return _Loading(tree).through(cache)
+    return _Loading(tree).through(cache, parsed or Parsed())
 
 
 # Stands in the cache for a README that states no wing.
@@ -78,11 +79,16 @@ class _Loading:
             loaded[document.path] = meant
         return self._catalog(loaded)
 
-    def through(self, cache: Path) -> Catalog:
-        recent = read_json(cache / _RECENT, CACHE_VERSION)
-        known = read_json(cache / _ENTRIES, CACHE_VERSION) | recent
+    def through(self, cache: Path, parsed: Parsed) -> Catalog:
         digests = self.tree.digests([*self.readable, *self.manifests])
-        loaded = self._remembered(known, digests)
+        loaded = parsed.known(self.readable, digests)
+        keys = [f"wing {digests.get(file.path)}" for file in self.manifests]
+        unknown = [file for file in self.readable if file.path not in loaded]
+        recent, known = {}, parsed.wings
+        if unknown or not parsed.wings.keys() >= set(keys):
+            recent = read_json(cache / _RECENT, CACHE_VERSION)
+            known = read_json(cache / _ENTRIES, CACHE_VERSION) | recent
+        loaded |= self._remembered(known, digests, unknown)
         fresh = [file.path for file in self.readable if file.path not in loaded]
         read = {document.path: self._interpret(document) for document in iter_documents(self.tree, fresh)}
         digests |= {path: self._identity(path) for path, one in read.items() if not one.is_closed}
@@ -92,11 +98,15 @@ class _Loading:
             # Whoever sees a part cannot tell what is used.
             kept = known if self.access.is_narrow else bounded(known, set(digests.values()))
             _remember(cache, known=kept, recent=recent | learned)
+        parsed.wings = {key: stored for key in keys if (stored := learned.get(key, known.get(key))) is not None}
+        parsed.learn(loaded | {path: one for path, one in read.items() if not one.is_closed}, digests)
         return self._catalog(loaded | read, digests, shows_hidden=False)
 
-    def _remembered(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Loaded]:
+    def _remembered(
+        self, known: Mapping[str, Any], digests: Mapping[str, str], files: Sequence[TreeFile]
+    ) -> dict[str, Loaded]:
         found = {}
-        for file in self.readable:
+        for file in files:
             stored = known.get(digests.get(file.path, ""))
             one = from_cache(file.path, stored) if stored is not None else None
             if one is not None:

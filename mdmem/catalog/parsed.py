@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.reading import Loaded, interpret
 from mdmem.tree import Tree, TreeFile, Unreadable
@@ -16,12 +16,25 @@ _Key = tuple[str, str]
 
 
 class Parsed:
-    """Documents by path and content, and what they mean."""
+    """Documents by path and content, and what they mean; `wings` is what the cache holds of manifests, by its keys."""
 
     def __init__(self) -> None:
         """Start with nothing."""
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, Loaded] = {}
+        self._known: dict[_Key, Loaded] = {}
+        self.wings: dict[str, Any] = {}
+
+    def known(self, files: Sequence[TreeFile], digests: Mapping[str, str]) -> dict[str, Loaded]:
+        """Return what files mean, by path, so far as `learn` was told of the same content at the same path."""
+        keys = ((file.path, digests.get(file.path, "")) for file in files)
+        return {key[0]: self._known[key] for key in keys if key in self._known}
+
+    def learn(self, loaded: Mapping[str, Loaded], digests: Mapping[str, str]) -> None:
+        """Keep what files mean; what other trees had is forgotten once it outweighs this one."""
+        met = {(path, digests[path]): one for path, one in loaded.items() if path in digests}
+        is_bounded = len(self._known) <= 4 * len(met) + 4000
+        self._known = {**self._known, **met} if is_bounded else met
 
     def documents(self, tree: Tree, files: Sequence[TreeFile]) -> Iterator[Document]:
         """Yield the document of each file, in the order asked, reading those alone that no tree had before."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import Globals, global_options, path_for_reader, print_text, split_values, workspace_at
+from mdmem.cli.common import AT_HELP, Globals, global_options, path_for_reader, print_text, split_values, workspace_at
 from mdmem.cli.completion import complete_code
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "ju
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
-@click.option("--rev", "--at", "revision", metavar="REV", help="Read the files of a commit, branch or tag.")
+@click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
 @click.option("--base", metavar="REV", help="Say what changed since the tree left REV, and mark what is new.")
 @click.option("--merge", "merge_into", metavar="REV", help="Read the result of merging into REV, before it happens.")
 @click.option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning.")
@@ -56,7 +56,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     moment = moment_to_check(os.environ, revision=options["revision"], staged=staged, merge_into=options["merge_into"])
     locations = roots_to_check(given.root, os.environ, Path.cwd(), paths=paths, is_hook=staged)
     concerned = [one for one in locations if not moment.staged or concerns_staged(one, os.environ, Path.cwd())]
-    workspaces = [workspace_at(location, given, moment) for location in concerned]
+    workspaces = [_at(workspace_at(location, given, moment), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
     runs = [_run(given, workspace, paths, options) for workspace in workspaces]
@@ -66,6 +66,16 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     if not is_silent and not options["diff"]:
         _print(runs, form or _usual_format(), given)
     return max((_exit_code(one, options) for one in runs), default=0)
+
+
+def _at(workspace: Workspace, given: Globals) -> Workspace:
+    """Return the workspace at the commit or the date that its moment names; a merge names its own commits."""
+    if workspace.moment.revision is None or workspace.moment.merge_into is not None:
+        return workspace
+    found = workspace.as_of(workspace.moment.revision)
+    for remark in found.moment.remarks:
+        given.remark(remark)
+    return found
 
 
 def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> Asked:

@@ -73,8 +73,15 @@ def global_options(command: Decorated) -> Decorated:
 
 
 def at_option(command: Decorated) -> Decorated:
-    """Add `--at REV`."""
-    return click.option("--at", "revision", metavar="REV", help="Read the files of a commit, branch or tag.")(command)
+    """Add `--at REV` or `--at DATE`."""
+    return click.option("--at", "revision", metavar="REV|DATE", help=AT_HELP)(command)
+
+
+AT_HELP = (
+    "Read the files of a commit, branch or tag; or, with 2026-01-31 or 2026-01-31T12:00Z, those that were binding then: "
+    "the last commit by then on the default branch, merges taken whole. A day lasts until its end in UTC, as commits "
+    "are dated everywhere alike, and a time without an offset is UTC. What is both is read as a branch or tag."
+)
 
 
 def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
@@ -160,11 +167,14 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
 
 
 def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
-    """Return the workspace of the root that the options and the working folder mean."""
+    """Return the workspace of the root that the options and the working folder mean, at a revision or a date."""
     from mdmem.workspace.location import locate
     from mdmem.workspace.moment import Moment
 
-    return workspace_at(locate(given.root, os.environ, Path.cwd()), given, Moment(revision))
+    workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Moment()).as_of(revision)
+    for remark in workspace.moment.remarks:
+        given.remark(remark)
+    return workspace
 
 
 def workspace_at(location: Location, given: Globals, moment: Moment) -> Workspace:

@@ -35,19 +35,29 @@ def command(given: Globals, context: click.Context) -> int:
 
 @command.command("install")
 @_stage_option
+@click.option("--driver-only", is_flag=True, help="No hook, only the merge driver: for those whose hooks others run.")
 @global_options
-def install(given: Globals, stages: tuple[str, ...]) -> int:
-    """Write the hooks that run `mdmem check --staged`, into the folder where git looks for them.
+def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> int:
+    """Write the hooks that run `mdmem check --staged`, into the folder where git looks for them, and the merge driver.
 
     A hook of somebody else's is never touched: what to add to it is said, and nothing is written (exit code 2).
     The hook calls the mdmem that wrote it, else the one in PATH. In a folder of the work tree, which others share
     by a commit, it names the one in PATH only.
+    The merge driver joins entries key by key where git would see a conflict. It is set up in git's own folder, for the
+    memories of this repository only; with --stage it is left alone.
     """
-    from mdmem.render.hooks import steps_text
+    from mdmem.render.hooks import driver_text, steps_text
+    from mdmem.workspace.driver_setup import find_driver, install_driver
     from mdmem.workspace.hooking import Where, install_hooks
 
-    steps = install_hooks(_repository(given), stages or STAGES)
+    repository = _repository(given)
+    steps = () if driver_only else install_hooks(repository, stages or STAGES)
     print_text(steps_text(steps))
+    driver = find_driver(repository) if driver_only or not stages else None
+    if driver is not None:
+        print_text(driver_text(driver, install_driver(repository, driver)))
+    elif driver_only:
+        given.remark("no memory here: `mdmem init` makes one")
     if any(step.hook.where is Where.WORK_TREE for step in steps):
         given.remark("they lie in the work tree: commit them to share them; they take `mdmem` from PATH")
     return 0
@@ -57,11 +67,16 @@ def install(given: Globals, stages: tuple[str, ...]) -> int:
 @_stage_option
 @global_options
 def uninstall(given: Globals, stages: tuple[str, ...]) -> int:
-    """Remove the hooks that mdmem wrote; one that was changed since is yours, and stays."""
-    from mdmem.render.hooks import steps_text
+    """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since is yours, and stays."""
+    from mdmem.render.hooks import driver_text, steps_text
+    from mdmem.workspace.driver_setup import find_driver, uninstall_driver
     from mdmem.workspace.hooking import uninstall_hooks
 
-    print_text(steps_text(uninstall_hooks(_repository(given), stages or STAGES)))
+    repository = _repository(given)
+    print_text(steps_text(uninstall_hooks(repository, stages or STAGES)))
+    driver = find_driver(repository) if not stages else None
+    if driver is not None:
+        print_text(driver_text(driver, uninstall_driver(repository, driver)))
     return 0
 
 
@@ -69,16 +84,18 @@ def uninstall(given: Globals, stages: tuple[str, ...]) -> int:
 @format_option("text", "json")
 @global_options
 def status(given: Globals, form: str) -> int:
-    """Show what stands at each hook, and which framework runs it."""
+    """Show what stands at each hook, which framework runs it, and whether git merges entries with mdmem."""
     return _show_status(given, form)
 
 
 def _show_status(given: Globals, form: str) -> int:
     from mdmem.render.hooks import hooks_json, hooks_text
+    from mdmem.workspace.driver_setup import find_driver
     from mdmem.workspace.hooking import find_hooks
 
-    hooks = find_hooks(_repository(given))
-    print_text(hooks_json(hooks) if form == "json" else hooks_text(hooks))
+    repository = _repository(given)
+    hooks, driver = find_hooks(repository), find_driver(repository)
+    print_text(hooks_json(hooks, driver) if form == "json" else hooks_text(hooks, driver))
     return 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mdmem.errors import UsageError
-from mdmem.mcp.shape import Kind, Parameter, Tool
+from mdmem.mcp.shape import Kind, Parameter, Taking
 
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 _SHOWN = 60
@@ -18,7 +18,7 @@ _LARGEST = 10**15
 _MANY = 500
 
 
-def read_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+def read_arguments(tool: Taking, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments by name, those left out at their default.
 
     `null` and what is left out are the same. Raises UsageError with one sentence for each fault there is.

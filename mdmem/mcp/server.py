@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from mcp_types import (
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+    ToolAnnotations,
+)
+from mcp_types import Prompt as ListedPrompt
 from mcp_types import Tool as ListedTool
+from pydantic import AnyUrl
 
 from mdmem import __version__
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
 from mdmem.mcp.calling import Calls, RefusedError
+from mdmem.mcp.offering import Offers
 from mdmem.mcp.opening import Provider
 from mdmem.mcp.pages import Page
 from mdmem.mcp.reading import nearest, shown
@@ -48,6 +60,8 @@ class MemoryServer(MCPServer[Any]):
         super().__init__("mdmem", title="mdmem", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
         self.provider, self.calls, self.active = provider, Calls(provider), 0
         self._profile, self._access, self._warming = profile, access, warming
+        self._offers = Offers(provider, self.calls, access=access, profile=self._profile_now)
+        self.completion()(self._offers.complete)
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -71,6 +85,33 @@ class MemoryServer(MCPServer[Any]):
         if answer.page is None:
             raise ToolError(str(answer))
         return _result(answer.page, is_error=True)
+
+    async def list_resources(self) -> list[Resource]:
+        """Return the resources that are there without an argument."""
+        return await self._offers.resources()
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """Return the kinds of resources that take arguments."""
+        return self._offers.templates()
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None  # noqa: ARG002  # the SDK's signature
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """Return a resource's text; raises ResourceError."""
+        return await self._offers.read(str(uri))
+
+    async def list_prompts(self) -> list[ListedPrompt]:
+        """Return the prompts."""
+        return self._offers.prompts()
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,  # noqa: ARG002  # the SDK's signature
+    ) -> GetPromptResult | InputRequiredResult:
+        """Return a prompt's messages; raises MCPError."""
+        return await self._offers.prompt(name, arguments or {})
 
     async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access) -> Page | RefusedError:
         try:

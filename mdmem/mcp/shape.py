@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 Facts = dict[str, Any]
 """What a tool answers: JSON values by name."""
@@ -75,6 +75,15 @@ class Parameter:
     def _record(self) -> Facts:
         schema: Facts = {"type": "object", "properties": {name: dict(one) for name, one in self.fields.items()}}
         return schema | ({"required": list(self.needed_fields)} if self.needed_fields else {})
+
+
+class Taking(Protocol):
+    """What takes arguments: a tool or a prompt."""
+
+    @property
+    def takes(self) -> tuple[Parameter, ...]:
+        """Return the parameters."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mdmem.render.json_form import dump
 
 if TYPE_CHECKING:
+    from mdmem.workspace.driver_setup import Driver
     from mdmem.workspace.hooking import Hook, Step
 
 
@@ -30,14 +31,24 @@ def standing(hook: Hook) -> str:
     return f"run by {hook.framework.name}, whose configuration {whether} mdmem"
 
 
-def hooks_text(hooks: Sequence[Hook]) -> str:
-    """Return one line a hook: its stage, how it stands, its file."""
-    width = max(len(hook.stage) for hook in hooks)
-    return "\n".join(f"{hook.stage:<{width}}  {standing(hook)}  ({hook.shown})" for hook in hooks)
+def driver_text(driver: Driver, done: str) -> str:
+    """Return what was done about the merge driver, or why nothing was."""
+    if done == "kept":
+        return f"the merge driver stays as it is: {driver.state.value}"
+    return f"{done} the merge driver for {' and '.join(driver.patterns)}"
 
 
-def hooks_json(hooks: Sequence[Hook]) -> str:
-    """Return every hook with its stage, path, state, place and framework."""
+def hooks_text(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
+    """Return one line a hook: its stage, how it stands, its file; and one for the merge driver of a memory."""
+    rows = [(hook.stage, standing(hook), hook.shown) for hook in hooks]
+    rows += [("merge-driver", driver.state.value, driver.shown)] if driver else []
+    width = max(len(name) for name, _, _ in rows)
+    return "\n".join(f"{name:<{width}}  {state}  ({shown})" for name, state, shown in rows)
+
+
+def hooks_json(hooks: Sequence[Hook], driver: Driver | None = None) -> str:
+    """Return every hook with its stage, path, state, place and framework, and the merge driver of a memory."""
+    merging = {"state": driver.state.value, "path": driver.shown, "patterns": list(driver.patterns)} if driver else None
     return dump(
         {
             "hooks": [
@@ -49,6 +60,7 @@ def hooks_json(hooks: Sequence[Hook]) -> str:
                     "framework": hook.framework.name if hook.framework else None,
                 }
                 for hook in hooks
-            ]
+            ],
+            "merge_driver": merging,
         }
     )

@@ -9,7 +9,13 @@ from mdmem.entry.model import visible
 # Everything that CommonMark, GitHub or GitLab reads as markup, the colon of a bare address included.
 _SPECIAL = re.compile(r"[&<>|`*_~\[\]\\:]")
 # A mention or a reference is looked for after entities are read; only a character in between ends it.
-_REFERENCE = re.compile(r"(?<=[@#!$%&])(?=\S)")
+_REFERENCE = re.compile(
+    r"(?<=[@#!$%&])(?=\S)"
+    r"|(?<=\b[Gg][Hh])(?=-\d)"
+    r"|(?<=\b[Ww]{3})(?=\.)"
+    # The name of a commit becomes a link to it.
+    r"|(?<=\b[0-9a-f]{3})(?=[0-9a-f]{4,37}\b)"
+)
 _NOTHING = "\u200b"
 
 

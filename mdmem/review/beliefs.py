@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mdmem.document.parse import without_code
-from mdmem.document.rationale import rationale_of
+from mdmem.document.rationale import rationale_span
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import Belief
 
@@ -55,10 +55,11 @@ def _why(comparison: Comparison, address: str) -> str | None:
     if stated:
         return _short(stated)
     document = comparison.documents.get(address)
-    prose = without_code(document.body) if document is not None else ""
-    rationale = rationale_of(prose)
-    # Without a mark where the reasons begin, the whole body would be returned.
-    return _short(rationale) or None if rationale != prose.strip() else None
+    if document is None:
+        return None
+    start, end = rationale_span(without_code(document.body))
+    # Without a mark where the reasons begin, they are the whole body.
+    return _short(document.body[start:end]) or None if start else None
 
 
 def _short(text: str) -> str:

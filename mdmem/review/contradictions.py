@@ -8,13 +8,11 @@ from mdmem.review.model import Contradiction
 
 
 def contradictions(comparison: Comparison) -> tuple[Contradiction, ...]:
-    """Return the pairs that contradict each other after and did not before, then those that do no more, by authority."""
-    before = {
-        (min(ends), max(ends)): (a, b, why)
-        for a, b, why in _all(comparison.before, comparison.bound)
-        if (ends := comparison.linked((a, b)))
-    }
-    after = {(a, b): (a, b, why) for a, b, why in _all(comparison.after, comparison.binds)}
+    """Return the pairs that contradict each other and did not before, then those that do no more, by authority."""
+    moved = comparison.moved
+    told = _all(comparison.before, comparison.bound)
+    before = {tuple(sorted((moved(a), moved(b)))): (a, b, why) for a, b, why in told}
+    after = {tuple(sorted((a, b))): (a, b, why) for a, b, why in _all(comparison.after, comparison.binds)}
     new = [_told(comparison.after, *after[ends], is_new=True) for ends in after.keys() - before.keys()]
     old = [_told(comparison.before, *before[ends], is_new=False) for ends in before.keys() - after.keys()]
     return tuple(sorted([*new, *old], key=lambda one: (not one.is_new, one.first.rank, one.second.rank)))

@@ -18,7 +18,9 @@ def covered_files(
 
     `files` gives the tracked paths from the repository's top; it is asked once, and only where an entry has globs.
     """
-    concerned = [(comparison.before.ref(old), comparison.before.catalog.entries[old].applies_to) for old in comparison.ended]
+    concerned = [
+        (comparison.before.ref(old), comparison.before.catalog.entries[old].applies_to) for old in comparison.ended
+    ]
     after = comparison.after.catalog.entries
     changed = {*comparison.begun, *(one.entry.address for one in reworded if one.entry.address in comparison.binds)}
     concerned += [(comparison.after.ref(address), after[address].applies_to) for address in changed]

@@ -14,7 +14,7 @@ from mdmem.review.comparison import Comparison
 from mdmem.review.model import Dependent
 
 _FIELDS = ("overrides", "conflicts_with", "see", "produced")
-_IN_TEXT = "in its text"
+_IN_TEXT = "text"
 
 
 def dependents(comparison: Comparison) -> tuple[Dependent, ...]:
@@ -36,8 +36,9 @@ class _Looking:
             if target in self.lost and source not in self.lost and not self._replaces(source, target):
                 ways.setdefault((target, source), []).append(how)
         refs = {source: self.comparison.after.ref(source) for _, source in ways}
-        for (target, source), how in sorted(ways.items(), key=lambda pair: (pair[0][0], refs[pair[0][1]].rank)):
-            yield Dependent(refs[source], target, self.lost[target], tuple(dict.fromkeys(how)))
+        for target, source in sorted(ways, key=lambda pair: (pair[0], refs[pair[1]].rank)):
+            links = tuple(dict.fromkeys(ways[target, source]))
+            yield Dependent(refs[source], target, self.lost[target], links)
 
     @cached_property
     def lost(self) -> Mapping[str, tuple[str, ...]]:
@@ -50,9 +51,7 @@ class _Looking:
         entries = self.comparison.after.catalog.entries
         binds = self.comparison.binds
         return {
-            address: entry
-            for address, entry in entries.items()
-            if address in binds or entry.status is Status.DRAFT
+            address: entry for address, entry in entries.items() if address in binds or entry.status is Status.DRAFT
         }
 
     def _replaces(self, source: str, target: str) -> bool:

@@ -69,12 +69,13 @@ class FieldChange:
 class Transition:
     """An entry whose status changed; None before where it is new, None after where its file is gone.
 
-    `faults` say what the checks find wrong with it, an illegal step first.
+    `is_illegal` says that an entry may not take this step, `faults` what the checks find wrong with it.
     """
 
     entry: Ref
     before: Status | None
     after: Status | None
+    is_illegal: bool = False
     faults: tuple[str, ...] = ()
 
 
@@ -163,7 +164,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """An entry in force, or a draft, that names something which does not bind any more; `how` are its links to it."""
+    """An entry in force, or a draft, that names what does not bind any more; `how` are its fields that do, or `text`."""
 
     entry: Ref
     on: str
@@ -301,7 +302,7 @@ class Review:
 
     @property
     def is_empty(self) -> bool:
-        """Say whether the change did nothing to any entry; a file that cannot be read on one side alone is something."""
+        """Say whether no entry changed; a file that cannot be read on one side alone is a change."""
         counts = self.counts
         sides = {which: {(one.path, one.code) for one in self.unread if one.which is which} for which in Which}
         touched = counts.added + counts.gone + counts.altered + counts.moved + counts.no_ops

@@ -52,11 +52,19 @@ class Approvals(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WingSettings:
-    """What `[wings.NAME]` sets for one wing: it goes before what `[check]` sets for all."""
+    """What `[wings.NAME]` sets for one wing: it goes before what `[check]` sets for all.
+
+    `git` is the repository that the wing lives in, where that is another one; `path` is the root there, `ref` what is
+    followed, None for what that repository calls its HEAD, and `commit` the one that is read.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
+    git: str | None = None
+    ref: str | None = None
+    path: str | None = None
+    commit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +100,11 @@ class Settings:
     timeout_seconds: int = 5
     answer_bytes: int = 8_000
     source: bytes = field(default=b"", repr=False, compare=False)
+
+    @property
+    def remote_wings(self) -> dict[str, WingSettings]:
+        """Return the wings that live in another repository, by name, sorted."""
+        return {name: stated for name, stated in sorted(self.wings.items()) if stated.git is not None}
 
     def line_of(self, key: str, value: str = "") -> int:
         """Return the line of the file that sets a dotted key, or of a quoted text in its value; 1 where none does."""

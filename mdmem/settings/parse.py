@@ -10,6 +10,7 @@ from typing import Any
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
 from mdmem.settings.model import Approvals, Ended, Profile, Settings, WingSettings
+from mdmem.settings.remotes import commit, ref, repository
 from mdmem.settings.values import below_root, choice, count, flag, number_in, rooms, statuses, table, text, texts, wing
 
 _Rows = Mapping[str, tuple[str, Callable[[str, object], Any]]]
@@ -55,10 +56,25 @@ def _wings(stated: object, faults: list[tuple[str, str]]) -> dict[str, WingSetti
     for name, inner in stated.items() if isinstance(stated, dict) else ((None, stated),):
         key = _WINGS if name is None else f"{_WINGS}.{name}"
         if name is not None and isinstance(inner, dict):
-            found[name] = WingSettings(**_values(inner, _WING_KEYS, f"{key}.", faults))
+            found[name] = _wing_settings(name, _values(inner, _WING_KEYS, f"{key}.", faults), faults)
         else:
             faults.append((key, f"mdmem.toml: `{key}` must be a table, found {inner!r}"))
     return found
+
+
+def _wing_settings(name: str, values: dict[str, Any], faults: list[tuple[str, str]]) -> WingSettings:
+    """Return the settings of one wing; what is said about another repository holds only where one is named."""
+    about = [key for key in _REMOTE_KEYS if values.get(key) is not None]
+    if about and values.get("git") is None:
+        key = f"{_WINGS}.{name}.{about[0]}"
+        faults.append((key, f"mdmem.toml: `{key}` is about another repository; name it with `{_WINGS}.{name}.git`"))
+    elif about:
+        try:
+            wing(f"{_WINGS}.{name}", name)
+        except SettingsError as error:
+            faults.append((f"{_WINGS}.{name}", str(error)))
+            values = {key: value for key, value in values.items() if key not in _REMOTE_KEYS}
+    return WingSettings(**values)
 
 
 def _flatten(stated: Mapping[str, Any], rows: _Rows) -> dict[str, Any]:
@@ -77,7 +93,7 @@ def _tables(rows: _Rows) -> set[str]:
 
 
 def _unknown(prefix: str, key: str, rows: _Rows) -> str:
-    known = sorted(rows) if prefix else [*sorted(rows), f"{_WINGS}.NAME.check"]
+    known = sorted(rows) if prefix else [*sorted(rows), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
     candidates = [*known, *sorted(_tables(rows)), *([] if prefix else [_WINGS])]
     close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)
     listed = ", ".join(f"{prefix}{one}" for one in known)
@@ -113,4 +129,9 @@ _WING_KEYS: _Rows = {
     "check.select": ("select", texts),
     "check.ignore": ("ignore", texts),
     "check.severity": ("severity", table(choice(Severity))),
+    "git": ("git", repository),
+    "ref": ("ref", ref),
+    "path": ("path", below_root),
+    "commit": ("commit", commit),
 }
+_REMOTE_KEYS = ("git", "ref", "path", "commit")

@@ -15,6 +15,7 @@ from mdmem.state import write_new
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.agents_file import tell_agents
 from mdmem.workspace.clients import CLIENTS, join_client
+from mdmem.workspace.driver_setup import find_driver, install_driver
 from mdmem.workspace.frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.workspace.hooking import Hook, HookState, advice, find_hooks, put
 from mdmem.workspace.location import SeveralRootsError, locate
@@ -48,7 +49,7 @@ def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, client
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
-        yield from _install_hooks(repository)
+        yield from _install_hooks(repository, root)
     # Outside git nothing but the folders above is searched for a root.
     where = "" if repository is not None else f" --root {shlex.quote(folder)}"
     yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
@@ -117,7 +118,7 @@ def _owner(repository: Repository | None) -> str | None:
     return f"{name} <{email}>" if name and email else name
 
 
-def _install_hooks(repository: Repository) -> Iterator[str]:
+def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
     if (repository.top / CONFIG).exists():
         yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}".rstrip()
         return
@@ -133,6 +134,14 @@ def _install_hooks(repository: Repository) -> Iterator[str]:
             yield f"wrote {hook.shown}"
         else:
             yield _left(hook)
+    if not any(advice(hook) for hook in hooks):
+        yield from _install_driver(repository, root)
+
+
+def _install_driver(repository: Repository, root: Path) -> Iterator[str]:
+    driver = find_driver(repository, [root])
+    if driver is not None and install_driver(repository, driver) != "kept":
+        yield f"git merges entries key by key from now on: {driver.shown}"
 
 
 def _left(hook: Hook) -> str:

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 class Moment:
     """Which state of the files is read: the working tree, git's index, a revision, or a merge that has not happened.
 
-    With `merge_into` it is the result of merging the revision, HEAD where there is none, into that one.
+    With `merge_into` it is the result of merging the revision, HEAD where there is none, into that one. `said` is what
+    somebody called the revision, `is_dated` that this was a day or a moment, `remarks` what is to be told about it.
     """
 
     revision: str | None = None
     staged: bool = False
     merge_into: str | None = None
+    said: str | None = None
+    is_dated: bool = False
+    remarks: tuple[str, ...] = ()
 
     @property
     def is_working_tree(self) -> bool:

@@ -49,6 +49,18 @@ class Opened:
         """Return the same root at another moment; what both have in common is parsed once."""
         return replace(self, moment=moment)
 
+    def as_of(self, said: str | None) -> Self:
+        """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
+
+        Raises UnknownRevisionError and UsageError for what is neither, and GitError.
+        """
+        if said is None:
+            return self
+        from mdmem.workspace.dated import moment_of
+
+        moment, day = moment_of(self.location, said, today=self.today)
+        return replace(self, moment=moment, today=day)
+
     def over(self, tree: Tree) -> Self:
         """Return the same root as it would be with the files of another tree."""
         other = replace(self)
@@ -83,7 +95,7 @@ class Opened:
         if moment.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
         commit = resolve(repository, moment.revision)
-        return GitTree(repository, under, commit, _named(moment.revision, commit))
+        return GitTree(repository, under, commit, _named(moment.said or moment.revision, commit))
 
     @property
     def _repository(self) -> Repository:
@@ -158,7 +170,7 @@ class Opened:
     @cached_property
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed ones."""
-        return load_cached(self.tree, self._places.shared)
+        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
     @cached_property
     def index(self) -> FullText:

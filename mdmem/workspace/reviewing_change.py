@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 # So many entries of an answer are compared.
-_ANSWERED = 10
+_ANSWERED = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The two moments of a change; `before` is None where there is no commit yet, `into` what B would be merged into."""
+    """The two moments of a change; `before` is None without a commit, `into` what the second would be merged into."""
 
     before: Moment | None
     after: Moment
@@ -71,7 +71,7 @@ def review_change(workspace: Workspace, asked: ReviewAsked) -> Review:
         reviewed,
         remarks=tuple(dict.fromkeys((*before.remarks, *after.remarks))),
         unread=tuple(unread),
-        merging=_merging(workspace, span, after) if asked.with_check else None,
+        merging=_merging(span, after) if asked.with_check else None,
         answers=tuple(_answer(question, before, after, asked.wings) for question in asked.queries),
     )
 
@@ -197,7 +197,7 @@ def _tracked(after: Workspace) -> Collection[str]:
     return list_tracked(repository, index=staged_index(repository, after.environment, after.cwd))
 
 
-def _merging(workspace: Workspace, span: _Span, after: _Reading) -> Merging:
+def _merging(span: _Span, after: _Reading) -> Merging:
     """Return what the checks find new in the result of the merge; of files that are no commit, in themselves."""
     from mdmem.workspace.checking import Asked, check
 

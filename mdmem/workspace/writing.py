@@ -111,4 +111,4 @@ def catalog_after(workspace: Opened, plan: Plan) -> Catalog:
     renames = [(change.path, change.to) for change in plan.changes if change.path != change.to]
     gone = frozenset(change.path for change in plan.changes if change.after is None)
     overlaid = OverlaidTree(workspace.tree, gone=gone).having(contents, renames)
-    return load_cached(overlaid, workspace.cache_folder)
+    return load_cached(overlaid, workspace.cache_folder, parsed=workspace.parsed)

@@ -151,6 +151,8 @@ def test_only_files_that_named_it_are_touched(memory: Memory) -> None:
 @given(memories())
 def test_there_and_back_gives_the_same_edges(memory: Memory) -> None:
     intent, before, _ = moved(memory)
+    # What led into the new place before there was one leads into the old place afterwards.
+    assume(not any(f"{to}/".startswith((f"{memory.new}/", f"{memory.new}.md")) for _, _, to in edges(before)))
     files = {one.to: one.after for one in intent.plan.changes if one.after is not None}
     gone = {one.path for one in intent.plan.changes}
     kept = {path: content for path, content in memory.files.items() if path not in gone}

@@ -1,0 +1,162 @@
+"""The resources: what a client may read and show by itself, each with the function that gives its text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mdmem.errors import NotFoundError
+from mdmem.mcp.guide import GUIDE
+from mdmem.mcp.indexes import entry_text, invariants_text, lineage_text, room_text, rooms_of, wing_text
+from mdmem.mcp.quoting import LARGEST
+from mdmem.mcp.reading import nearest, shown
+from mdmem.mcp.uris import SCHEME, parts_of, uri_of
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+MARKDOWN = "text/markdown"
+# Of more wings and rooms, the rest is reached through the templates.
+_LISTED = 100
+_CUT = "\n(cut: a client takes no more)\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of resource: the parts of its address, and what gives its text.
+
+    `still` gives the text of one that is the same for every memory.
+    """
+
+    name: str
+    title: str
+    about: str
+    parts: tuple[str, ...] = ()
+    mime: str = MARKDOWN
+    read: Callable[[Workspace, tuple[str, ...]], str] | None = None
+    still: Callable[[], str] | None = None
+
+    @property
+    def template(self) -> str:
+        """Return the address with its parts in braces."""
+        return SCHEME + "/".join([self.name.partition(" ")[0], *(f"{{{part}}}" for part in self.parts)])
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One resource as it is listed."""
+
+    uri: str
+    name: str
+    title: str
+    about: str
+    mime: str
+
+
+def _schema() -> str:
+    from mdmem.entry.json_schema import front_matter_schema
+
+    return json.dumps(front_matter_schema(), indent=2) + "\n"
+
+
+_ENTRY = ("wing", "room", "entry_id")
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        name="guide", title="How to use this memory", about="What an agent should know, once.", still=lambda: GUIDE
+    ),
+    Kind(
+        name="invariants",
+        title="Invariants that always bind",
+        about="The invariants of the active wing, in full: they bind without being asked for.",
+        read=lambda workspace, _: invariants_text(workspace),
+    ),
+    Kind(
+        name="schema",
+        title="Fields of an entry",
+        about="The JSON Schema of the front matter.",
+        mime="application/schema+json",
+        still=_schema,
+    ),
+    Kind(
+        name="entry",
+        title="Entry",
+        about="One entry in full, and whether it is in force.",
+        parts=_ENTRY,
+        read=lambda workspace, parts: entry_text(workspace, "/".join(parts)),
+    ),
+    Kind(
+        name="lineage",
+        title="Lineage of an entry",
+        about="What an entry superseded and what supersedes it, as a flowchart.",
+        parts=_ENTRY,
+        mime="text/vnd.mermaid",
+        read=lambda workspace, parts: lineage_text(workspace, "/".join(parts)),
+    ),
+    Kind(
+        name="wing",
+        title="Wing",
+        about="A wing and its entries in force, room by room.",
+        parts=("wing",),
+        read=lambda workspace, parts: wing_text(workspace, *parts),
+    ),
+    Kind(
+        name="room",
+        title="Room",
+        about="The entries of a room that are in force.",
+        parts=("wing", "room"),
+        read=lambda workspace, parts: room_text(workspace, *parts),
+    ),
+    Kind(
+        name="invariants of a wing",
+        title="Invariants of a wing",
+        about="The invariants that bind in a wing without being asked for.",
+        parts=("wing",),
+        read=lambda workspace, parts: invariants_text(workspace, *parts),
+    ),
+)
+TEMPLATES: Mapping[str, Kind] = {kind.template: kind for kind in KINDS if kind.parts}
+FIXED: Mapping[str, Kind] = {kind.template: kind for kind in KINDS if not kind.parts}
+
+
+def find_kind(uri: str) -> tuple[Kind, tuple[str, ...]]:
+    """Return which kind of resource an address means, with its parts; raises NotFoundError with the nearest."""
+    found = parts_of(uri)
+    if found is None:
+        raise NotFoundError(f"there is no resource {shown(uri)}; those of this server begin with `{SCHEME}`")
+    name, parts = found
+    named = [kind for kind in KINDS if kind.template.removeprefix(SCHEME).split("/")[0] == name]
+    for kind in named:
+        if len(kind.parts) == len(parts) and all(parts):
+            return kind, parts
+    forms = [kind.template for kind in named]
+    close = nearest(name, [kind.name for kind in KINDS])
+    forms = forms or [kind.template for kind in KINDS if kind.name == close] or [kind.template for kind in KINDS]
+    raise NotFoundError(f"there is no resource {shown(uri)}; write {' or '.join(f'`{form}`' for form in forms)}")
+
+
+def read_kind(workspace: Workspace | None, kind: Kind, parts: tuple[str, ...]) -> str:
+    """Return the text of a resource, of 40,000 characters at most; raises NotFoundError and what reading raises."""
+    if kind.still is not None:
+        return kind.still()
+    if kind.read is None or workspace is None:
+        raise NotFoundError(f"there is no resource `{kind.template}` without a memory")
+    text = kind.read(workspace, parts)
+    return text if len(text) <= LARGEST else f"{text[: LARGEST - len(_CUT)]}{_CUT}"
+
+
+def fixed() -> Iterator[Listed]:
+    """Yield the resources that every memory has."""
+    yield from (Listed(uri, kind.name, kind.title, kind.about, kind.mime) for uri, kind in FIXED.items())
+
+
+def of_memory(workspace: Workspace) -> Iterator[Listed]:
+    """Yield the wings and rooms that the caller sees, by name, up to a hundred."""
+    catalog = workspace.catalog
+    places = [(wing, *rest) for wing in catalog.wings for rest in ((), *((room,) for room in rooms_of(catalog, wing)))]
+    for place in places[:_LISTED]:
+        kind = "wing" if len(place) == 1 else "room"
+        about = f"The entries in force of the {kind}."
+        yield Listed(uri_of(kind, *place), "/".join(place), f"{kind.capitalize()} {'/'.join(place)}", about, MARKDOWN)

@@ -1,0 +1,63 @@
+"""How an entry stands to the default branch: what is agreed upon, and what is only proposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Standing(StrEnum):
+    """Whether an entry is the one of the default branch; the last is an older one of it, which it has changed since."""
+
+    BINDING = "binding"
+    PROPOSED = "proposed"
+    UNCOMMITTED = "uncommitted"
+    OUTDATED = "outdated"
+
+    @property
+    def is_proposal(self) -> bool:
+        """Say whether the default branch has not seen it."""
+        return self in (Standing.PROPOSED, Standing.UNCOMMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """The standing of one entry, with who proposed it in which commit; `note` says what that would do."""
+
+    standing: Standing
+    author: str | None = None
+    commit: str | None = None
+    note: str = ""
+
+    @property
+    def mark(self) -> str:
+        """Return the standing in a few words, with who proposed it; empty for what is binding."""
+        match self.standing:
+            case Standing.BINDING:
+                return ""
+            case Standing.PROPOSED if self.commit:
+                return f"proposed by {self.author} in {self.commit}"
+        return self.standing.value
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the standing as JSON values, with who proposed it where somebody did."""
+        stated: dict[str, Any] = {"standing": self.standing.value}
+        if self.commit:
+            stated["proposed_by"] = {"author": self.author, "commit": self.commit}
+        return stated
+
+
+BINDING = Stance(Standing.BINDING)
+
+
+def marked(stance: Stance | None) -> list[str]:
+    """Return the words that mark what is not binding, for a list of marks; none where that is not known."""
+    return [stance.mark] if stance is not None and stance.mark else []
+
+
+def standing_json(stance: Stance | None, *, in_force: bool = True) -> dict[str, Any]:
+    """Return the keys that tell a standing; none where it is not known, or of what binds nobody wherever it stands."""
+    if stance is None or (stance.standing is Standing.BINDING and not in_force):
+        return {}
+    return stance.as_json()

@@ -1,0 +1,92 @@
+"""What is shared between the calls of a server is never older than the files."""
+
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from builders import TODAY, environment, memory, write, write_entry
+
+from mdmem.access import EVERYTHING, Access
+from mdmem.mcp import sharing
+from mdmem.mcp.opening import Provider
+from mdmem.workspace.deadline import within
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return memory(tmp_path / "repo") / "memory"
+
+
+@pytest.fixture
+def provider(root: Path) -> Provider:
+    from datetime import date
+
+    return Provider(str(root), environment=environment(), cwd=root, today=lambda: date.fromisoformat(TODAY))
+
+
+def addresses(provider: Provider, access: Access = EVERYTHING) -> list[str]:
+    return list(provider.workspace(access).catalog.entries)
+
+
+def test_entries_are_loaded_once_when_nothing_changes(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = provider.workspace().catalog
+    monkeypatch.setattr(sharing, "load_cached", None)
+    assert provider.workspace().catalog.entries is first.entries
+
+
+def test_a_new_entry_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
+    addresses(provider)
+    write_entry(root, "nav/rules/new")
+    assert "nav/rules/new" in addresses(provider)
+
+
+def test_a_changed_entry_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
+    addresses(provider)
+    write_entry(root, "nav/architecture/threads", title="Use three threads")
+    assert provider.workspace().catalog.entries["nav/architecture/threads"].title == "Use three threads"
+
+
+def test_an_entry_that_went_away_is_gone_at_the_next_call(root: Path, provider: Provider) -> None:
+    addresses(provider)
+    (root / "nav/architecture/threads.md").unlink()
+    assert addresses(provider) == ["nav/rules/callbacks"]
+
+
+def test_a_changed_manifest_is_seen_at_the_next_call(root: Path, provider: Provider) -> None:
+    addresses(provider)
+    write(root, "nav/README.md", "---\nkind: shared\n---\n")
+    assert provider.workspace().catalog.wings["nav"].is_shared
+
+
+def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provider) -> None:
+    assert provider.settings().answer_bytes == 8_000
+    write(root, "mdmem.toml", "[server]\nanswer_bytes = 2000\n")
+    assert provider.settings().answer_bytes == 2_000
+
+
+def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> None:
+    write_entry(root, "arm/rules/x")
+    narrow = Access.to_wings(["arm"])
+    assert addresses(provider) == ["arm/rules/x", "nav/architecture/threads", "nav/rules/callbacks"]
+    assert addresses(provider, narrow) == ["arm/rules/x"]
+    assert addresses(provider, narrow) == ["arm/rules/x"]
+    assert len(addresses(provider)) == 3
+
+
+def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> None:
+    late = within(provider.workspace(), 60, clock=monotonic)
+    assert late.catalog.entries
+    vars(late)["whole_tree"] = replace(late.whole_tree, deadline=replace(late.whole_tree.deadline, at=0.0))
+    assert "executor" in provider.workspace().catalog.body("nav/rules/callbacks")
+
+
+def test_the_cache_of_views_has_a_bound(root: Path, provider: Provider) -> None:
+    for number in range(20):
+        addresses(provider, Access.to_wings(["nav"], name=f"caller {number}"))
+    assert len(provider.workspace().recent._known) <= sharing._VIEWS
+
+
+def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:
+    provider = Provider(str(tmp_path / "nowhere"), environment={}, cwd=tmp_path, today=lambda: None)  # type: ignore[arg-type]
+    assert provider.is_named
