@@ -147,8 +147,8 @@ def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
 
 
 def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
-    """Return the wings, with those of the named ones whose folder is there and cannot be listed."""
-    locked = {path.split("/")[0] for path in _locked(catalog)}
+    """Return the wings, with those of the named ones that are there and cannot be listed, or are not fetched."""
+    locked = {path.split("/")[0] for path in _locked(catalog)} | catalog.missing_wings
     hidden = {name: Wing(name=name) for name in named if name is not None and not locked.isdisjoint({name, "."})}
     return hidden | dict(catalog.wings)
 
@@ -252,7 +252,7 @@ def is_doubtful(catalog: Catalog, wing: str) -> bool:
 
 def _all_wings(catalog: Catalog) -> dict[str, Wing]:
     """Return the wings, with every one of which only the folder's name can be told."""
-    names = (path.split("/")[0] for path in _hidden(catalog) if path != ".")
+    names = (*(path.split("/")[0] for path in _hidden(catalog) if path != "."), *catalog.missing_wings)
     return {name: Wing(name=name) for name in names} | dict(catalog.wings)
 
 

@@ -23,18 +23,22 @@ _PROPERTIES = "x-relation-properties"
 
 
 class SeenAddresses(Set[str]):
-    """The addresses of a tree, with every one that lies where the caller may not look; only the seen are listed.
+    """The addresses of a tree, with every one that lies where nobody, or not the caller, can look; the seen are listed.
 
     So a link there is taken as one to a file that is there and cannot be read: nothing is found out about it.
     """
 
-    def __init__(self, seen: frozenset[str], access: Access) -> None:
-        """Take the addresses that are seen, and by what access."""
-        self._seen, self._access = seen, access
+    def __init__(self, seen: frozenset[str], access: Access, missing: frozenset[str] = frozenset()) -> None:
+        """Take the addresses that are seen, and by what access; and the wings of which nobody knows what they hold."""
+        self._seen, self._access, self._missing = seen, access, missing
 
     def __contains__(self, address: object) -> bool:
         """Say whether an address is there, or may be."""
-        return address in self._seen or (isinstance(address, str) and is_hidden(address, self._access))
+        return address in self._seen or (isinstance(address, str) and self._may_be(address))
+
+    def _may_be(self, address: str) -> bool:
+        is_missing = address.partition("/")[0] in self._missing and _ADDRESS.fullmatch(address) is not None
+        return is_missing or is_hidden(address, self._access)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the addresses that are seen."""
@@ -51,6 +55,11 @@ class SeenAddresses(Set[str]):
     @classmethod
     def _from_iterable(cls, it: Iterable[Any]) -> frozenset[Any]:
         return frozenset(it)
+
+
+def known_addresses(found: frozenset[str], access: Access, missing: frozenset[str]) -> Set[str]:
+    """Return the addresses that were found, with those that may be there where nobody, or not the caller, can look."""
+    return SeenAddresses(found, access, missing) if access.is_narrow or missing else found
 
 
 def is_hidden(address: str, access: Access) -> bool:

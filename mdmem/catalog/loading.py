@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.cache import CACHE_VERSION, bounded, from_cache, to_cache, wing_from_cache
-from mdmem.catalog.hiding import Hiding, SeenAddresses, without_hidden_wings
+from mdmem.catalog.hiding import Hiding, known_addresses, without_hidden_wings
 from mdmem.catalog.links import is_entry_place, is_manifest, with_full_links
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.parsed import Parsed
-from mdmem.catalog.reading import Loaded, interpret, iter_documents, read_manifest, unreadable
+from mdmem.catalog.reading import Loaded, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.entry.model import Wing, wing_to_json
 from mdmem.finding import Finding
 from mdmem.state import read_json, write_json
-from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, access_to, read_one
+from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, access_to, missing_wings, read_one
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
@@ -144,7 +144,7 @@ class _Loading:
         findings = [finding for one in everything.values() for finding in one.findings]
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
         known = frozenset(path.removesuffix(".md") for path in everything)
-        addresses = SeenAddresses(known, self.access) if self.access.is_narrow else known
+        addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
         entries = [with_full_links(one.entry, addresses) for one in everything.values() if one.entry is not None]
         if self.access.is_narrow and not shows_hidden:
             entries = [Hiding(self.access, addresses).entry(entry) for entry in entries]
@@ -153,7 +153,12 @@ class _Loading:
             entries={entry.address: entry for entry in entries},
             wings=self._wings(),
             broken={path: one for path, one in everything.items() if one.entry is None},
-            findings=tuple(sorted([*findings, *self.wing_findings, *unlisted], key=lambda finding: finding.sort_key)),
+            findings=tuple(
+                sorted(
+                    [*findings, *self.wing_findings, *unlisted, *not_fetched(self.tree)],
+                    key=lambda finding: finding.sort_key,
+                )
+            ),
             files=self.entry_files,
             others=self.others,
             sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},

@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
-from mdmem.catalog.hiding import Hiding, SeenAddresses, is_hidden_path
-from mdmem.catalog.links import may_hide_entries
-from mdmem.catalog.reading import Loaded, interpret, iter_documents, unreadable
+from mdmem.catalog.hiding import Hiding, is_hidden_path, known_addresses
+from mdmem.catalog.links import is_manifest, may_hide_entries
+from mdmem.catalog.reading import Loaded, interpret, iter_documents, not_fetched, unreadable
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
 from mdmem.finding import Finding, Place
 from mdmem.lineage import Lineage
-from mdmem.tree import Tree, TreeFile, Unreadable, access_to, read_one
+from mdmem.standing import BINDING, Stance
+from mdmem.tree import Tree, TreeFile, Unreadable, access_to, fetched_wings, missing_wings, read_one
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
@@ -29,6 +30,7 @@ class Catalog:
     `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
     `others` is everything else below the root; `sizes` the bytes of each entry's body, blank ends left out.
     Of a tree that is narrowed to some wings, what is shown names nothing of the others; documents are as written.
+    `stances` tell how those entries stand to the default branch that are not binding there; None where nothing does.
     """
 
     tree: Tree
@@ -41,6 +43,11 @@ class Catalog:
     sizes: Mapping[str, int]
     _documents: dict[str, Document] = field(default_factory=dict)
     _digests: Mapping[str, str] | None = None
+    stances: Mapping[str, Stance] | None = None
+
+    def stance(self, address: str) -> Stance | None:
+        """Return how an entry stands to the default branch, None where that is not known."""
+        return self.stances.get(address, BINDING) if self.stances is not None else None
 
     @cached_property
     def lineage(self) -> Lineage:
@@ -51,15 +58,25 @@ class Catalog:
     def addresses(self) -> Set[str]:
         """Return every address that a file stands at, readable or not.
 
-        Each address of a wing that is not seen counts as one of them, and none of those is listed.
+        Each address of a wing that is not seen, or not fetched, counts as one of them, and none of those is listed.
         """
         found = frozenset(self.entries) | {path.removesuffix(".md") for path in self.broken}
-        return SeenAddresses(found, self.access) if self.access.is_narrow else found
+        return known_addresses(found, self.access, self.missing_wings)
 
     @cached_property
     def access(self) -> Access:
         """Return what the tree is narrowed to."""
         return access_to(self.tree)
+
+    @cached_property
+    def fetched_wings(self) -> frozenset[str]:
+        """Return the wings that are read from another repository, and cannot be written here."""
+        return fetched_wings(self.tree)
+
+    @cached_property
+    def missing_wings(self) -> frozenset[str]:
+        """Return the wings that live in another repository and are not read."""
+        return frozenset(wing.name for wing in missing_wings(self.tree))
 
     @cached_property
     def hiding(self) -> Hiding:
@@ -71,8 +88,8 @@ class Catalog:
         return self.access.is_narrow and self.hiding.hides(link, near or "-/-/-")
 
     def hides_path(self, path: str) -> bool:
-        """Say whether a file, counted from the root, lies in a wing that is not seen."""
-        return is_hidden_path(path, self.access)
+        """Say whether a file, counted from the root, lies in a wing that is not seen, or not fetched."""
+        return is_hidden_path(path, self.access) or path.partition("/")[0] in self.missing_wings
 
     def names_hidden(self, text: str, path: str) -> bool:
         """Say whether a text of a file names an address of a wing that is not seen."""
@@ -101,10 +118,22 @@ class Catalog:
         return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
 
     @cached_property
+    def not_fetched(self) -> tuple[Finding, ...]:
+        """Return what keeps wings of other repositories from being read: any of them may bind."""
+        return tuple(not_fetched(self.tree))
+
+    @cached_property
     def digests(self) -> dict[str, str]:
         """Return the identity of each entry's content, by address."""
-        found = self.tree.digests(self.files) if self._digests is None else self._digests
+        found = self.file_digests
         return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
+
+    @cached_property
+    def file_digests(self) -> Mapping[str, str]:
+        """Return the identity of the content of each file in an entry's or a manifest's place that can be read."""
+        if self._digests is not None:
+            return self._digests
+        return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
 
     def document(self, path: str) -> Document:
         """Return the document of one file, read again if this catalog was loaded from the cache."""

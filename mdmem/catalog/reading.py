@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem.catalog.links import is_entry_place
 from mdmem.entry.model import Entry, Flaw, Wing
 from mdmem.finding import Finding, Place
-from mdmem.tree import FileKind, Tree, TreeFile, Unreadable
+from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, missing_wings
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
@@ -90,6 +90,16 @@ def unreadable(file: TreeFile) -> Loaded:
     unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
     code, message, help_ = _REASONS.get(file.kind, unread)
     return Loaded(file.path, None, (Finding(code, message, Place(file.path), help_, address),))
+
+
+NOT_FETCHED = "wing-not-fetched"
+
+
+def not_fetched(tree: Tree) -> list[Finding]:
+    """Return one finding for each wing that lives elsewhere and is not read, where the settings name it."""
+    return [
+        Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in missing_wings(tree)
+    ]
 
 
 def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:

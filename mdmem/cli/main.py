@@ -39,6 +39,7 @@ COMMANDS = {
     "pending": ("pending", "List the writes that failed on the way; try them again, or give one up."),
     "token": ("token", "Get a one-time token for a write to a shared wing."),
     "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),
+    "resolve": ("resolve", "Show what a merge left to be decided, with the choices; or decide it."),
     "merge-driver": ("merge_driver", "Merge an entry for git, key by key; `hooks install` sets it up."),
     "mcp": ("mcp", "Serve the memory to agents over the Model Context Protocol."),
 }

@@ -42,7 +42,7 @@ def command(
         return _CANNOT
     if outcome.torn:
         where = " and ".join(f"`{name}`" for name in outcome.torn)
-        given.remark(f"mdmem: both sides decided {where} of {path or ours}; `mdmem resolve` shows what to choose")
+        given.remark(f"mdmem: both sides changed {where} of {path or ours}, and neither is taken: `mdmem resolve`")
     return 1 if outcome.torn else 0
 
 

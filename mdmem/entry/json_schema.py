@@ -83,7 +83,9 @@ def front_matter_schema() -> dict[str, Any]:
     """Return the schema of an entry's front matter; that of a wing's manifest is `wing` in its `$defs`."""
     fields = {name for model in MODELS.values() for name in model.model_fields}
     order = [name for name in _ABOUT if name in fields]
-    hints = {name: hint for model in MODELS.values() for name, hint in get_type_hints(model, include_extras=True).items()}
+    hints = {
+        name: hint for model in MODELS.values() for name, hint in get_type_hints(model, include_extras=True).items()
+    }
     properties = {name: _property(name, hints[name]) for name in order if name != "type"}
     kinds = {"enum": [kind.value for kind in EntryType], "description": _ABOUT["type"]}
     return {

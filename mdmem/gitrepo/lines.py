@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mdmem.gitrepo.listing import Blob, list_revision
+from mdmem.gitrepo.listing import Blob
 from mdmem.gitrepo.process import Repository, pathspec, records, run
 
 # So many commits below the one that is found are looked at for one that claims to be younger.
@@ -62,11 +62,6 @@ def list_differing(repository: Repository, one: str, other: str, under: str) -> 
         path = next(parts)
         found[path] = None if state == "D" else Blob(path, mode, digest)
     return found
-
-
-def digests_of(repository: Repository, commit: str, under: str) -> dict[str, str]:
-    """Return the digest of every file of a commit below a folder, by path from the top."""
-    return {blob.path: blob.digest for blob in list_revision(repository, commit, under)}
 
 
 def list_changed_on_disk(repository: Repository, paths: list[str], under: str) -> frozenset[str]:

@@ -37,7 +37,7 @@ SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"
 class Repository:
     """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
 
-    `objects` is a store that is read beside its own one.
+    `objects` is a store that is read beside its own one. A bare repository is its own top.
     """
 
     top: Path
@@ -48,6 +48,9 @@ class Repository:
     @property
     def variables(self) -> Mapping[str, str]:
         """Return what git is told so that it sees all objects."""
+        if self.top == self.git_dir:
+            # Who lets git find bare repositories only where they are named still reads ours.
+            return {"GIT_DIR": str(self.git_dir)}
         return self.objects.environment if self.objects is not None else {}
 
 

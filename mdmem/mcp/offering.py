@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -59,11 +60,9 @@ class Offers:
     async def resources(self) -> list[Resource]:
         """Return the resources that every memory has, and the wings and rooms, where they can be read in time."""
         listed = list(fixed())
-        try:
+        # A client that lists what there is must not fail for a memory that is not there yet.
+        with contextlib.suppress(MdmemError, OSError):
             listed += await self._on_memory(lambda workspace: list(of_memory(workspace)))
-        except (MdmemError, OSError):
-            # A client that lists what there is must not fail for a memory that is not there yet.
-            pass
         return [_resource(one) for one in listed]
 
     def templates(self) -> list[ResourceTemplate]:
@@ -104,11 +103,14 @@ class Offers:
         """
         try:
             prompt = find_prompt(name)
+        except NothingFoundError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        try:
             arguments = read_arguments(prompt, given)
             profile = await self._profile()
             present = await self._on_memory(lambda workspace: present_of(prompt, workspace, arguments))
         except (NothingFoundError, UsageError, SettingsError) as error:
-            raise MCPError(INVALID_PARAMS, f"{shown(name)}: {error}") from error
+            raise MCPError(INVALID_PARAMS, f"{name}: {error}") from error
         except (MdmemError, OSError) as error:
             present = f"The memory cannot be read now: {_said(error)}"
         messages = (text_of(prompt, arguments, profile), present)
@@ -130,12 +132,10 @@ class Offers:
             found = await self._on_memory(lambda workspace: complete(workspace, asked, argument.value, known))
         except (MdmemError, OSError):
             return Completion(values=[], total=0, has_more=False)
-        return Completion(
-            values=list(found.values), total=found.total, has_more=found.total > len(found.values)
-        )
+        return Completion(values=list(found.values), total=found.total, has_more=found.total > len(found.values))
 
     async def _on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
-        """Return what some work on a workspace of its own comes to; raises EnvironmentFaultError past the time limit."""
+        """Return what some work on a workspace of its own comes to; raises EnvironmentFaultError past its time."""
         access = self._access()
         seconds = await self._calls.in_thread(self._seconds)
         with anyio.move_on_after(seconds):
@@ -163,7 +163,11 @@ class Offers:
 
 def _said(error: MdmemError | OSError) -> str:
     """Return what went wrong; of the system's own words not the path, which may lie in what the caller does not see."""
-    return f"the system refuses: {(error.strerror or type(error).__name__).lower()}" if isinstance(error, OSError) else str(error)
+    return (
+        f"the system refuses: {(error.strerror or type(error).__name__).lower()}"
+        if isinstance(error, OSError)
+        else str(error)
+    )
 
 
 def _resource(listed: Listed) -> Resource:
@@ -173,9 +177,7 @@ def _resource(listed: Listed) -> Resource:
 
 
 def _prompt(prompt: Prompt) -> ListedPrompt:
-    arguments = [
-        PromptArgument(name=one.name, description=one.about, required=one.needed) for one in prompt.takes
-    ]
+    arguments = [PromptArgument(name=one.name, description=one.about, required=one.needed) for one in prompt.takes]
     return ListedPrompt(name=prompt.name, title=prompt.title, description=prompt.about, arguments=arguments)
 
 

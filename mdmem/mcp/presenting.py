@@ -22,16 +22,12 @@ _WORDS = 40
 _FILE_OF_DIFF = re.compile(r"^(?:\+\+\+ b/|--- a/|rename to |rename from )([^\t\r\n]+)", re.MULTILINE)
 
 
-def around_decision(
-    workspace: Workspace, *, decision: str, wing: str | None, paths: Sequence[str] | None
-) -> Facts:
+def around_decision(workspace: Workspace, *, decision: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return what binds around a decision that is to be recorded, and which entries are near to it."""
     return _around(workspace, words=decision, wing=wing, paths=paths)
 
 
-def around_diff(
-    workspace: Workspace, *, diff: str | None, wing: str | None, paths: Sequence[str] | None
-) -> Facts:
+def around_diff(workspace: Workspace, *, diff: str | None, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return what binds the files that a diff touches."""
     touched = tuple(dict.fromkeys([*(paths or ()), *_FILE_OF_DIFF.findall(diff or "")]))
     return {"paths": list(touched)[:100], **_around(workspace, words="", wing=wing, paths=touched)}
@@ -71,7 +67,12 @@ def around_wing(workspace: Workspace, *, wing: str | None) -> Facts:
         rooms[one.room] = rooms.get(one.room, 0) + 1
     newest = sorted(current, key=_newest_first)[:_NEWEST]
     drafts = sum(one.status == "draft" for one in own)
-    return {**{name: value for name, value in facts.items() if name != "near"}, "rooms": dict(sorted(rooms.items())), "newest": [_named(one) for one in newest], "drafts": drafts}
+    return {
+        **{name: value for name, value in facts.items() if name != "near"},
+        "rooms": dict(sorted(rooms.items())),
+        "newest": [_named(one) for one in newest],
+        "drafts": drafts,
+    }
 
 
 def _newest_first(entry: Entry) -> tuple[str, str]:
@@ -81,9 +82,7 @@ def _newest_first(entry: Entry) -> tuple[str, str]:
     return f"{9_999_999 - made:07}", entry.address
 
 
-def _around(
-    workspace: Workspace, *, words: str, wing: str | None, paths: Sequence[str] | None
-) -> Facts:
+def _around(workspace: Workspace, *, words: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return the scope with its invariants and what matches; where no wing is the active one, the wings there are."""
     from mdmem.retrieval.model import Question
     from mdmem.scope import AmbiguousWingError, Filters
@@ -124,4 +123,3 @@ def _packed(packed: Packed) -> Mapping[str, Any]:
 
 def _named(entry: Entry) -> dict[str, Any]:
     return {"address": entry.address, "type": entry.type.value, "status": entry.status.value, "title": entry.title}
-

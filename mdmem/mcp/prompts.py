@@ -56,6 +56,11 @@ class Prompt:
     present: Callable[..., Facts]
 
 
+def _steps(text: str) -> tuple[str, ...]:
+    """Return the steps of a text, which blank lines part."""
+    return tuple(" ".join(part.split()) for part in text.strip().split("\n\n"))
+
+
 _WING = Parameter(name="wing", about="The wing, by its name or project id. Default: the active one.", longest=200)
 
 _RECORD = Prompt(
@@ -68,16 +73,23 @@ _RECORD = Prompt(
         Parameter(name="paths", kind=Kind.TEXTS, about="The files that it is about, joined by commas.", longest=1_000),
     ),
     task="Record this decision in the project's memory.",
-    steps=(
-        "Call {ask} with the decision in a few words, and with the files that it is about. Where an invariant forbids "
-        "it, stop and say so: a decision does not override an invariant.",
-        "Call {find} with the decision's own words. Where an entry says the same, stop and name it; where one says "
-        "otherwise, the new decision has to supersede it: read that one in full with {show}.",
-        "Ask your user for the reasons where they are not stated, and for what was turned down. Do not make them up.",
-        "Call {write}: a title of one line, a first sentence that states the choice, then a line `Rationale:` with the "
-        "reasons. One decision in one entry. Name the entry that it supersedes, if there is one, and say why.",
-        "Call {check}, and mend what it finds in the new entry.",
-        "Tell your user the address, and that it is a draft until a person approves it with `mdmem approve`.",
+    steps=_steps(
+        """\
+Call {ask} with the decision in a few words, and with the files that it is about. Where an invariant forbids it,
+stop and say so: a decision does not override an invariant.
+
+Call {find} with the decision's own words. Where an entry says the same, stop and name it; where one says otherwise,
+the new decision has to supersede it: read that one in full with {show}.
+
+Ask your user for the reasons where they are not stated, and for what was turned down. Do not make them up.
+
+Call {write}: a title of one line, a first sentence that states the choice, then a line `Rationale:` with the
+reasons. One decision in one entry. Name the entry that it supersedes, if there is one, and say why.
+
+Call {check}, and mend what it finds in the new entry.
+
+Tell your user the address, and that it is a draft until a person approves it with `mdmem approve`.
+"""
     ),
     present=around_decision,
 )
@@ -91,17 +103,25 @@ _SUPERSEDE = Prompt(
         Parameter(name="reason", about="Why it no longer fits."),
     ),
     task="Supersede an entry of the project's memory; the old one is kept and linked, never rewritten or deleted.",
-    steps=(
-        "Call {why} with the address. Where something is in force in its place already, supersede that one, or stop; "
-        "where a draft would replace it, stop and name the draft.",
-        "Call {show} with the address, and with the entries that name it.",
-        "Call {find} with what is to hold instead: another entry may say it already.",
-        "Ask your user why it no longer fits, where no reason is given. Do not make one up.",
-        "Call {write} with the old entry's address as the one that it supersedes, and with the reason. Keep its type "
-        "and room, and repeat what still holds: the new entry has to stand without the old one.",
-        "Call {check}, and mend what it finds in the new entry.",
-        "Tell your user the new address, and that the old entry stays in force until a person approves the new one "
-        "with `mdmem approve`.",
+    steps=_steps(
+        """\
+Call {why} with the address. Where something is in force in its place already, supersede that one, or stop; where a
+draft would replace it, stop and name the draft.
+
+Call {show} with the address, and with the entries that name it.
+
+Call {find} with what is to hold instead: another entry may say it already.
+
+Ask your user why it no longer fits, where no reason is given. Do not make one up.
+
+Call {write} with the old entry's address as the one that it supersedes, and with the reason. Keep its type and
+room, and repeat what still holds: the new entry has to stand without the old one.
+
+Call {check}, and mend what it finds in the new entry.
+
+Tell your user the new address, and that the old entry stays in force until a person approves the new one with
+`mdmem approve`.
+"""
     ),
     present=around_entry,
 )
@@ -116,17 +136,24 @@ _REVIEW = Prompt(
         _WING,
     ),
     task="Review a change of code against the project's memory.",
-    steps=(
-        "Take the diff below, or else the changes at hand (`git diff` against the branch that they go to).",
-        "Call {ask} with what the change does in a few words, and with every file that it touches. Follow `cursor` to "
-        "the last page: invariants may stand there, too.",
-        "Go through the answer entry by entry, in its order: does the change violate an invariant, go against a "
-        "decision, or do otherwise than a pattern? Read an entry in full with {show} before you say that it does.",
-        "Call {find} for what the change introduces, such as a new dependency, and see whether it was turned down.",
-        "Report each finding with file and line, the entry's address, its type and the sentence that is broken: "
-        "violated invariants first, then decisions, then patterns. Say what `problems` names, and where nothing binding "
-        "covers the change. An entry that is under review is a question, no fault.",
-        "Where the code is right and the memory is not, do not bend the code: suggest to supersede the entry.",
+    steps=_steps(
+        """\
+Take the diff below, or else the changes at hand (`git diff` against the branch that they go to).
+
+Call {ask} with what the change does in a few words, and with every file that it touches. Follow `cursor` to the
+last page: invariants may stand there, too.
+
+Go through the answer entry by entry, in its order: does the change violate an invariant, go against a decision, or
+do otherwise than a pattern? Read an entry in full with {show} before you say that it does.
+
+Call {find} for what the change introduces, such as a new dependency, and see whether it was turned down.
+
+Report each finding with file and line, the entry's address, its type and the sentence that is broken: violated
+invariants first, then decisions, then patterns. Say what `problems` names, and where nothing binding covers the
+change. An entry that is under review is a question, no fault.
+
+Where the code is right and the memory is not, do not bend the code: suggest to supersede the entry.
+"""
     ),
     present=around_diff,
 )
@@ -137,14 +164,21 @@ _ONBOARD = Prompt(
     about="Learn what a project holds itself to, before the first change.",
     takes=(_WING,),
     task="Get to know what this project holds itself to, and tell your user in short.",
-    steps=(
-        "Read the resource `mdmem://guide`, once.",
-        "Call {ask} without words, for everything in force; follow `cursor` to the last page.",
-        "Read the invariants in full, and the decisions that the work at hand touches, with {show}.",
-        "Call {why} for a decision that surprises you, before you doubt it.",
-        "Tell your user: the rules that must not be violated, the decisions that shape the code, what is in doubt, "
-        "what contradicts what, and which files cannot be read. Name each by its address.",
-        "From now on call {ask} before you change code, and {write} when something was decided or learned.",
+    steps=_steps(
+        """\
+Read the resource `mdmem://guide`, once.
+
+Call {ask} without words, for everything in force; follow `cursor` to the last page.
+
+Read the invariants in full, and the decisions that the work at hand touches, with {show}.
+
+Call {why} for a decision that surprises you, before you doubt it.
+
+Tell your user: the rules that must not be violated, the decisions that shape the code, what is in doubt, what
+contradicts what, and which files cannot be read. Name each by its address.
+
+From now on call {ask} before you change code, and {write} when something was decided or learned.
+"""
     ),
     present=around_wing,
 )

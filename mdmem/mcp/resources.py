@@ -64,9 +64,7 @@ def _schema() -> str:
 _ENTRY = ("wing", "room", "entry_id")
 
 KINDS: tuple[Kind, ...] = (
-    Kind(
-        name="guide", title="How to use this memory", about="What an agent should know, once.", still=lambda: GUIDE
-    ),
+    Kind(name="guide", title="How to use this memory", about="What an agent should know, once.", still=lambda: GUIDE),
     Kind(
         name="invariants",
         title="Invariants that always bind",

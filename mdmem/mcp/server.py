@@ -21,7 +21,6 @@ from mcp_types import (
 )
 from mcp_types import Prompt as ListedPrompt
 from mcp_types import Tool as ListedTool
-from pydantic import AnyUrl
 
 from mdmem import __version__
 from mdmem.access import EVERYTHING, Access
@@ -61,7 +60,7 @@ class MemoryServer(MCPServer[Any]):
         self.provider, self.calls, self.active = provider, Calls(provider), 0
         self._profile, self._access, self._warming = profile, access, warming
         self._offers = Offers(provider, self.calls, access=access, profile=self._profile_now)
-        self.completion()(self._offers.complete)
+        self.completion()(self._offers.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
         self.middleware.append(self._counted)
 
     async def list_tools(self) -> list[ListedTool]:
@@ -95,7 +94,9 @@ class MemoryServer(MCPServer[Any]):
         return self._offers.templates()
 
     async def read_resource(
-        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None  # noqa: ARG002  # the SDK's signature
+        self,
+        uri: object,
+        context: Context[Any, Any] | None = None,  # noqa: ARG002  # the SDK's signature
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Return a resource's text; raises ResourceError."""
         return await self._offers.read(str(uri))

@@ -49,7 +49,10 @@ def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, to
 
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
-    """Return one finding for each file of the scope that may bind and cannot be read, or only in part."""
+    """Return one finding for each file of the scope that may bind and cannot be read, or only in part.
+
+    First come the wings that live elsewhere and are not fetched: each may be a shared one with invariants.
+    """
     not_read = (*(broken.findings[0] for broken in catalog.broken.values()), *catalog.closed, *_misplaced(catalog))
     found = {finding.place.path: finding for finding in not_read if _concerns(finding.place.path, scope)}
     for finding in catalog.findings:
@@ -57,7 +60,7 @@ def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
         at_stake = finding.code in _DOUBTFUL and _concerns(path, scope)
         if at_stake or _hides_something(catalog.entries.get(finding.address or ""), finding, scope):
             found.setdefault(path, finding)
-    return tuple(found[path] for path in sorted(found))
+    return (*catalog.not_fetched, *(found[path] for path in sorted(found)))
 
 
 def _misplaced(catalog: Catalog) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """What `mdmem.toml` sets."""
 
-from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Profile, Settings, WingSettings
+from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Profile, Proposals, Settings, WingSettings
 from mdmem.settings.parse import parse_settings
 
-__all__ = ["AGENT_STATUS", "ROOMS", "Approvals", "Ended", "Profile", "Settings", "WingSettings", "parse_settings"]
+__all__ = ["AGENT_STATUS", "ROOMS", "Approvals", "Ended", "Profile", "Proposals", "Settings", "WingSettings", "parse_settings"]

@@ -13,7 +13,7 @@ _QUOTES = str.maketrans("", "", "\"' ")
 def line_of(key: str, content: bytes, value: str) -> int:
     """Return the line that sets a key or part of it, or the innermost table above it, or of a value from there on."""
     lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    keys = [f"{name}." for name in _dotted_keys(lines)]
+    keys = [f"{name}." for name in dotted_keys(lines)]
     wanted = f"{key}."
     setting = (number for number, name in enumerate(keys) if name.startswith(wanted))
     above = max(range(len(keys)), key=lambda number: len(keys[number]) * wanted.startswith(keys[number]), default=0)
@@ -23,8 +23,8 @@ def line_of(key: str, content: bytes, value: str) -> int:
     return (next(below, found) if value else found) + 1
 
 
-def _dotted_keys(lines: list[str]) -> Iterator[str]:
-    """Yield, for each line, the key or table that it sets, in full, or an empty text."""
+def dotted_keys(lines: list[str]) -> Iterator[str]:
+    """Yield, for each line, the key or the table that it sets, in full, or an empty text."""
     table = ""
     for line in lines:
         head, stated = _TABLE.match(line), _KEY.match(line)

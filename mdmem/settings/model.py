@@ -43,6 +43,14 @@ class Ended(StrEnum):
     SAME = "same"
 
 
+class Proposals(StrEnum):
+    """What becomes of entries that the default branch has not seen: they are shown, or hidden, or count as if it had."""
+
+    SHOW = "show"
+    HIDE = "hide"
+    COUNT = "count"
+
+
 class Approvals(StrEnum):
     """What an approval by somebody who is no owner of the wing meets: a remark, or a refusal."""
 
@@ -96,6 +104,7 @@ class Settings:
     default_shared_wing: str = "shared"
     rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
     commit: bool = False
+    proposals: Proposals = Proposals.SHOW
     profile: Profile = Profile.CORE
     timeout_seconds: int = 5
     answer_bytes: int = 8_000

@@ -9,7 +9,7 @@ from typing import Any
 
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
-from mdmem.settings.model import Approvals, Ended, Profile, Settings, WingSettings
+from mdmem.settings.model import Approvals, Ended, Profile, Proposals, Settings, WingSettings
 from mdmem.settings.remotes import commit, ref, repository
 from mdmem.settings.values import below_root, choice, count, flag, number_in, rooms, statuses, table, text, texts, wing
 
@@ -108,6 +108,7 @@ KEYS: _Rows = {
     "rooms": ("rooms", rooms),
     "commit": ("commit", flag),
     "budget": ("budget", count),
+    "proposals": ("proposals", choice(Proposals)),
     "check.fail_on": ("fail_on", choice(Severity)),
     "check.select": ("select", texts),
     "check.ignore": ("ignore", texts),

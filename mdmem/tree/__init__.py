@@ -1,6 +1,7 @@
-"""Where files come from: the working tree, the git index, a revision."""
+"""Where files come from: the working tree, the git index, a revision, wings that live elsewhere."""
 
 from mdmem import SETTINGS_NAME
+from mdmem.tree.joined import JoinedTree, MissingWing, fetched_wings, missing_wings
 from mdmem.tree.listed import GitTree
 from mdmem.tree.model import (
     Digests,
@@ -23,6 +24,8 @@ __all__ = [
     "FileKind",
     "Forgetful",
     "GitTree",
+    "JoinedTree",
+    "MissingWing",
     "NarrowedTree",
     "OverlaidTree",
     "Tree",
@@ -31,7 +34,9 @@ __all__ = [
     "WorkingTree",
     "access_to",
     "digest_of",
+    "fetched_wings",
     "is_wing_manifest",
+    "missing_wings",
     "narrowed",
     "read_one",
 ]

@@ -19,7 +19,7 @@ from mdmem.finding import Place
 from mdmem.gitrepo import Repository, resolve, staged_index
 from mdmem.gitrepo.merging import Merged, merge
 from mdmem.index.protocol import Answer, FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress
-from mdmem.settings import Settings, parse_settings
+from mdmem.settings import Proposals, Settings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
@@ -27,13 +27,16 @@ from mdmem.workspace.moment import Moment
 
 if TYPE_CHECKING:
     from mdmem.checks.case import Conflict
+    from mdmem.workspace.proposals import View
 
 
 @dataclass(frozen=True)
 class Opened:
     """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there.
+    What the caller's access hides is in no part, as if it were not there. `proposals` says what becomes of entries that
+    the default branch has not seen, the settings where it is None; `index_of` has the index that is asked, and brought
+    up to date, in place of its own.
     """
 
     location: Location
@@ -44,6 +47,8 @@ class Opened:
     progress: Progress | None = None
     access: Access = EVERYTHING
     parsed: Parsed = field(default_factory=Parsed, repr=False, compare=False)
+    proposals: Proposals | None = None
+    index_of: Opened | None = field(default=None, repr=False, compare=False)
 
     def at(self, moment: Moment) -> Self:
         """Return the same root at another moment; what both have in common is parsed once."""
@@ -173,6 +178,13 @@ class Opened:
         return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
     @cached_property
+    def view(self) -> View[Self]:
+        """Return what answers a question about what binds, in which no proposal displaces what is agreed upon."""
+        from mdmem.workspace.proposals import view_of
+
+        return view_of(self)
+
+    @cached_property
     def index(self) -> FullText:
         """Return the full-text index; one of another tree than the working tree is never written."""
         from mdmem.index.whoosh_index import WhooshIndex
@@ -201,20 +213,22 @@ class Opened:
     def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> Answer:
         """Return what the index says about words; statistics come from what is seen.
 
-        The index is everybody's: it is never brought up to date from what only some may see.
+        The index is everybody's: it is never brought up to date from what only some may see, nor from anything but
+        the files themselves.
         """
-        if self.access.is_narrow and self.index.is_behind(live=self.catalog.digests):
-            whole = self.unlimited()
+        index, is_part = (self.index_of or self).index, self.access.is_narrow or self.index_of is not None
+        if is_part and index.is_behind(live=self.catalog.digests):
+            whole = (self.index_of or self).unlimited()
             # Where that fails, what is seen is read from its files.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
-                self.index.refresh(live=whole.catalog.digests, read=whole.texts)
-        return self.index.search(
+                index.refresh(live=whole.catalog.digests, read=whole.texts)
+        return index.search(
             words,
             live=self.catalog.digests,
             read=self.texts,
             among=frozenset(among),
             syntax=syntax,
-            may_refresh=not self.access.is_narrow,
+            may_refresh=not is_part,
         )
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:

@@ -31,6 +31,7 @@ def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys:
         "wrote .git/hooks/pre-commit",
         "wrote .git/hooks/pre-merge-commit",
         "wrote .git/hooks/pre-push",
+        "git merges entries key by key from now on: .git/info/attributes",
     ]
     assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "navigation"\n'
     assert 'owners: [Ada <ada@example.org>]' in (folder / "memory/navigation/README.md").read_text()

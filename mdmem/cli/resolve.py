@@ -1,0 +1,61 @@
+"""`mdmem resolve`: what a merge left to be decided, and deciding it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdmem.cli.common import Globals, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_address
+from mdmem.cli.writing import print_written, write_options, write_options_from
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+
+@click.command("resolve")
+@click.argument("address", required=False, shell_complete=complete_address)
+@click.option("--take", metavar="ours|theirs|ADDRESS", help="The side that holds, or the successor that stays.")
+@click.option(
+    "--behind", metavar="ADDRESS", shell_complete=complete_address, help="It came first; the other one replaces it."
+)
+@click.option("--split", is_flag=True, help="Every successor holds, each for a part.")
+@click.option("--reason", "-m", default="", metavar="TEXT", help="Why, where something ends or is split.")
+@write_options
+@global_options
+def command(given: Globals, address: str | None, form: str, **options: Any) -> int:
+    """Show what a merge left to be decided, with what to type; with an option, decide it for ADDRESS.
+
+    It speaks of files that git could not merge, in a merge, a rebase or a cherry-pick, and of entries that two others
+    replaced. In a rebase `ours` is the branch that you rebase onto, `theirs` your own commit.
+    Exit code 1: there is something to decide.
+    """
+    wanted, workspace = write_options_from(options), open_workspace(given)
+    chosen = [name for name in ("take", "behind", "split") if options[name]]
+    if not chosen:
+        return _show(given, workspace, address, form)
+    if len(chosen) > 1 or address is None:
+        raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
+    from mdmem.workspace.resolving import Taking, settle
+
+    return print_written(given, settle(workspace, address, Taking(**options), wanted), form)
+
+
+def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
+    from dataclasses import replace
+
+    from mdmem.render.quarrels import quarrels_json, quarrels_text
+    from mdmem.workspace.quarrels import find_quarrels
+    from mdmem.workspace.resolving import find_quarrel
+
+    quarrels = find_quarrels(workspace)
+    if address is not None:
+        quarrels = replace(quarrels, found=(find_quarrel(workspace, address),))
+    if form == "json":
+        print_text(quarrels_json(quarrels))
+    elif quarrels.found:
+        print_text(quarrels_text(quarrels, given.ink()))
+    else:
+        given.remark("nothing is to be decided")
+    return 1 if quarrels.found else 0

@@ -1,0 +1,190 @@
+"""What answers a question where a branch, or the disk, proposes something that the default branch has not.
+
+A proposal changes nothing. Where it changed an entry that is in force on the default branch, or took it away, the
+version of the default branch answers, and says what is proposed; the other version is shown among what is proposed. A
+new entry is shown in its place, marked, behind what binds; what it supersedes or overrides stays in force until it is
+on the default branch itself. So of manifests: that of the default branch counts. Other settings than `proposals`, which
+is the default branch's, too, are those of the files that are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from mdmem.catalog import Catalog, interpret, is_entry_place
+from mdmem.entry.model import Entry, Status
+from mdmem.errors import SettingsError
+from mdmem.settings import Proposals, Settings
+from mdmem.standing import Stance, Standing
+from mdmem.tree import GitTree, OverlaidTree, Unreadable
+from mdmem.workspace.moment import Moment
+from mdmem.workspace.opened import Opened
+from mdmem.workspace.standing_of import Standings, standings_of
+
+_Opened = TypeVar("_Opened", bound=Opened)
+
+
+@dataclass(frozen=True, slots=True)
+class View(Generic[_Opened]):
+    """What answers, and the files as they are, both with the standing of each entry where that is known.
+
+    `beside` are the entries of which the answer has another version than the files, and the files' one is to be shown.
+    """
+
+    answers: _Opened
+    files: _Opened
+    beside: frozenset[str] = frozenset()
+
+
+def view_of(workspace: _Opened) -> View[_Opened]:
+    """Return what answers for a workspace."""
+    standings = standings_of(workspace)
+    if standings is None:
+        return View(workspace, workspace)
+    files = _with_catalog(workspace, replace(workspace.catalog, stances=dict(_stances(workspace, standings))))
+    if not standings.found and not standings.displaced:
+        return View(files, files)
+    wanted = workspace.proposals or _setting(workspace, standings)
+    if wanted is Proposals.COUNT:
+        return View(files, files)
+    return _Composing(files, standings, wanted).view()
+
+
+def _with_catalog(workspace: _Opened, catalog: Catalog) -> _Opened:
+    """Return a workspace of the same files with another catalog of them; they share one index."""
+    other = replace(workspace, index_of=workspace.index_of or workspace)
+    vars(other).update({name: vars(workspace)[name] for name in ("whole_tree", "tree") if name in vars(workspace)})
+    vars(other)["catalog"] = catalog
+    return other
+
+
+def _setting(workspace: Opened, standings: Standings) -> Proposals:
+    """Return what the settings of the default branch say: a branch does not decide that its proposals count."""
+    try:
+        return workspace.at(Moment(standings.branch.commit)).settings.proposals
+    except SettingsError as error:
+        return error.readable.proposals if isinstance(error.readable, Settings) else Proposals.SHOW
+
+
+def _stances(workspace: Opened, standings: Standings) -> Iterator[tuple[str, Stance]]:
+    """Yield the standing of each entry that is read and not the same on the default branch."""
+    branch = standings.branch.ref
+    for path, standing in standings.found.items():
+        if is_entry_place(path):
+            touch = standings.touches.get(path) if standing is Standing.PROPOSED else None
+            who = (touch.author, touch.commit) if touch is not None else (None, None)
+            note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
+            note = f"another version stands on `{branch}`" if path in standings.displaced else note
+            yield path.removesuffix(".md"), Stance(standing, *who, note=note)
+
+
+@dataclass(frozen=True)
+class _Composing(Generic[_Opened]):
+    """One answer made of the default branch's entries and of proposals."""
+
+    files: _Opened
+    standings: Standings
+    wanted: Proposals
+
+    def view(self) -> View[_Opened]:
+        restored = dict(self._restored())
+        hidden = self._proposed - restored.keys() if self.wanted is Proposals.HIDE else frozenset[str]()
+        if not restored and not hidden:
+            catalog = self._as_answer(self.files.catalog, {})
+            return View(_with_catalog(self.files, catalog), self.files)
+        tree = OverlaidTree(self.files.whole_tree, restored, hidden)
+        answers = replace(self.files.over(tree), index_of=self.files.index_of)
+        vars(answers)["whole_tree"] = tree
+        found = self._with_problems(answers.catalog, restored)
+        vars(answers)["catalog"] = self._as_answer(found, restored)
+        return View(answers, self.files, frozenset(self._beside(restored)))
+
+    @property
+    def _proposed(self) -> frozenset[str]:
+        """The files of entries that the default branch has not seen as they are."""
+        found = self.standings.found.items()
+        return frozenset(path for path, standing in found if standing.is_proposal and is_entry_place(path))
+
+    def _restored(self) -> Iterator[tuple[str, bytes]]:
+        """Yield what the default branch holds of files that a proposal changed or took away.
+
+        Of entries that are not in force there the proposal's version stands, unless proposals are hidden.
+        """
+        displaced, branch = self.standings.displaced, self.standings.branch
+        repository, under = self.files.location.repository, self.files.location.under
+        if not displaced or repository is None:
+            return
+        tree = GitTree(repository, under, branch.commit, branch.ref)
+        for path, content in tree.read(sorted(displaced)):
+            if not isinstance(content, Unreadable) and self._is_needed(path, content):
+                yield path, content
+
+    def _is_needed(self, path: str, content: bytes) -> bool:
+        if self.wanted is Proposals.HIDE or not is_entry_place(path):
+            return True
+        from mdmem.document.parse import parse_document
+
+        entry = interpret(parse_document(path, content)).entry
+        return entry is not None and entry.is_in_force
+
+    def _with_problems(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
+        """Return a catalog that tells of files that cannot be read although the default branch's version answers."""
+        files = self.files.catalog
+        broken = {path: one for path, one in files.broken.items() if path in restored}
+        return replace(catalog, broken={**catalog.broken, **broken}) if broken else catalog
+
+    def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
+        stances = {**(self.files.catalog.stances or {})}
+        for path in restored:
+            address = path.removesuffix(".md")
+            stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
+        proposed = {address for address, stance in stances.items() if stance.standing.is_proposal}
+        entries = dict(catalog.entries)
+        for address in proposed & entries.keys():
+            entry = entries[address]
+            entries[address] = changed = _without_effect(entry, entries.keys() - proposed)
+            stances[address] = replace(stances[address], note="; ".join(_effects(entry, changed)))
+        return replace(catalog, entries=entries, stances=stances)
+
+    def _proposal_for(self, address: str) -> str:
+        """Return what is proposed for an entry that binds, in a few words."""
+        catalog, path = self.files.catalog, f"{address}.md"
+        standing = self.standings.found.get(path)
+        where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
+        if standing is None:
+            return "it is gone here, which is only proposed"
+        entry, heads = catalog.entries.get(address), catalog.lineage.heads(address)
+        if entry is None:
+            return f"{where} has a version that cannot be read"
+        if heads and address not in heads:
+            return f"{where} proposes to replace it by {', '.join(heads)}"
+        return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to end it"
+
+    def _beside(self, restored: Mapping[str, bytes]) -> Iterator[str]:
+        """Yield the addresses of which a version is proposed that would be in force, or is a draft."""
+        if self.wanted is Proposals.HIDE:
+            return
+        catalog = self.files.catalog
+        for path in restored:
+            address = path.removesuffix(".md")
+            entry = catalog.entries.get(address)
+            if entry is not None and (entry.status is Status.DRAFT or catalog.lineage.is_current(address)):
+                yield address
+
+
+def _without_effect(entry: Entry, binding: frozenset[str] | set[str]) -> Entry:
+    """Return a proposed entry that neither supersedes nor overrides any that is not proposed itself."""
+    supersedes = tuple(link for link in entry.supersedes if link not in binding)
+    overrides = tuple(link for link in entry.overrides if link not in binding)
+    return replace(entry, supersedes=supersedes, overrides=overrides)
+
+
+def _effects(stated: Entry, without: Entry) -> Iterator[str]:
+    superseded = [link for link in stated.supersedes if link not in without.supersedes]
+    overridden = [link for link in stated.overrides if link not in without.overrides]
+    if superseded:
+        yield f"would supersede {', '.join(superseded)}"
+    if overridden:
+        yield f"would override {', '.join(overridden)}"

@@ -1,0 +1,184 @@
+"""How what is read stands to the default branch: the same there, proposed on this branch, or changed on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mdmem.catalog import is_entry_place
+from mdmem.errors import MdmemError
+from mdmem.gitrepo import Blob, Repository, UnknownRevisionError, resolve
+from mdmem.gitrepo.default_branch import DefaultBranch, find_default_branch
+from mdmem.gitrepo.lines import Touch, last_touches, list_changed_on_disk, list_differing
+from mdmem.gitrepo.merging import merge_base
+from mdmem.standing import Standing
+from mdmem.state import read_json, write_json
+from mdmem.tree import FileKind, GitTree
+from mdmem.workspace.opened import Opened
+
+_VERSION = "1"
+_MANIFEST = re.compile(r"[^/]+/README\.md")
+
+
+@dataclass(frozen=True)
+class Standings:
+    """How the files of a tree stand to the default branch, by path from the root; what is not named is the same there.
+
+    `displaced` are the files of the default branch, with their digests, that a proposal changed or took away. What the
+    default branch alone has added or changed since this one left it is no proposal: those that are older here are
+    outdated, those that are not here are not missed.
+    """
+
+    branch: DefaultBranch
+    found: Mapping[str, Standing] = field(default_factory=dict)
+    displaced: Mapping[str, str] = field(default_factory=dict)
+    touches: Mapping[str, Touch] = field(default_factory=dict)
+
+
+def standings_of(workspace: Opened) -> Standings | None:
+    """Return how the tree of a workspace stands; None where that cannot be told, as before the first commit.
+
+    A commit in the history of the default branch was binding itself. Of the index and of a merge nothing is told.
+    """
+    moment, repository = workspace.moment, workspace.location.repository
+    if repository is None or moment.staged or moment.merge_into is not None:
+        return None
+    try:
+        branch = find_default_branch(repository)
+        if branch is None:
+            return None
+        return _Comparing(workspace, repository, branch).standings()
+    # What cannot be told is left out: an answer without it is an answer.
+    except (MdmemError, OSError, ValueError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Comparing:
+    """One comparison of a tree with the default branch; paths count from the root."""
+
+    workspace: Opened
+    repository: Repository
+    branch: DefaultBranch
+
+    def standings(self) -> Standings | None:
+        if self._commit is None:
+            return None
+        if self.workspace.moment.is_dated or (not self._is_disk and self._base == self._commit):
+            return Standings(self.branch)
+        found = dict(self._found())
+        displaced = {path: digest for path, digest in self._binding.items() if self._is_displaced(path, found)}
+        is_proposed = Standing.PROPOSED in found.values()
+        return Standings(self.branch, found, displaced, self._touches() if is_proposed else {})
+
+    @property
+    def _is_disk(self) -> bool:
+        return self.workspace.moment.is_working_tree
+
+    @cached_property
+    def _commit(self) -> str | None:
+        """The commit that is read, or that the files on disk come from; None before the first one."""
+        if self._is_disk and self.branch.is_here:
+            return self.branch.commit
+        try:
+            return resolve(self.repository, self.workspace.moment.revision or "HEAD")
+        except UnknownRevisionError:
+            return None
+
+    @cached_property
+    def _base(self) -> str | None:
+        """The commit at which the branch left the default one; None where a shallow clone, or nothing, has it."""
+        if self._commit == self.branch.commit:
+            return self._commit
+        try:
+            return merge_base(self.repository, self.branch.commit, self._commit or "")
+        except MdmemError:
+            return None
+
+    @cached_property
+    def _binding(self) -> dict[str, str]:
+        """The digest of each file of the default branch."""
+        under, commit = self.workspace.location.under, self.branch.commit
+        name = hashlib.sha256(under.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        file = self.workspace.cache_folder / f"standing-{name}.json"
+        kept = read_json(file, _VERSION)
+        if kept.get("commit") != commit or not isinstance(kept.get("files"), dict):
+            listed = GitTree(self.repository, under, commit, self.branch.ref).files()
+            kept = {"commit": commit, "files": {one.path: one.digest for one in listed if one.kind is FileKind.FILE}}
+            write_json(file, _VERSION, kept)
+        files: dict[str, str] = kept["files"]
+        return files
+
+    def _from_root(self, path: str) -> str:
+        return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
+
+    def _from_top(self, path: str) -> str:
+        return f"{self.workspace.location.under}/{path}" if self.workspace.location.under else path
+
+    def _differing(self, one: str) -> dict[str, Blob | None]:
+        listed = list_differing(self.repository, one, self._commit or "", self.workspace.location.under)
+        return {self._from_root(path): blob for path, blob in listed.items()}
+
+    @cached_property
+    def _unlike(self) -> dict[str, Blob | None]:
+        """What the commit holds where it differs from the default branch."""
+        return {} if self._commit == self.branch.commit else self._differing(self.branch.commit)
+
+    @cached_property
+    def _changed_here(self) -> frozenset[str]:
+        """The files that the commits of this branch changed; of unknown history every difference counts."""
+        if self._base in (None, self.branch.commit):
+            return frozenset(self._unlike)
+        return frozenset(self._differing(self._base or "") if self._base != self._commit else ())
+
+    def _committed(self, path: str) -> str | None:
+        """Return the digest of what the commit holds at a path."""
+        if path not in self._unlike:
+            return self._binding.get(path)
+        blob = self._unlike[path]
+        return blob.digest if blob is not None else None
+
+    @cached_property
+    def _read(self) -> dict[str, str]:
+        """The digest of each file that is read and may bind; an unreadable one has none that git knows."""
+        catalog = self.workspace.catalog
+        unread = dict.fromkeys((file.path for file in catalog.files), "")
+        return unread | dict(catalog.file_digests)
+
+    @cached_property
+    def _changed_on_disk(self) -> frozenset[str]:
+        if not self._is_disk:
+            return frozenset()
+        doubtful = [path for path, digest in self._read.items() if digest != (self._committed(path) or digest)]
+        if not doubtful:
+            return frozenset()
+        under = self.workspace.location.under
+        changed = list_changed_on_disk(self.repository, [self._from_top(path) for path in doubtful], under)
+        return frozenset(map(self._from_root, changed))
+
+    def _found(self) -> Iterator[tuple[str, Standing]]:
+        for path, digest in self._read.items():
+            if digest == self._binding.get(path):
+                continue
+            committed = self._committed(path)
+            if self._is_disk and (committed is None or path in self._changed_on_disk):
+                yield path, Standing.UNCOMMITTED
+            elif path in self._changed_here:
+                yield path, Standing.PROPOSED
+            elif committed != self._binding.get(path):
+                yield path, Standing.OUTDATED
+
+    def _is_displaced(self, path: str, found: Mapping[str, Standing]) -> bool:
+        if not (is_entry_place(path) or _MANIFEST.fullmatch(path)) or not self.workspace.access.sees(path):
+            return False
+        if path in self._read:
+            return path in found and found[path].is_proposal
+        return path in self._changed_here or self._committed(path) is not None
+
+    def _touches(self) -> Mapping[str, Touch]:
+        since, tip = self._base or self.branch.commit, self._commit or ""
+        touched = last_touches(self.repository, since, tip, self.workspace.location.under)
+        return {self._from_root(path): touch for path, touch in touched.items()}

@@ -1,0 +1,391 @@
+"""The merge driver in real merges, rebases, cherry-picks and worktrees of git, and how it is set up."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from builders import commit_all, environment, git, make_repository, memory, run_here, snapshot, write, write_entry
+from hooked import run, said
+
+from mdmem.document.parse import parse_document
+from mdmem.workspace.driver_setup import patterns_for
+
+Capture = pytest.CaptureFixture[str]
+THREADS = "nav/architecture/threads"
+FILE = f"memory/{THREADS}.md"
+ENTRY = """\
+---
+type: decision
+status: active # as agreed
+created_at: 2026-03-05
+title: 'Use two threads'
+verified_at: 2026-04-01
+tags: [executor]
+see:
+  - nav/rules/callbacks # first
+---
+
+Navigation uses two threads.
+
+Rationale: it was measured.
+"""
+OURS = {
+    "tags: [executor]": "tags: [executor, threads]",
+    "verified_at: 2026-04-01": "verified_at: 2026-06-01",
+    "uses two threads": "uses exactly two threads",
+}
+THEIRS = {
+    "tags: [executor]": 'tags: [executor, "c: d"]',
+    "verified_at: 2026-04-01": "verified_at: 2026-05-01",
+    "status: active": "status: under_review",
+    "callbacks # first\n": "callbacks # first\n  - nav/rules/other # second\n",
+}
+MERGED = """\
+---
+type: decision
+status: under_review # as agreed
+created_at: 2026-03-05
+title: 'Use two threads'
+verified_at: 2026-06-01
+tags: [executor, threads, "c: d"]
+see:
+  - nav/rules/callbacks # first
+  - nav/rules/other # second
+---
+
+Navigation uses exactly two threads.
+
+Rationale: it was measured.
+"""
+
+
+def changed(text: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def driven(folder: Path, text: str = ENTRY) -> Path:
+    """Return a committed memory with one lived-in entry, in a repository that merges with mdmem."""
+    memory(folder)
+    write(folder, FILE, text)
+    write_entry(folder / "memory", "nav/rules/other", title="Other")
+    commit_all(folder)
+    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    assert done.returncode == 0, said(done)
+    return folder
+
+
+def branches(folder: Path, ours: str | bytes, theirs: str | bytes, path: str = FILE) -> None:
+    """Commit one version of a file on `theirs` and another one on `main`, which stays checked out."""
+    git(folder, "checkout", "-q", "-b", "theirs")
+    write(folder, path, theirs)
+    commit_all(folder, "their change")
+    git(folder, "checkout", "-q", "main")
+    write(folder, path, ours)
+    commit_all(folder, "our change")
+
+
+def quiet(folder: Path, *command: str, ends: int = 0) -> str:
+    """Run a git command that commits by itself and return all it said."""
+    done = run(folder, "git", *command, GIT_EDITOR="true")
+    assert done.returncode == ends, said(done)
+    return said(done)
+
+
+def text_of(folder: Path) -> str:
+    return (folder / FILE).read_bytes().decode()
+
+
+def test_merge_joins_both_changes(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    quiet(folder, "merge", "-q", "theirs")
+    assert text_of(folder) == MERGED
+    assert git(folder, "status", "--porcelain") == ""
+
+
+def test_rebase_joins_both_changes(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, THEIRS), changed(ENTRY, OURS))
+    quiet(folder, "rebase", "-q", "main", "theirs")
+    found = parse_document(FILE, (folder / FILE).read_bytes())
+    assert text_of(folder) == MERGED.replace('threads, "c: d"', '"c: d", threads').replace("threads]", '"threads"]')
+    assert found.fields is not None
+    assert found.fields["tags"] == ["executor", "c: d", "threads"]
+
+
+def test_cherry_pick_joins_both_changes(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    quiet(folder, "cherry-pick", "theirs")
+    assert text_of(folder) == MERGED
+
+
+def test_worktree_merges_as_its_repository_does(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    other = tmp_path / "other"
+    git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
+    quiet(other, "merge", "-q", "theirs")
+    assert text_of(other) == MERGED
+
+
+def test_driver_set_up_from_a_worktree_serves_all(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    other = tmp_path / "other"
+    git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
+    done = run(other, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    assert done.returncode == 0, said(done)
+    quiet(folder, "merge", "-q", "theirs")
+    assert text_of(folder) == MERGED
+
+
+def test_submodule_has_a_driver_of_its_own(tmp_path: Path) -> None:
+    source = driven(tmp_path / "source")
+    branches(source, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    outer = make_repository(tmp_path / "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(source), "knowledge")
+    inner = outer / "knowledge"
+    git(inner, "config", "user.name", "Ada")
+    git(inner, "config", "user.email", "ada@example.org")
+    done = run(inner, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    assert done.returncode == 0, said(done)
+    quiet(inner, "merge", "-q", "origin/theirs")
+    assert text_of(inner) == MERGED
+    assert "mdmem" not in (outer / ".git/config").read_text()
+
+
+def test_supersession_on_both_sides_is_marked_and_nothing_else(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    end = "status: deprecated # as agreed\n"
+    ended = changed(
+        ENTRY, {"status: active # as agreed\n": end, "2026-04-01\n": "2026-04-01\ndeprecated_at: 2026-11-21\n"}
+    )
+    ours = changed(ended, {"see:\n": "superseded_by: [nav/rules/other]\nsee:\n", "[executor]": "[executor, ours]"})
+    theirs = changed(ended, {"see:\n": "superseded_by: nav/rules/callbacks\nsee:\n", "[executor]": "[executor, hers]"})
+    branches(folder, ours, theirs)
+    told = quiet(folder, "merge", "theirs", ends=1)
+    assert f"mdmem: both sides changed `superseded_by` of {FILE}, and neither is taken" in told
+    assert text_of(folder) == changed(
+        ended,
+        {
+            "[executor]": "[executor, ours, hers]",
+            "see:\n": "<<<<<<< ours\nsuperseded_by: [nav/rules/other]\n=======\nsuperseded_by: nav/rules/callbacks\n"
+            ">>>>>>> theirs\nsee:\n",
+        },
+    )
+    assert git(folder, "status", "--porcelain") == f"UU {FILE}"
+    checked = run(folder, sys.executable, "-m", "mdmem", "check")
+    assert "[merge-marker]" in said(checked)
+
+
+def test_two_statuses_are_marked(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
+    quiet(folder, "merge", "theirs", ends=1)
+    hunk = "<<<<<<< ours\nstatus: under_review # as agreed\n=======\nstatus: deprecated # as agreed\n>>>>>>> theirs\n"
+    assert text_of(folder) == ENTRY.replace("status: active # as agreed\n", hunk)
+
+
+def test_conflict_shows_the_ancestor_where_git_is_told_to(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    git(folder, "config", "merge.conflictStyle", "diff3")
+    branches(folder, ENTRY.replace("active #", "under_review #"), ENTRY.replace("active #", "deprecated #"))
+    quiet(folder, "merge", "theirs", ends=1)
+    assert "||||||| base\nstatus: active # as agreed\n=======\n" in text_of(folder)
+
+
+def test_crlf_and_byte_order_mark_and_open_end_stay(tmp_path: Path) -> None:
+    def lived(text: str) -> bytes:
+        return ("\ufeff" + text.replace("\n", "\r\n")).encode().removesuffix(b"\r\n")
+
+    folder = driven(tmp_path / "p")
+    write(folder, FILE, lived(ENTRY))
+    commit_all(folder)
+    branches(folder, lived(changed(ENTRY, OURS)), lived(changed(ENTRY, THEIRS)))
+    quiet(folder, "merge", "-q", "theirs")
+    assert (folder / FILE).read_bytes() == lived(MERGED)
+
+
+def test_one_side_that_converted_all_line_breaks_is_followed(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS).replace("\n", "\r\n"))
+    quiet(folder, "merge", "-q", "theirs")
+    assert text_of(folder) == MERGED.replace("\n", "\r\n")
+
+
+def test_entry_that_both_sides_add_is_joined_by_key(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    path = "memory/nav/architecture/new.md"
+    branches(folder, changed(ENTRY, {"[executor]": "[ours]"}), changed(ENTRY, {"[executor]": "[theirs]"}), path)
+    quiet(folder, "merge", "-q", "theirs")
+    assert "tags: [ours, theirs]\n" in (folder / path).read_text()
+
+
+def test_prose_without_front_matter_is_merged_as_text(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    path = "memory/nav/architecture/README.md"
+    write(folder, path, "one\n\ntwo\n\nthree\n")
+    commit_all(folder)
+    branches(folder, "ONE\n\ntwo\n\nthree\n", "one\n\ntwo\n\nTHREE\n", path)
+    quiet(folder, "merge", "-q", "theirs")
+    assert (folder / path).read_text() == "ONE\n\ntwo\n\nTHREE\n"
+
+
+def test_broken_entry_is_merged_as_text(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, ENTRY.replace("tags: [executor]", "tags: [executor"), ENTRY.replace("measured", "measured twice"))
+    quiet(folder, "merge", "-q", "theirs")
+    assert "tags: [executor\n" in text_of(folder)
+    assert "measured twice" in text_of(folder)
+
+
+def test_file_that_is_no_text_stays_ours_and_unmerged(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, b"\0ours", b"\0theirs")
+    done = run(folder, "git", "merge", "theirs")
+    assert done.returncode != 0
+    assert (folder / FILE).read_bytes() == b"\0ours"
+
+
+def test_criss_cross_merges_lose_nothing(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, {"[executor]": "[executor, a]"}), changed(ENTRY, {"[executor]": "[executor, b]"}))
+    start = git(folder, "rev-parse", "main")
+    quiet(folder, "merge", "-q", "theirs")
+    git(folder, "checkout", "-q", "theirs")
+    quiet(folder, "merge", "-q", start)
+    write(folder, FILE, text_of(folder).replace("tags: [", "tags: [c, "))
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    write(folder, FILE, text_of(folder).replace("tags: [", "tags: [d, "))
+    commit_all(folder)
+    quiet(folder, "merge", "-q", "theirs")
+    found = parse_document(FILE, (folder / FILE).read_bytes()).fields
+    assert found is not None
+    assert set(found["tags"]) == {"executor", "a", "b", "c", "d"}
+
+
+def test_attribute_without_a_driver_is_a_merge_of_text(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
+    write(folder, ".gitattributes", "memory/**/*.md merge=mdmem\n")
+    commit_all(folder)
+    branches(folder, ENTRY.replace("two threads.", "two."), ENTRY.replace("measured", "measured twice"))
+    quiet(folder, "merge", "-q", "theirs")
+    assert "two." in text_of(folder)
+    assert "measured twice" in text_of(folder)
+
+
+def test_driver_whose_program_is_gone_is_a_merge_of_text_with_marks(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    command = git(folder, "config", "merge.mdmem.driver")
+    git(folder, "config", "merge.mdmem.driver", command.replace(sys.executable, "/gone/python"))
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    quiet(folder, "merge", "theirs", ends=1)
+    assert "tags: [executor, threads]\n=======\n" in text_of(folder).replace("see:\n", "")
+
+
+def test_files_outside_the_memory_are_left_to_git(tmp_path: Path) -> None:
+    folder = driven(tmp_path / "p")
+    listed = git(folder, "check-attr", "merge", "--", FILE, "memory/nav/README.md", "docs/nav/r/a.md", "README.md")
+    assert [line.rpartition(": ")[2] for line in listed.splitlines()] == [
+        "mdmem",
+        "mdmem",
+        "unspecified",
+        "unspecified",
+    ]
+
+
+@pytest.mark.parametrize("under", ["memory", "", "a b/[x]*", '!odd"#', "docs/ü"])
+def test_patterns_name_the_memory_and_nothing_else(under: str, tmp_path: Path) -> None:
+    folder = make_repository(tmp_path)
+    (folder / ".git/info").mkdir(exist_ok=True)
+    lines = "".join(f"{pattern} merge=mdmem\n" for pattern in patterns_for(under))
+    (folder / ".git/info/attributes").write_text(lines)
+    inside = f"{under}/wing/room/entry.md".lstrip("/")
+    for path, wanted in ((inside, "mdmem"), ("other/a b/x/y/z.md", "unspecified"), (f"{inside}.txt", "unspecified")):
+        assert git(folder, "check-attr", "-z", "merge", "--", path).split("\0")[2] == wanted, path
+
+
+def test_install_writes_command_and_attribute_and_uninstall_takes_them_away(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    write(folder, ".git/info/attributes", "*.png binary\n")
+    before = snapshot(folder)
+    ran = run_here(capsys, "hooks", "install", cwd=folder)
+    assert ran.out.splitlines()[-1] == "wrote the merge driver for /memory/**/*.md"
+    assert (folder / ".git/info/attributes").read_text().splitlines()[-1] == "/memory/**/*.md merge=mdmem"
+    status = run_here(capsys, "hooks", "status", cwd=folder).out.splitlines()[-1]
+    assert status == "merge-driver      installed  (.git/info/attributes)"
+    shown = json.loads(run_here(capsys, "hooks", "status", "--format", "json", cwd=folder).out)["merge_driver"]
+    assert (shown["state"], shown["patterns"]) == ("installed", ["/memory/**/*.md"])
+    again = run_here(capsys, "hooks", "install", cwd=folder).out.splitlines()[-1]
+    assert again == "the merge driver stays as it is: installed"
+    assert (
+        run_here(capsys, "hooks", "uninstall", cwd=folder).out.splitlines()[-1].startswith("removed the merge driver")
+    )
+    assert snapshot(folder) == before
+
+
+def test_driver_of_another_place_is_replaced_and_somebody_elses_stays(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    run_here(capsys, "hooks", "install", "--driver-only", cwd=folder)
+    git(folder, "config", "merge.mdmem.driver", "/gone/python -m mdmem merge-driver %O %A %B")
+    assert "merge-driver      out of date" in run_here(capsys, "hooks", "status", cwd=folder).out
+    assert run_here(capsys, "hooks", "install", "--driver-only", cwd=folder).out.startswith("replaced the merge driver")
+    git(folder, "config", "merge.mdmem.driver", "my-own %O %A %B")
+    ran = run_here(capsys, "hooks", "install", "--driver-only", cwd=folder)
+    assert ran.out == "the merge driver stays as it is: somebody else's\n"
+    run_here(capsys, "hooks", "uninstall", cwd=folder)
+    assert git(folder, "config", "merge.mdmem.driver") == "my-own %O %A %B"
+
+
+def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = memory(tmp_path / "p")
+    write(tmp_path, "bin/mdmem", "#!/bin/sh\n").chmod(0o755)
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only", PATH=path)
+    assert done.returncode == 0, said(done)
+    assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
+
+
+def test_stage_leaves_the_driver_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path / "p")
+    run_here(capsys, "hooks", "install", "--stage", "pre-push", cwd=folder)
+    assert "merge-driver      absent" in run_here(capsys, "hooks", "status", cwd=folder).out
+
+
+def test_check_of_a_merge_asks_no_driver(tmp_path: Path, capsys: Capture) -> None:
+    folder = driven(tmp_path / "p")
+    branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
+    ran = run_here(capsys, "check", "--merge", "theirs", cwd=folder)
+    assert "[merge-conflict]" in ran.out
+
+
+def test_result_that_cannot_be_written_leaves_ours(tmp_path: Path, capsys: Capture) -> None:
+    for name, text in (("base", ENTRY), ("theirs", changed(ENTRY, THEIRS))):
+        write(tmp_path, name, text)
+    ran = run_here(capsys, "merge-driver", "base", "absent", "theirs", cwd=tmp_path)
+    assert ran.code == 129
+    assert ran.err == "mdmem: cannot merge `absent`: No such file or directory\n"
+    assert not (tmp_path / "absent").exists()
+
+
+def test_start_imports_no_model_and_no_index(tmp_path: Path) -> None:
+    for name, text in (("base", ENTRY), ("ours", changed(ENTRY, OURS)), ("theirs", changed(ENTRY, THEIRS))):
+        write(tmp_path, name, text)
+    command = [sys.executable, "-X", "importtime", "-m", "mdmem", "merge-driver", "base", "ours", "theirs", "7", FILE]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert (tmp_path / "ours").read_text() == MERGED
+    imported = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}
+    assert imported.isdisjoint({"pydantic", "whoosh", "git", "mcp", "rich"})
