@@ -148,16 +148,17 @@ def _cut(text: str) -> str:
     return cut[: cut.rfind(" ") if " " in cut else len(cut)].rstrip(" ,;:") + " …"
 
 
-def pack(found: Retrieval, budget: int, *, body: Body, size: Size) -> Pack:
+def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tuple[Body, Size] | None = None) -> Pack:
     """Return what fits the budget, in the order of the retrieval.
 
-    Dropped first is what is no longer in force, then notes that do not match, then notes; then patterns are shortened
+    Dropped first is what is no longer in force, then what is only proposed, then notes that do not match, then notes; then patterns are shortened
     and decisions that do not match trimmed; then patterns go, and decisions are shortened or go, the lowest rank first.
-    Invariants in force stay, whole, whatever the budget.
+    Invariants in force stay, whole, whatever the budget. `proposed` are body and size of what is proposed, where they
+    are others.
     """
     plan = _Plan(found.items, body, size)
     plan.reduce_to(budget)
-    drafts = _Plan(found.proposed, body, size)
+    drafts = _Plan(found.proposed, *(proposed or (body, size)))
     drafts.fill(max(0, budget - plan.total))
     omitted = [*found.omitted, *plan.omitted(), *drafts.omitted()]
     listed, rest = omitted[:OMITTED_LISTED], omitted[OMITTED_LISTED:]
@@ -191,7 +192,8 @@ class _Plan:
         for item in self.items:
             self._give(item, Form.FULL)
         self._drop((item for item in reversed(self.items) if not item.current), budget, "no longer in force")
-        lasting = [item for item in reversed(self.items) if item.current]
+        self._drop((item for item in reversed(self.items) if item.is_proposal), budget, "proposed, over the budget")
+        lasting = [item for item in reversed(self.items) if item.current and not item.is_proposal]
         by_type = {kind: [item for item in lasting if item.entry.type is kind] for kind in EntryType}
         notes, patterns, decisions = by_type[EntryType.NOTE], by_type[EntryType.PATTERN], by_type[EntryType.DECISION]
         self._drop((note for note in notes if not note.matches), budget, "note that does not match")

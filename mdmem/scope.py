@@ -121,7 +121,7 @@ def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
     if not wings and not filters.wings:
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
-    active = named[0] if named else _active_wing(wings, settings, _doubtful(catalog))
+    active = named[0] if named else _active_wing(wings, settings, _doubtful(catalog) | catalog.fetched_wings)
     shared = _shared_of(wings[active], wings)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
@@ -284,7 +284,7 @@ def _doubtful(catalog: Catalog) -> frozenset[str]:
 
 
 def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
-    """Return the active wing; one whose manifest is faulty may be shared, so it is never the only project."""
+    """Return the active wing; one of `doubtful` is never the only project: it may be shared, or is not from here."""
     if settings.default_wing is not None:
         found = find_wing(settings.default_wing, wings)
         if found is None:

@@ -1,6 +1,9 @@
 """What every test has: no variable of a hook's repository, no settings of the user's own, one day."""
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from builders import environment
 from hypothesis import HealthCheck, settings
@@ -10,6 +13,10 @@ _CLEAN = environment()
 for _name in os.environ.keys() - _CLEAN.keys():
     del os.environ[_name]
 os.environ.update(_CLEAN)
+# A root outside git keeps its state in the user's folders: those of the tests, not those of who runs them.
+_HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
+os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
 
 # How long an example takes says something about the machine, and nothing about the program.
 settings.register_profile("mdmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])

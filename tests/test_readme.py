@@ -15,6 +15,7 @@ import pytest
 from mdmem.checks.engine import first_sentences, get_check
 from mdmem.checks.registry import CODES, FAMILIES
 from mdmem.facets import facet_table
+from mdmem.mcp.table import PROFILES, TOOLS
 from mdmem.settings.parse import KEYS
 
 TOP = Path(__file__).parents[1]
@@ -106,6 +107,13 @@ def test_table_of_checks_equals_the_registry() -> None:
 
 def test_table_of_facets_equals_the_rows() -> None:
     assert README.split("<!-- facets -->\n")[1].split("\n<!-- /facets -->")[0] == facet_table()
+
+
+def test_table_of_profiles_equals_the_servers() -> None:
+    shown = README.split("<!-- profiles -->\n")[1].split("\n<!-- /profiles -->")[0].splitlines()
+    assert shown[0] == "| tool | " + " | ".join(f"`{profile}`" for profile in PROFILES) + " |"
+    listed = {row.split("`")[1]: [cell.strip() for cell in row.split("|")[2:-1]] for row in shown[2:]}
+    assert listed == {name: ["✓" if name in names else "" for names in PROFILES.values()] for name in TOOLS}
 
 
 def test_table_of_settings_names_every_key() -> None:

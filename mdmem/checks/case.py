@@ -177,6 +177,11 @@ class Case:
         on_disk = (file.path for file in self.catalog.files if file.digest is None)
         return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
 
+    @cached_property
+    def fetched_wings(self) -> frozenset[str]:
+        """Return the wings that are read from another repository, or were in the base: they are written there."""
+        return self.catalog.fetched_wings | (self.base.catalog.fetched_wings if self.base else frozenset())
+
     def is_current(self, address: str) -> bool:
         """Say whether an entry is in force and nothing in force supersedes it."""
         return self.catalog.lineage.is_current(address)

@@ -31,7 +31,7 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry and each wing that it links to undeclared, at the first such link."""
     seen: set[tuple[str, str]] = set()
     for address, target, link in _links(case):
-        if case.catalog.hides(target):
+        if case.catalog.hides(target) or target.split("/", 1)[0] in case.catalog.missing_wings:
             continue
         here, there = (case.catalog.wings[one.split("/", 1)[0]] for one in (address, target))
         if (address, there.name) in seen or _reads(here, there):

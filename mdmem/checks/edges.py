@@ -184,8 +184,13 @@ class _Classifying:
         return EdgeKind.MISSING_FORWARD if self._is_silent(claim.new, "supersedes") else EdgeKind.UNKNOWN
 
     def _is_silent(self, address: str, field: str) -> bool:
-        """Say whether a link field that does not hold an address surely does not mean it."""
+        """Say whether a link field that does not hold an address surely does not mean it.
+
+        An entry that lives in another repository cannot name those of this one.
+        """
         entry = self.entries[address]
+        if entry.wing in self.catalog.fetched_wings:
+            return False
         return field not in entry.unread and all(link in self.catalog.addresses for link in entry.links(field))
 
     def _is_draft(self, claim: _Claim) -> bool:

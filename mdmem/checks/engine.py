@@ -104,7 +104,7 @@ def _stated_codes(settings: Settings) -> Iterator[tuple[str, str]]:
 def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
     """Raise SettingsError for a table of a wing that is not among those of the memory, naming the nearest."""
     for name in settings.wings:
-        if name not in wings:
+        if name not in wings and settings.wings[name].git is None:
             close = difflib.get_close_matches(name, sorted(wings), n=1, cutoff=0.4)
             hint = f"did you mean `{close[0]}`?" if close else "remove the table"
             line = settings.line_of(f"wings.{name}")
@@ -118,7 +118,8 @@ def run(case: Case, codes: Collection[str], *, by_wing: bool = True, is_debuggin
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
     A check that raises is a finding, too, unless `is_debugging`.
     """
-    running = _Running(case, Weighing(case.settings, case.catalog, by_wing=by_wing), is_debugging=is_debugging)
+    weighing = Weighing(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
+    running = _Running(case, weighing, is_debugging=is_debugging)
     for code in codes:
         if code != unused_suppression.CODE:
             running.take(code)
@@ -155,6 +156,8 @@ class _Running:
 
     def _add(self, finding: Finding, default: Severity) -> None:
         severity = self._weighing.severity(finding, default)
+        if finding.fix is not None and self._weighing.is_elsewhere(*(edit.path for edit in finding.fix.edits)):
+            finding = replace(finding, fix=None)
         self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
 
     def take_unused(self) -> None:

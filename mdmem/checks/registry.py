@@ -129,6 +129,7 @@ WINGS = (
     "unknown-shared-wing",
     "shared-wing-is-project",
     "wing-without-owner",
+    "wing-not-fetched",
     "settings-loosened",
 )
 RUN = (
@@ -157,7 +158,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 CODES: tuple[str, ...] = tuple(code for family in FAMILIES.values() for code in family)
 
 # Something was not looked at, and no other finding tells what it would have shown.
-INCOMPLETE_CODES = frozenset({"unreadable", "check-crashed", "base-unavailable", "shallow-history", "git-unavailable"})
+INCOMPLETE_CODES = frozenset(
+    {"unreadable", "check-crashed", "base-unavailable", "shallow-history", "git-unavailable", "wing-not-fetched"}
+)
 _ABOUT_THE_CASE = {code for family in ("change", "merge", "run") for code in FAMILIES.get(family, ())}
 # What a file or a baseline may keep back: no change excuses itself.
 EXCUSABLE: tuple[str, ...] = tuple(

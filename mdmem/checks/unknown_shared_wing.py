@@ -24,11 +24,12 @@ SEVERITY = Severity.ERROR
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each name in `shared_wings` that no wing bears, at its item."""
     wings = case.catalog.wings
+    known = {*wings, *case.catalog.missing_wings}
     for wing in wings.values():
         for item, name in enumerate(wing.shared_wings or ()):
-            if name in wings:
+            if name in known:
                 continue
             place = case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item)
-            close = difflib.get_close_matches(name, [other for other in wings if other != wing.name], n=1)
+            close = difflib.get_close_matches(name, sorted(known - {wing.name}), n=1)
             help_ = f"write `{close[0]}`" if close else "remove it, or write the name of the wing's folder"
             yield Finding(CODE, f"there is no wing `{name}`", place, help_)

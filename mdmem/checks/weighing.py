@@ -33,8 +33,14 @@ def _wing(settings: Settings, path: str) -> WingSettings:
 class Weighing:
     """What the settings of a root and of its wings make of findings; asked for each of ten thousand."""
 
-    def __init__(self, settings: Settings, catalog: Catalog, *, by_wing: bool = True) -> None:
-        """Take the settings; `by_wing` says whether each wing's own choice of codes holds."""
+    def __init__(
+        self, settings: Settings, catalog: Catalog, *, by_wing: bool = True, elsewhere: frozenset[str] = frozenset()
+    ) -> None:
+        """Take the settings; `by_wing` says whether each wing's own choice of codes holds.
+
+        `elsewhere` are the wings that are written in other repositories.
+        """
+        self._elsewhere = elsewhere
         self._settings = settings
         self._catalog = catalog
         self._chooses = by_wing and bool(settings.wings)
@@ -53,13 +59,20 @@ class Weighing:
     def severity(self, finding: Finding, default: Severity) -> Severity:
         """Return what a finding weighs: the wing's word, the root's, the check's own; one level less on what ended.
 
-        What a check sets on a finding itself is never lowered.
+        What a check sets on a finding itself is never lowered. What nobody can mend here weighs least, unless the
+        wing's own word is another.
         """
         code = finding.code
+        if self.is_elsewhere(finding.place.path):
+            return _wing(self._settings, finding.place.path).severity.get(code) or Severity.INFO
         weight = self._stated(finding) or finding.severity or default
         if finding.severity is None and code in _LOWERED and self._lowers and self._is_over(finding.address):
             return _LESS[weight]
         return weight
+
+    def is_elsewhere(self, *paths: str) -> bool:
+        """Say whether any of some files is written in another repository."""
+        return bool(self._elsewhere) and any(path.partition("/")[0] in self._elsewhere for path in paths)
 
     def _stated(self, finding: Finding) -> Severity | None:
         settings = self._settings

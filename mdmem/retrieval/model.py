@@ -9,6 +9,7 @@ from enum import StrEnum
 from mdmem.entry.model import Entry, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.scope import Filters, Scope
+from mdmem.standing import Stance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,8 @@ class Retrieved:
     """One entry in the answer, with the reasons that brought it in.
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `via` are the superseded entries that matched in its stead; `overrides` the shared rules it replaces here.
+    `via` are the superseded entries that matched in its stead; `overrides` the shared rules it replaces here. `stance`
+    is how it stands to the default branch, None where that is not known.
     """
 
     entry: Entry
@@ -51,17 +53,23 @@ class Retrieved:
     reason: str
     via: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
+    stance: Stance | None = None
 
     @property
-    def sort_key(self) -> tuple[int, bool, int, int, float, float, str]:
+    def is_proposal(self) -> bool:
+        """Say whether the default branch has not seen it."""
+        return self.stance is not None and self.stance.standing.is_proposal
+
+    @property
+    def sort_key(self) -> tuple[int, bool, bool, int, int, float, float, str]:
         """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
 
-        What ended stands behind all of its type that is in force.
+        What ended stands behind all of its type that is in force, and what is proposed behind what binds.
         """
         made = self.entry.created_at
         newest = -instant_of(made).timestamp() if isinstance(made, date) else 0.0
         certainty = 0 if self.status is Status.ACTIVE else 1
-        rank = (self.entry.type.rank, not self.current, self.tier.rank, certainty)
+        rank = (self.entry.type.rank, not self.current, self.is_proposal, self.tier.rank, certainty)
         return (*rank, -self.score, newest, self.entry.address)
 
 
@@ -123,6 +131,7 @@ class Hit:
     terms: frozenset[str]
     heads: tuple[str, ...]
     via: tuple[str, ...] = ()
+    stance: Stance | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,17 +142,16 @@ def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
 
 
 def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retrieved]]:
-    """Return what finds room in its scope, and what does not; invariants need none."""
-    room = dict(CAPS)
-    given, over = [], []
-    for item in items:
+    """Return what finds room in its scope, and what does not; invariants need none, and what binds comes first."""
+    room, everything = dict(CAPS), list(items)
+    chosen = set()
+    for item in sorted(everything, key=lambda one: one.is_proposal):
         is_invariant = item.entry.type is EntryType.INVARIANT
         if is_invariant or room[item.tier] > 0:
-            given.append(item)
+            chosen.add(item.entry.address)
             room[item.tier] -= not is_invariant
-        else:
-            over.append(item)
-    return given, over
+    given = [item for item in everything if item.entry.address in chosen]
+    return given, [item for item in everything if item.entry.address not in chosen]
 
 
 def _omission(item: Retrieved, why: str) -> Omission:

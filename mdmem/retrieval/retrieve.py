@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 
 from mdmem.catalog import Catalog, is_misplaced
@@ -46,6 +47,13 @@ def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, to
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
     )
+
+
+def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
+    """Return a retrieval with what another one found at some addresses among what is proposed."""
+    more = [item for item in (*other.items, *other.proposed) if item.entry.address in addresses]
+    kept = [item for item in found.proposed if item.entry.address not in addresses]
+    return replace(found, proposed=tuple(sorted([*kept, *more], key=lambda item: item.sort_key)))
 
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
@@ -23,10 +23,9 @@ def search(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, toda
         for hit in _hits_of(catalog, match, question.filters, today):
             hits[hit.entry.address] = _merged(hits.get(hit.entry.address), hit)
     held = frozenset(term for match in answer.matches for term in match.terms)
-    ordered = sorted(hits.values(), key=lambda hit: (-hit.score, hit.entry.address not in hit.heads, hit.entry.address))
     return SearchResult(
         query=question.words,
-        hits=tuple(ordered),
+        hits=_ordered(hits.values()),
         terms=frozenset(answer.terms),
         unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
         problems=problems_in(catalog, scope),
@@ -34,6 +33,23 @@ def search(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, toda
         why_degraded=answer.why,
         source=answer.source,
     )
+
+
+def with_versions(result: SearchResult, other: SearchResult, addresses: Collection[str]) -> SearchResult:
+    """Return a result with those hits of another one that are at some addresses: versions that are only proposed."""
+    more = [hit for hit in other.hits if hit.entry.address in addresses]
+    unmatched = tuple(word for word in result.unmatched_terms if word in other.unmatched_terms)
+    return replace(result, hits=_ordered([*result.hits, *more]), unmatched_terms=unmatched)
+
+
+def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Order by score; equal ones put what is current before what ended, and what binds before what is proposed."""
+
+    def key(hit: Hit) -> tuple[float, bool, bool, str]:
+        is_proposal = hit.stance is not None and hit.stance.standing.is_proposal
+        return (-hit.score, hit.entry.address not in hit.heads, is_proposal, hit.entry.address)
+
+    return tuple(sorted(hits, key=key))
 
 
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
@@ -59,19 +75,20 @@ def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> I
     entry = catalog.entries[match.key]
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
-        yield _hit(entry, match, heads, today)
+        yield _hit(catalog, entry, match, heads, today)
     if (
         entry.address not in heads
         and entry.status is not Status.DRAFT
         and passes(entry, replace(filters, statuses=()), today)
     ):
         for head in heads:
-            own = _hit(catalog.entries[head], match, (head,), today)
+            own = _hit(catalog, catalog.entries[head], match, (head,), today)
             yield replace(own, via=(entry.address,), terms=frozenset())
 
 
-def _hit(entry: Entry, match: Match, heads: tuple[str, ...], today: date) -> Hit:
-    return Hit(entry=entry, status=entry.status_on(today), score=match.score, terms=match.terms, heads=heads)
+def _hit(catalog: Catalog, entry: Entry, match: Match, heads: tuple[str, ...], today: date) -> Hit:
+    status, stance = entry.status_on(today), catalog.stance(entry.address)
+    return Hit(entry=entry, status=status, score=match.score, terms=match.terms, heads=heads, stance=stance)
 
 
 def _merged(first: Hit | None, second: Hit) -> Hit:

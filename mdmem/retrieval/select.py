@@ -83,11 +83,11 @@ class Selection:
         return tuple(sorted((self._retrieved(entry, {}) for entry in drafts), key=lambda item: item.sort_key))
 
     def is_covered(self, items: Iterable[Retrieved]) -> bool:
-        """Say whether a current invariant or decision among the items answers for the question itself."""
+        """Say whether a current invariant or decision that is no mere proposal answers for the question itself."""
         return any(
             item.matches or any(self._covers(entry) for entry in self._overridden_by(item.entry))
             for item in items
-            if item.current and item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)
+            if item.current and not item.is_proposal and item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)
         )
 
     def unmatched_terms(self) -> tuple[str, ...]:
@@ -198,6 +198,7 @@ class Selection:
             reason=self._reason(entry, via, overriders),
             via=via,
             overrides=overrides,
+            stance=self.catalog.stance(entry.address),
         )
 
     def _reason(self, entry: Entry, via: tuple[str, ...], overriders: Mapping[str, Entry]) -> str:
@@ -232,7 +233,8 @@ class Selection:
             entry.is_in_force and not self.catalog.lineage.is_current(entry.address)
         ) or entry.status is Status.DEPRECATED:
             parts.append(self._ended(entry))
-        return parts
+        stance = self.catalog.stance(entry.address)
+        return [*parts, stance.note] if stance is not None and stance.note else parts
 
     def _ended(self, entry: Entry) -> str:
         heads = self.catalog.lineage.heads(entry.address)

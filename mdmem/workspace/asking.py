@@ -17,8 +17,10 @@ from mdmem.workspace.opened import Opened
 
 if TYPE_CHECKING:
     from mdmem.retrieval.fallback import Passage
-    from mdmem.retrieval.model import Question
+    from mdmem.retrieval.model import Question, Retrieval
     from mdmem.retrieval.retrieve import Ask
+    from mdmem.scope import Scope
+    from mdmem.workspace.proposals import View
 
 
 def asker(workspace: Opened, question: Question) -> Ask:
@@ -31,6 +33,18 @@ def asker(workspace: Opened, question: Question) -> Ask:
             raise UsageError(str(error)) from error
 
     return ask
+
+
+def retrieved(view: View[Opened], scope: Scope, question: Question) -> Retrieval:
+    """Return what answers a question, with the versions of its entries that are only proposed."""
+    from mdmem.retrieval.retrieve import retrieve, with_versions
+
+    today = view.answers.today
+    found = retrieve(view.answers.catalog, scope, question, ask=asker(view.answers, question), today=today)
+    if not view.beside:
+        return found
+    other = retrieve(view.files.catalog, scope, question, ask=asker(view.files, question), today=today)
+    return with_versions(found, other, view.beside)
 
 
 def forgiving_settings(workspace: Opened) -> tuple[Settings, tuple[Finding, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 from mdmem.entry.model import Entry
 from mdmem.gitrepo import Commit
 from mdmem.index.protocol import IndexState
+from mdmem.standing import Stance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Shown:
     body: str
     current: bool
     heads: tuple[str, ...]
+    stance: Stance | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

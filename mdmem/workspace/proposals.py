@@ -9,7 +9,7 @@ is the default branch's, too, are those of the files that are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -140,11 +140,12 @@ class _Composing(Generic[_Opened]):
         for path in restored:
             address = path.removesuffix(".md")
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
-        proposed = {address for address, stance in stances.items() if stance.standing.is_proposal}
         entries = dict(catalog.entries)
-        for address in proposed & entries.keys():
+        proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
+        binding = entries.keys() - proposed
+        for address in proposed:
             entry = entries[address]
-            entries[address] = changed = _without_effect(entry, entries.keys() - proposed)
+            entries[address] = changed = _without_effect(entry, binding)
             stances[address] = replace(stances[address], note="; ".join(_effects(entry, changed)))
         return replace(catalog, entries=entries, stances=stances)
 
@@ -174,7 +175,7 @@ class _Composing(Generic[_Opened]):
                 yield address
 
 
-def _without_effect(entry: Entry, binding: frozenset[str] | set[str]) -> Entry:
+def _without_effect(entry: Entry, binding: Set[str]) -> Entry:
     """Return a proposed entry that neither supersedes nor overrides any that is not proposed itself."""
     supersedes = tuple(link for link in entry.supersedes if link not in binding)
     overrides = tuple(link for link in entry.overrides if link not in binding)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mdmem.index.protocol import Refreshed
     from mdmem.retrieval.model import Hit, Question, SearchResult
     from mdmem.retrieval.retrieve import Ask
+    from mdmem.standing import Stance
     from mdmem.workspace.checking import Asked
     from mdmem.workspace.model import Explanation, Shown, StatusReport
     from mdmem.workspace.tending import Tended, Tending
@@ -30,6 +31,13 @@ class Workspace(ContractVerbs):
 
     def search(self, question: Question) -> SearchResult:
         """Return the hits for a question, superseded ones resolved to their heads."""
+        from mdmem.retrieval.search import with_versions
+
+        view = self.view
+        result = view.answers._hits(question)
+        return with_versions(result, view.files._hits(question), view.beside) if view.beside else result
+
+    def _hits(self, question: Question) -> SearchResult:
         from mdmem.retrieval.search import search
 
         scope = reading_scope(self.catalog, self.settings, question.filters)
@@ -51,16 +59,17 @@ class Workspace(ContractVerbs):
         Settings that cannot be read are a problem in the answer, no obstacle to it.
         """
         from mdmem.budget import pack
-        from mdmem.retrieval.retrieve import retrieve
-        from mdmem.workspace.asking import forgiving_settings
+        from mdmem.workspace.asking import forgiving_settings, retrieved
 
         settings, faults = forgiving_settings(self)
-        scope = resolve_scope(self.catalog, settings, question.filters)
-        found = retrieve(self.catalog, scope, question, ask=self._asker(question), today=self.today)
+        catalog, files = self.view.answers.catalog, self.view.files.catalog
+        scope = resolve_scope(catalog, settings, question.filters)
+        found = retrieved(self.view, scope, question)
         found = replace(found, problems=(*faults, *found.problems))
         limit = settings.budget if budget is None else budget
-        packed = pack(found, limit, body=self.catalog.body, size=self.catalog.sizes.__getitem__)
-        nothing_read = not self.catalog.entries and bool(found.problems)
+        proposed = (files.body, files.sizes.__getitem__)
+        packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
+        nothing_read = not catalog.entries and bool(found.problems)
         return self._with_fallback(packed, question) if nothing_read else packed
 
     def _with_fallback(self, packed: Pack, question: Question) -> Pack:
@@ -89,8 +98,10 @@ class Workspace(ContractVerbs):
         from mdmem.index.snippet import snippet
 
         def of(hit: Hit) -> str:
+            is_answer = self.view.answers.catalog.entries.get(hit.entry.address) is hit.entry
+            catalog = (self.view.answers if is_answer else self.view.files).catalog
             try:
-                return snippet(self.catalog.body(hit.entry.address), hit.terms or result.terms)
+                return snippet(catalog.body(hit.entry.address), hit.terms or result.terms)
             except GoneError:
                 return ""
 
@@ -103,17 +114,21 @@ class Workspace(ContractVerbs):
         return from_root(self, name)
 
     def entries(self, filters: Filters) -> tuple[Entry, ...]:
-        """Return the entries that pass the filters, by address."""
+        """Return the entries that pass the filters, by address: as the files state them, else the default branch."""
+        answers, files = self.view.answers, self.view.files
+        binding = {entry.address: entry for entry in answers._listed(filters)}
+        as_read = {entry.address: entry for entry in files._listed(filters)} if files is not answers else binding
+        shown = binding | {address: one for address, one in as_read.items() if address in answers.catalog.entries}
+        return tuple(shown[address] for address in sorted(shown))
+
+    def _listed(self, filters: Filters) -> Iterator[Entry]:
         from mdmem.retrieval.search import is_shown, passes
 
-        scope = reading_scope(self.catalog, self.settings, filters)
-        return tuple(
-            entry
-            for entry in self.catalog.entries.values()
-            if scope.holds(entry.address)
-            and passes(entry, filters, self.today)
-            and is_shown(self.catalog, entry, filters)
-        )
+        catalog = self.catalog
+        scope = reading_scope(catalog, self.settings, filters)
+        for entry in catalog.entries.values():
+            if scope.holds(entry.address) and passes(entry, filters, self.today) and is_shown(catalog, entry, filters):
+                yield entry
 
     def problems(self, filters: Filters) -> tuple[Finding, ...]:
         """Return one finding for each file in the wings and rooms of the filters that cannot be read in full."""
@@ -131,23 +146,22 @@ class Workspace(ContractVerbs):
     def show(self, names: Sequence[str]) -> tuple[Shown, ...]:
         """Return the entries that names mean; raises NotFoundError and UsageError."""
         from mdmem.workspace.naming import resolve_names
+        from mdmem.workspace.showing import shown_in
 
-        return self.shown(resolve_names(self, names))
+        catalog = self.view.files.catalog
+        return shown_in(catalog, [catalog.entries[address] for address in resolve_names(self, names)])
 
-    def shown(self, addresses: Sequence[str]) -> tuple[Shown, ...]:
-        """Return entries with what their files state."""
-        from mdmem.workspace.model import Shown
+    def shown(self, entries: Sequence[Entry]) -> tuple[Shown, ...]:
+        """Return entries that were listed with what their files state, or those of the default branch."""
+        from mdmem.workspace.showing import shown_of
 
-        return tuple(
-            Shown(
-                entry=self.catalog.entries[address],
-                front_matter=self.catalog.shown_fields(document),
-                body=self.catalog.shown_body(document),
-                current=self.catalog.lineage.is_current(address),
-                heads=self.catalog.lineage.heads(address),
-            )
-            for address, document in self.catalog.documents(addresses)
-        )
+        return shown_of(self, entries)
+
+    def stance_of(self, entry: Entry) -> Stance | None:
+        """Return how an entry that was listed stands to the default branch, None where that is not known."""
+        from mdmem.workspace.showing import catalog_of
+
+        return catalog_of(self, entry).stance(entry.address)
 
     def why(self, name: str) -> Explanation:
         """Return the chain of an entry in both directions, with reasons, dates and commits."""

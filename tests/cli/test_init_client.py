@@ -224,7 +224,7 @@ def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, tmp
     run_here(capsys, "init", "--client", "codex", cwd=folder)
     after = (folder / "AGENTS.md").read_bytes().decode()
     assert after.startswith(f"{before}{gap}Before you change code")
-    assert after.count("\r\n") == (5 if "\r" in before else 0)
+    assert after.count("\r\n") == (6 if "\r" in before else 0)
 
 
 def test_agents_file_that_names_the_server_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from document.test_patch_properties import KEYS, PLAIN, documents
-from hypothesis import assume, event, given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
+from document.test_patch_properties import KEYS, PLAIN, documents
 from mdmem.document import patch
 from mdmem.document.layout import LISTS
 from mdmem.document.merge_marks import Marks, Side, has_hunks, take_side
@@ -100,8 +100,9 @@ def assert_both_changes(name: str, merged: Any, ancestor: Any, ours: Any, theirs
 @given(triples())
 def test_merge_without_a_conflict_is_both_changes(drawn: tuple[bytes, bytes, bytes]) -> None:
     outcome = merge(*drawn)
-    assume(not outcome.torn)
-    event(f"plain: {outcome.is_plain}")
+    event(f"torn: {bool(outcome.torn)}, plain: {outcome.is_plain}")
+    if outcome.torn:
+        return
     merged = fields_of(outcome.content)
     ancestor, ours, theirs = (fields_of(content) for content in drawn)
     for name in NAMES:
@@ -111,7 +112,8 @@ def test_merge_without_a_conflict_is_both_changes(drawn: tuple[bytes, bytes, byt
 @given(triples())
 def test_no_key_is_lost_and_none_comes_from_nowhere(drawn: tuple[bytes, bytes, bytes]) -> None:
     outcome = merge(*drawn)
-    assume(not outcome.is_plain)
+    if outcome.is_plain:
+        return
     ancestor, ours, theirs = (fields_of(content).keys() for content in drawn)
     for side in Side:
         merged = fields_of(take_side(outcome.content, side)).keys()
@@ -125,7 +127,8 @@ def test_no_key_is_lost_and_none_comes_from_nowhere(drawn: tuple[bytes, bytes, b
 @given(triples())
 def test_each_side_of_the_marks_is_an_entry(drawn: tuple[bytes, bytes, bytes]) -> None:
     outcome = merge(*drawn)
-    assume(outcome.torn and not outcome.is_plain)
+    if not outcome.torn or outcome.is_plain:
+        return
     assert has_hunks(outcome.content)
     for side, own in ((Side.OURS, drawn[1]), (Side.THEIRS, drawn[2])):
         chosen, stated = fields_of(take_side(outcome.content, side)), fields_of(own)
@@ -136,7 +139,8 @@ def test_each_side_of_the_marks_is_an_entry(drawn: tuple[bytes, bytes, bytes]) -
 @given(triples())
 def test_order_is_that_of_a_side(drawn: tuple[bytes, bytes, bytes]) -> None:
     outcome = merge(*drawn)
-    assume(not outcome.torn and not outcome.is_plain)
+    if outcome.torn or outcome.is_plain:
+        return
     merged, ours, theirs = (list(fields_of(content)) for content in (outcome.content, drawn[1], drawn[2]))
     common = [name for name in merged if name in ours and name in theirs]
     assert common in ([name for name in ours if name in common], [name for name in theirs if name in common])
@@ -157,10 +161,8 @@ def test_sides_may_change_places(drawn: tuple[bytes, bytes, bytes]) -> None:
 @given(triples())
 def test_comment_that_a_side_wrote_is_kept(drawn: tuple[bytes, bytes, bytes]) -> None:
     ancestor, ours, _ = drawn
-    before = parse_document(PATH, ancestor)
-    assume(before.fields and "owner" in before.fields and "\n" not in str(before.fields["owner"]))
-    theirs = ancestor.replace(b"owner:", b"# they say why\nowner:", 1)
-    assume(theirs != ancestor and parse_document(PATH, theirs).fields == before.fields)
+    first, line_break, rest = ancestor.partition(b"\r\n" if b"---\r\n" in ancestor else b"\n")
+    theirs = first + line_break + b"# they say why" + line_break + rest
     assert b"# they say why" in merge(ancestor, ours, theirs).content
 
 
@@ -178,8 +180,9 @@ def test_body_of_one_side_comes_with_the_front_matter_of_the_other(
 ) -> None:
     """Merging by key is at work here, where one side alone changed the front matter."""
     ancestor, ours, _ = drawn
-    assume(ancestor.endswith(b"\n") and ours.endswith(b"\n") and b"\r" not in ancestor)
-    assume(parse_document(PATH, ancestor).body == parse_document(PATH, ours).body)
+    bodies = {parse_document(PATH, content).body for content in (ancestor, ours)}
+    if len(bodies) > 1 or b"\r" in ancestor or not ancestor.endswith(b"\n"):
+        return
     outcome = merge(ancestor, ours, ancestor + body)
     assert outcome == Outcome(ours + body)
 
