@@ -29,16 +29,19 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
     Two entries cover one subject when they bear the same entry-id or their titles share at least .55 of their words.
     Only shared wings that the project reads count.
     """
-    listed = [_subject(entry) for entry in sorted(entries, key=lambda entry: entry.address)]
-    shared = [subject for subject in listed if wings[subject.entry.wing].is_shared]
+    ordered = sorted(entries, key=lambda entry: entry.address)
+    shared = [_subject(entry) for entry in ordered if wings[entry.wing].is_shared]
+    if not shared:
+        return
     frequency = Counter(word for subject in shared for word in subject.words)
     by_key: dict[tuple[EntryType, str], list[_Subject]] = {}
     for subject in shared:
         for key in subject.keys(frequency):
             by_key.setdefault(key, []).append(subject)
-    for subject in listed:
-        wing = wings[subject.entry.wing]
+    for entry in ordered:
+        wing = wings[entry.wing]
         if not wing.is_shared:
+            subject = _subject(entry)
             near = {other.entry.address: other for key in subject.keys(frequency) for other in by_key.get(key, ())}
             yield from _overlaps_of(subject, near.values(), wing)
 

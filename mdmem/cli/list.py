@@ -27,14 +27,16 @@ def command(given: Globals, form: str, **options: Any) -> int:
     """List entries by address: those in force, unless a filter asks for others."""
     from mdmem.render.json_form import entries_json
     from mdmem.render.listings import entry_list, entry_table, nothing_listed
+    from mdmem.standing import marked
 
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
     found = workspace.entries(filters)
     if form == "json":
-        print_text(entries_json(workspace.shown([entry.address for entry in found])))
+        print_text(entries_json(workspace.in_full(found)))
     elif found:
-        print_text(entry_table(found) if form == "markdown" else entry_list(found, given.ink()))
+        marks = {entry.address: " ".join(marked(workspace.stance_of(entry))) for entry in found}
+        print_text(entry_table(found, marks) if form == "markdown" else entry_list(found, given.ink(), marks))
     for problem in workspace.problems(filters):
         given.remark(f"{problem.place.path}: {problem.message} ({problem.code})")
     if not found:

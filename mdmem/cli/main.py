@@ -36,6 +36,7 @@ COMMANDS = {
     "diff": ("diff", "Show what a change does to what is believed, and what merging it would do."),
     "hygiene": ("hygiene", "Show what needs maintenance: duplicates, what is old, what the code has outgrown."),
     "index": ("index", "Bring the full-text index up to date, or build it anew."),
+    "sync": ("sync", "Pull with rebase, check the result, push; fetch the wings of other repositories."),
     "pending": ("pending", "List the writes that failed on the way; try them again, or give one up."),
     "token": ("token", "Get a one-time token for a write to a shared wing."),
     "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),

@@ -24,7 +24,7 @@ class Choice:
 def choose_items(candidates: Iterable[Candidate], asked: ContextAsked, *, narrows: bool) -> Choice:
     """Return which candidates come; `narrows` says that the domain is one of the memory's own.
 
-    Unconditional invariants come whatever the limit, and are not counted.
+    Unconditional invariants come whatever the limit, and are not counted; proposals take no room from what binds.
     """
     reach, facets = REACHES[asked.layer], facets_for(asked.intent, asked.layer)
     everything = list(candidates)
@@ -41,7 +41,8 @@ def choose_items(candidates: Iterable[Candidate], asked: ContextAsked, *, narrow
         else:
             queues[one.facet].append(one)
     size = math.ceil(asked.size * reach.share)
-    taken = _in_turn([queues[facet] for facet in facets], size)
+    taken = _in_turn([[one for one in queues[facet] if not one.waits] for facet in facets], size)
+    taken += _in_turn([[one for one in queues[facet] if one.waits] for facet in facets], size - len(taken))
     choice.chosen += taken
     kept = {one.key for one in taken}
     waiting = sorted((one for queue in queues.values() for one in queue), key=lambda one: one.fitness)

@@ -107,7 +107,7 @@ def _sections(items: Sequence[Item], asked: ContextAsked) -> Iterator[Section]:
 
 def _drafts(gathered: Sequence[Gathered], asked: ContextAsked) -> list[Candidate]:
     """Return the drafts that match, the team's first; a goal of stop words alone matches nothing."""
-    found = [_proposed(part.memory, item) for part in gathered for item in part.found.proposed]
+    found = [_proposed(part.memory.files or part.memory, item) for part in gathered for item in part.found.proposed]
     return sorted(found, key=lambda one: one.fitness)[:PROPOSED] if asked.query else []
 
 

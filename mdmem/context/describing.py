@@ -53,6 +53,7 @@ class Describer:
             metadata=_stated(stated) | self._metadata(one, content),
             related=tuple(self._related(entry, body)),
             is_unconditional=one.is_unconditional,
+            stance=one.item.stance,
         )
 
     def _id(self, entry: Entry) -> str:

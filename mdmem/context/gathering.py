@@ -14,7 +14,7 @@ from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.facets import SESSION, Facet, facet_of
 from mdmem.finding import Finding
 from mdmem.retrieval.model import Question, Retrieval, Retrieved
-from mdmem.retrieval.retrieve import Ask, retrieve
+from mdmem.retrieval.retrieve import Ask, retrieve, with_versions
 from mdmem.retrieval.select import Selection
 from mdmem.scope import Scope
 
@@ -23,13 +23,19 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One memory that is asked: the team's, or the caller's own; `faults` are settings that cannot be read."""
+    """One memory that is asked: the team's, or the caller's own; `faults` are settings that cannot be read.
+
+    `files` is the memory as its files are, where these hold other versions at the addresses in `beside`, which are only
+    proposed.
+    """
 
     catalog: Catalog
     scope: Scope
     ask: Ask
     is_private: bool = False
     faults: tuple[Finding, ...] = ()
+    files: Memory | None = None
+    beside: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,11 @@ class Candidate:
     def key(self) -> tuple[bool, str]:
         """Return what tells it from every other candidate."""
         return (self.memory.is_private, self.item.entry.address)
+
+    @property
+    def waits(self) -> bool:
+        """Say whether it comes only where what binds leaves room: it is a proposal, and not here unasked."""
+        return self.item.is_proposal and not self.unasked
 
     @property
     def authority(self) -> tuple[int, bool, bool, tuple[object, ...]]:
@@ -77,7 +88,9 @@ class Gathered:
 
 def gather(memory: Memory, asked: ContextAsked, *, today: date) -> Gathered:
     """Return what a memory has for what is asked."""
-    found = retrieve(memory.catalog, memory.scope, Question(words=asked.query), ask=memory.ask, today=today)
+    found = _retrieved(memory, asked, today)
+    if memory.files is not None:
+        found = with_versions(found, _retrieved(memory.files, asked, today), memory.beside)
     found = replace(found, problems=(*memory.faults, *found.problems))
     gathering = _Gathering(memory, asked, today)
     items = {item.entry.address: item for item in found.items}
@@ -94,6 +107,10 @@ def gather(memory: Memory, asked: ContextAsked, *, today: date) -> Gathered:
         candidates=tuple(gathering.candidate(item, unasked.get(address, "")) for address, item in items.items()),
         domain_is_known=bool(gathering.in_domain),
     )
+
+
+def _retrieved(memory: Memory, asked: ContextAsked, today: date) -> Retrieval:
+    return retrieve(memory.catalog, memory.scope, Question(words=asked.query), ask=memory.ask, today=today)
 
 
 def made(entry: Entry) -> datetime:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mdmem.context.model import Item, PackFacts
 from mdmem.entry.model import visible
 from mdmem.scope import ScopeState
+from mdmem.standing import marked
 
 _TITLE = 160
 
@@ -86,6 +87,7 @@ def _marks(item: Item) -> Iterator[str]:
         yield status.replace("_", " ")
     if item.metadata.get("form") == "summary":
         yield "shortened"
+    yield from map(visible, marked(item.stance))
 
 
 def _conflicts(pack: PackFacts) -> Iterator[str]:

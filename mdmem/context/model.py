@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mdmem.context.asked import Intent, Layer
+from mdmem.entry.model import IN_FORCE
 from mdmem.facets import Facet
 from mdmem.finding import Finding
 from mdmem.retrieval.fallback import Passage
 from mdmem.retrieval.model import Conflict, Omission
 from mdmem.scope import Scope
+from mdmem.standing import Stance, standing_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,10 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One entry of a pack; `is_unconditional` says that no limit could have left it out."""
+    """One entry of a pack; `is_unconditional` says that no limit could have left it out.
+
+    `stance` is how it stands to the default branch, None where that is not known.
+    """
 
     id: str
     type: str
@@ -56,6 +61,7 @@ class Item:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     related: tuple[Related, ...] = ()
     is_unconditional: bool = False
+    stance: Stance | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the item as JSON values."""
@@ -71,6 +77,7 @@ class Item:
             "quality": asdict(self.quality),
             "metadata": dict(self.metadata),
             "related": [asdict(one) for one in self.related],
+            **standing_json(self.stance, in_force=self.metadata.get("status") in IN_FORCE),
         }
 
 

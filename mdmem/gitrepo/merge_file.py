@@ -35,3 +35,8 @@ def merge_file(
             return run(folder, *command), False
         except GitError:
             return run(folder, *command, ok=_CONFLICTS), True
+
+
+def shows_base(folder: Path) -> bool:
+    """Say whether the user wants to see what both sides come from in a conflict, as `merge.conflictStyle` says."""
+    return run(folder, "config", "--get", "merge.conflictStyle", ok=(0, 1)).strip() in (b"diff3", b"zdiff3")

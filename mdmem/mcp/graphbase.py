@@ -9,6 +9,7 @@ from mdmem.mcp.native import from_top, is_invariant
 from mdmem.mcp.schemas import (
     COUNT,
     FLAG,
+    FLAG_OR_NULL,
     FOCUS,
     LABELS,
     NEEDED_PROJECT,
@@ -115,7 +116,7 @@ _GET_SCOPE_STATE = Tool(
     answers={
         "scope_state": _STATES,
         "project_exists": FLAG,
-        "focus_exists": {"type": ["boolean", "null"]},
+        "focus_exists": FLAG_OR_NULL,
         "message": TEXT_OR_NULL,
         "wing": TEXT_OR_NULL,
     },

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mdmem.mcp.indexes import answering
 from mdmem.mcp.native import from_top
 from mdmem.mcp.shape import Facts
 
@@ -36,10 +37,8 @@ def around_diff(workspace: Workspace, *, diff: str | None, wing: str | None, pat
 def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> Facts:  # noqa: ARG001  # one signature
     """Return the entry that is to be superseded, how it stands, and what names it; raises NotFoundError."""
     from mdmem.render.listings import standing
-    from mdmem.workspace.naming import resolve_names
 
-    found = resolve_names(workspace, [address.strip("/")])
-    (one,) = workspace.shown(found[:1])
+    (one,) = workspace.show([address.strip("/")])[:1]
     catalog, target = workspace.catalog, one.entry.address
     others = [other for other in catalog.entries.values() if other.address != target]
     drafts = [other.address for other in others if other.status == "draft" and target in other.supersedes]
@@ -59,7 +58,7 @@ def around_wing(workspace: Workspace, *, wing: str | None) -> Facts:
     active = facts.get("scope", {}).get("wing")
     if active is None:
         return facts
-    catalog = workspace.catalog
+    catalog = answering(workspace)
     own = [one for one in catalog.entries.values() if one.wing == active]
     current = [one for one in own if catalog.lineage.is_current(one.address)]
     rooms: dict[str, int] = {}
@@ -97,6 +96,7 @@ def _around(workspace: Workspace, *, words: str, wing: str | None, paths: Sequen
 
 def _facts(pack: Pack) -> Facts:
     scope = pack.found.scope
+    # What is only proposed binds nobody: it stands behind what does, marked.
     invariants = [one for one in pack.items if one.item.entry.type == "invariant"]
     others = [one for one in pack.items if one.item.entry.type != "invariant"]
     facts: dict[str, Any] = {
@@ -117,6 +117,7 @@ def _packed(packed: Packed) -> Mapping[str, Any]:
     return {
         **_named(packed.item.entry),
         "status": packed.item.status.value,
+        **({"standing": packed.item.stance.mark} if packed.item.is_proposal and packed.item.stance else {}),
         "content": content if len(content) <= _CONTENT else f"{content[:_CONTENT]}…",
     }
 

@@ -8,9 +8,11 @@ from typing import Any
 from mdmem.mcp.shape import Facts, Kind, Parameter
 
 TEXT = {"type": "string"}
-TEXT_OR_NULL = {"type": ["string", "null"]}
+# Two branches, each of one type: some clients map a schema onto a dialect in which a type has one name.
+TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 TEXTS = {"type": "array", "items": {"type": "string"}}
 FLAG = {"type": "boolean"}
+FLAG_OR_NULL = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
 COUNT = {"type": "integer"}
 NUMBER = {"type": "number"}
 OBJECT = {"type": "object"}

@@ -56,7 +56,15 @@ class MemoryServer(MCPServer[Any]):
 
     def __init__(self, provider: Provider, *, profile: str | None, access: Caller, warming: Warming | None) -> None:
         """Take what opens the workspaces, the profile (None: the setting decides), and what says who calls."""
-        super().__init__("mdmem", title="mdmem", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING")
+        super().__init__(
+            "mdmem",
+            title="mdmem",
+            version=__version__,
+            instructions=INSTRUCTIONS,
+            log_level="WARNING",
+            # Nothing is ever told to who would listen: a client must not keep its lists until it hears of a change.
+            subscriptions=False,
+        )
         self.provider, self.calls, self.active = provider, Calls(provider), 0
         self._profile, self._access, self._warming = profile, access, warming
         self._offers = Offers(provider, self.calls, access=access, profile=self._profile_now)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.entry.model import visible
 from mdmem.render.words import count, entries
+from mdmem.standing import marked
 
 if TYPE_CHECKING:
     from mdmem.finding import Finding
@@ -94,7 +95,8 @@ def _source(source: str, why: str | None, *, is_degraded: bool) -> Iterator[str]
 
 def _section(item: BundleItem) -> str:
     facts = item.as_json()
-    marks = ", ".join([facts["scope"], facts["status"], item.created_at or "undated", *_links(item)])
+    stated = [facts["scope"], facts["status"], item.created_at or "undated"]
+    marks = ", ".join([*stated, *map(visible, marked(item.stance)), *_links(item)])
     head = f"### {item.label.value}: {visible(item.title)}"
     # The reason holds the uncertainty, too.
     standing = f"`{item.id}` ({marks}); {visible(item.reason)}"

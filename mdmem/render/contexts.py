@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mdmem.render.ink import Ink
 from mdmem.render.json_form import dump
 from mdmem.render.words import count, indent
+from mdmem.standing import marked
 
 if TYPE_CHECKING:
     from mdmem.context.model import Item, Related
@@ -41,6 +42,7 @@ def _item(item: Item, ink: Ink) -> str:
     status = str(item.metadata.get("status", ""))
     marks = [str(item.metadata.get("scope", "")), *([status.replace("_", " ")] if status != "active" else [])]
     marks += ["shortened"] if item.metadata.get("form") == "summary" else []
+    marks += marked(item.stance)
     head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
     lines = [head, f"  {item.name}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
     near = [f"{one.relationship} {one.id}" if one.direction == "outgoing" else _incoming(one) for one in item.related]

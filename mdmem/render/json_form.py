@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.finding import Finding
+from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
     from mdmem.budget import Pack, Packed
@@ -53,6 +54,7 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
         "snippet": snippet,
         "heads": list(hit.heads),
         "via": list(hit.via),
+        **standing_json(hit.stance, in_force=entry.address in hit.heads),
     }
 
 
@@ -101,6 +103,7 @@ def _item(packed: Packed) -> dict[str, Any]:
         "reason": item.reason,
         "overrides": list(item.overrides),
         "via": list(item.via),
+        **standing_json(item.stance, in_force=item.current),
     }
 
 
@@ -116,6 +119,7 @@ def entries_json(shown: tuple[Shown, ...]) -> str:
                     "body": one.body,
                     "current": one.current,
                     "heads": list(one.heads),
+                    **standing_json(one.stance, in_force=one.current),
                 }
                 for one in shown
             ]
@@ -178,6 +182,10 @@ def status_json(report: StatusReport) -> str:
                     "broken": wing.broken,
                 }
                 for wing in report.wings
+            ],
+            "borrowed": [
+                {"name": one.name, "git": one.git, "commit": one.commit, "asked": one.asked.isoformat()}
+                for one in report.borrowed
             ],
             "index": {
                 "exists": index.exists,

@@ -8,6 +8,7 @@ from mdmem.entry.model import Entry, Status, day_of
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
 from mdmem.retrieval.model import Hit, SearchResult
+from mdmem.standing import marked
 from mdmem.workspace.model import ChainLink, Explanation, Shown, StatusReport
 
 
@@ -18,7 +19,7 @@ def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
         blocks.append(f"Degraded: {result.why_degraded}; this answer comes from the files themselves.")
     for hit in result.hits[:limit]:
         head = ink.bold(f"[{hit.entry.type}] {hit.entry.address}")
-        lines = [f"{head}{_mark(hit.status)}", f"  {hit.entry.title}"]
+        lines = [f"{head}{_mark(hit)}", f"  {hit.entry.title}"]
         if hit.heads and hit.entry.address not in hit.heads:
             lines.append(f"  replaced by {', '.join(hit.heads)}")
         lines += [f"  replaces {old}, which matched" for old in hit.via]
@@ -34,7 +35,8 @@ def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[H
     lines = [_problems(result), ""] if result.problems else []
     for hit in result.hits[:limit]:
         via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
-        lines.append(f"- `{hit.entry.address}` ({hit.entry.type}{via}): {hit.entry.title}. {snippet_of(hit)}")
+        marks = "".join(f", {mark}" for mark in marked(hit.stance))
+        lines.append(f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {hit.entry.title}. {snippet_of(hit)}")
     return "\n".join(lines)
 
 
@@ -43,18 +45,22 @@ def _problems(result: SearchResult) -> str:
     return "\n".join([f"{count(len(lines), 'file')} of this scope cannot be read in full:", *lines])
 
 
-def _mark(status: Status) -> str:
-    return "" if status is Status.ACTIVE else f" ({status.value.replace('_', ' ')})"
+def _mark(hit: Hit) -> str:
+    status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
+    marks = [*status, *marked(hit.stance)]
+    return f" ({', '.join(marks)})" if marks else ""
 
 
-def entry_list(listed: Iterable[Entry], ink: Ink) -> str:
-    """Return one line an entry: type, status, address, title."""
+def entry_list(listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str]) -> str:
+    """Return one line an entry: type, status, address, title, and the mark of its address, if it has one."""
     rows = list(listed)
     width = max((len(entry.address) for entry in rows), default=0)
-    return "\n".join(
-        f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}  {entry.title}"
-        for entry in rows
-    )
+    return "\n".join(_row(entry, ink, width, marks.get(entry.address, "")) for entry in rows)
+
+
+def _row(entry: Entry, ink: Ink, width: int, mark: str) -> str:
+    head = f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}"
+    return f"{head}  {entry.title}{ink.dim(f'  ({mark})') if mark else ''}"
 
 
 def nothing_listed(hidden: Mapping[str, int]) -> str:
@@ -65,12 +71,18 @@ def nothing_listed(hidden: Mapping[str, int]) -> str:
     return "; ".join(["no entry passes these filters", *hints])
 
 
-def entry_table(listed: Iterable[Entry]) -> str:
-    """Return the entries as a Markdown table."""
+def entry_table(listed: Iterable[Entry], marks: Mapping[str, str]) -> str:
+    """Return the entries as a Markdown table, each with the mark of its address, if it has one, behind its title."""
     rows = [
-        f"| {one.type} | {one.status} | `{one.address}` | {one.title.replace('|', chr(92) + '|')} |" for one in listed
+        f"| {one.type} | {one.status} | `{one.address}` | {_cell(one.title, marks.get(one.address, ''))} |"
+        for one in listed
     ]
     return "\n".join(["| type | status | address | title |", "| --- | --- | --- | --- |", *rows])
+
+
+def _cell(title: str, mark: str) -> str:
+    text = f"{title} ({mark})" if mark else title
+    return text.replace("|", chr(92) + "|")
 
 
 def shown_text(shown: Iterable[Shown], ink: Ink) -> str:
@@ -96,7 +108,12 @@ def shown_markdown(shown: Iterable[Shown]) -> str:
 
 
 def standing(one: Shown) -> str:
-    """Say in words whether an entry binds, and if not, what does."""
+    """Say in words whether an entry binds, and if not, what does; and how it stands to the default branch."""
+    note = [one.stance.note] if one.stance is not None and one.stance.note else []
+    return "; ".join([", ".join([_standing(one), *marked(one.stance)]), *note])
+
+
+def _standing(one: Shown) -> str:
     if one.current:
         return "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
     if one.entry.status is Status.DRAFT:
@@ -172,6 +189,8 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
         held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
         lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
+    for one in report.borrowed:
+        lines.append(f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}")
     lines += [
         f"index    {_index(report)}",
         f"findings {_findings(report)}",

@@ -8,6 +8,7 @@ from mdmem.budget import Form, Pack, Packed
 from mdmem.entry.model import Status
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
+from mdmem.standing import marked
 
 
 def pack_text(pack: Pack, *, ink: Ink) -> str:
@@ -93,6 +94,7 @@ def _marks(packed: Packed) -> str:
         marks.append(item.status.value)
     if packed.form is Form.SUMMARY:
         marks.append("shortened")
+    marks += marked(item.stance)
     return f" ({', '.join(marks)})"
 
 

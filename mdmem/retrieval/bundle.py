@@ -13,6 +13,7 @@ from mdmem.finding import Finding
 from mdmem.retrieval.fallback import Passage
 from mdmem.retrieval.model import Conflict, Omission, Tier
 from mdmem.scope import ScopeState
+from mdmem.standing import Stance, standing_json
 
 # The contract calls the shared wings the global scope.
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
@@ -32,7 +33,8 @@ class RetrievalStatus(StrEnum):
 class BundleItem:
     """One entry: `rationale` and `content` together are all it says.
 
-    `uncertainty` tells why it is to be confirmed first; `overridden_by` are the project's entries that replace it here.
+    `uncertainty` tells why it is to be confirmed first; `overridden_by` are the project's entries that replace it here;
+    `stance` is how it stands to the default branch, where that is known, `current` whether it is in force.
     """
 
     id: str
@@ -49,6 +51,8 @@ class BundleItem:
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
+    stance: Stance | None = None
+    current: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """Return the item in the contract's shape; what an entry does not have is left out of the further keys."""
@@ -70,6 +74,7 @@ class BundleItem:
             "status": self.status.value,
             "reason": self.reason,
             **{name: value for name, value in further.items() if value},
+            **standing_json(self.stance, in_force=self.current),
         }
 
 

@@ -40,13 +40,16 @@ class Comparison:
 
     before: Side
     after: Side
+    _bodies: dict[str, str] = field(default_factory=dict, init=False)
 
     @cached_property
     def documents(self) -> Mapping[str, Document]:
         """Return the files of the second tree that may tell a change, by address."""
         before, after = self.before.catalog, self.after.catalog
         old, new = before.digests, after.digests
-        differ = [address for address in after.entries if address in old and old[address] != new.get(address)]
+        common = after.entries.keys() & before.entries.keys()
+        # A file without a digest went away or refused while it was listed: only its bytes tell.
+        differ = [address for address in common if address not in old or old[address] != new.get(address)]
         readable = (file.path.removesuffix(".md") for file in after.files if file.kind is FileKind.FILE)
         fresh = [address for address in readable if address not in before.addresses]
         return dict(after.documents(sorted({*differ, *fresh})))
@@ -66,8 +69,9 @@ class Comparison:
     def no_ops(self) -> tuple[str, ...]:
         """Return the addresses whose files differ although the entries say and state the same."""
         told = {one.after.address for one in self.changes.changed}
-        before = self.before.catalog.entries
-        return tuple(sorted(one for one in self.documents if one in before and one not in told))
+        before, digests = self.before.catalog.entries, self.before.catalog.digests
+        same = (address for address in self.documents if address in before and address in digests)
+        return tuple(sorted(address for address in same if address not in told))
 
     def moved(self, address: str) -> str:
         """Return where an entry of the first tree stands in the second."""
@@ -112,6 +116,13 @@ class Comparison:
     def _naming(self, old: str) -> Iterator[Entry]:
         entries: Iterable[Entry] = self.after.catalog.entries.values()
         yield from (one for one in entries if old in one.supersedes and one.status is not Status.DRAFT)
+
+    def bodies(self, addresses: Iterable[str]) -> dict[str, str]:
+        """Return the bodies of entries of the second tree, each read once; one that went away meanwhile is left out."""
+        wanted = list(addresses)
+        missing = [address for address in wanted if address not in self._bodies]
+        self._bodies.update({address: body for address, body, _ in self.after.catalog.bodies(missing)})
+        return {address: self._bodies[address] for address in wanted if address in self._bodies}
 
     def changed(self) -> Iterator[Changed]:
         """Yield each entry of both trees that changed, the highest authority first."""

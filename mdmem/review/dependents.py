@@ -70,7 +70,7 @@ class _Looking:
         # Whatever form a reference has, it ends with the entry-id.
         named = re.compile("|".join(sorted(re.escape(address.rsplit("/", 1)[-1]) for address in self.lost)))
         known = catalog.addresses | self.lost.keys()
-        for address, body, _ in catalog.bodies(tuple(self._live)):
+        for address, body in self.comparison.bodies(self._live).items():
             if named.search(body):
                 for reference in references_in({address: without_code(body)}, known):
                     if reference.target is not None:

@@ -164,7 +164,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """An entry in force, or a draft, that names what does not bind any more; `how` are its fields that do, or `text`."""
+    """An entry in force, or a draft, that names what does not bind any more; `how` are the fields, or `text`."""
 
     entry: Ref
     on: str

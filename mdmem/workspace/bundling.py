@@ -13,12 +13,13 @@ from mdmem.retrieval.asked import BundleAsked, BundleScope, read_asked
 from mdmem.retrieval.bundle import ContextBundle, RetrievalStatus
 from mdmem.retrieval.model import Question, Retrieval
 from mdmem.retrieval.priority import Merged, merge, narrowed, overriders
-from mdmem.retrieval.retrieve import problems_in, retrieve
+from mdmem.retrieval.retrieve import problems_in
 from mdmem.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state
-from mdmem.workspace.asking import answer_elsewhere, asker, forgiving_settings, with_code_paths
+from mdmem.workspace.asking import answer_elsewhere, forgiving_settings, retrieved, with_code_paths
 from mdmem.workspace.deadline import Clock, OverdueError, anew, within
 from mdmem.workspace.itemising import bundle_item
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.proposals import view_of
 from mdmem.workspace.upkeep import is_due
 
 _ATTEMPTS = 2
@@ -64,7 +65,7 @@ class _Bundling:
         self.asked, self.paths = asked, paths
 
     def bundle(self) -> ContextBundle:
-        catalog = self.workspace.catalog
+        catalog = view_of(self.workspace).answers.catalog
         state = scope_state(catalog, self.asked.project_id, self.asked.focus)
         if state.wing is None:
             return _without_wing(catalog, self.asked, state)
@@ -79,21 +80,21 @@ class _Bundling:
         # Where a server was started says nothing about the paths that its callers mean.
         at_top = replace(self.workspace, cwd=self.workspace.location.base)
         question = with_code_paths(at_top, question, self.paths)
-        ask = asker(self.workspace, question)
-        found = retrieve(catalog, scope, question, ask=ask, today=self.workspace.today)
+        found = retrieved(view_of(self.workspace), scope, question)
         found = replace(found, problems=(*faults, *found.problems))
         merged = merge(catalog, found, self.asked, wing=state.wing, is_uncertain=is_uncertain)
         return self._told(found, merged, state)
 
     def _told(self, found: Retrieval, merged: Merged, state: ScopeAnswer) -> ContextBundle:
-        catalog, wing = self.workspace.catalog, state.wing or ""
+        catalog, wing = view_of(self.workspace).answers.catalog, state.wing or ""
+        files = view_of(self.workspace).files.catalog
         by = overriders(catalog, wing)
         bundle = ContextBundle(
             status=_status(found, merged, catalog),
             scope_state=state.state,
             problems=found.problems,
             items=tuple(bundle_item(catalog, item, by.get(item.entry.address, ())) for item in merged.items),
-            proposed=tuple(bundle_item(catalog, item, ()) for item in merged.proposed),
+            proposed=tuple(bundle_item(files, item, ()) for item in merged.proposed),
             conflicts=merged.conflicts,
             suspected=merged.suspected,
             invariants_left_out=merged.invariants_left_out,

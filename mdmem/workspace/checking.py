@@ -145,6 +145,7 @@ def _facts(workspace: Opened) -> GitFacts | SeenFacts | None:
     if location.repository is None:
         return None
     index = staged_index(location.repository, workspace.environment, workspace.cwd)
-    on_disk = tuple(file.path for file in workspace.tree.files())
+    elsewhere = workspace.whole_catalog.fetched_wings
+    on_disk = tuple(one.path for one in workspace.tree.files() if one.path.partition("/")[0] not in elsewhere)
     facts = GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
     return SeenFacts(facts, workspace.tree) if isinstance(workspace.tree, NarrowedTree) else facts

@@ -21,6 +21,7 @@ from mdmem.state.private import WING
 from mdmem.workspace.asking import asker, forgiving_settings
 from mdmem.workspace.fallback import answer_elsewhere
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.proposals import view_of
 from mdmem.workspace.own_memory import find_own_memory
 from mdmem.workspace.projects import project_scope
 
@@ -66,9 +67,11 @@ def _compiled(workspace: Opened, asked: ContextAsked) -> ContextPack:
 
 def _compile(workspace: Opened, asked: ContextAsked) -> ContextPack:
     settings, faults = forgiving_settings(workspace)
-    scope = project_scope(workspace, settings, asked.project, widely=asked.intent is Intent.GENERAL)
-    ask = asker(workspace, Question(words=asked.query))
-    memories = [Memory(catalog=workspace.catalog, scope=scope, ask=ask, faults=faults)]
+    view, question = view_of(workspace), Question(words=asked.query)
+    scope = project_scope(view.answers, settings, asked.project, widely=asked.intent is Intent.GENERAL)
+    files = Memory(catalog=view.files.catalog, scope=scope, ask=asker(view.files, question))
+    team = replace(files, catalog=view.answers.catalog, ask=asker(view.answers, question), faults=faults)
+    memories = [replace(team, files=files, beside=view.beside) if view.beside else team]
     own, remarks = _own_memory(workspace, asked)
     memories += own
     pack = compile_pack(asked, memories, today=workspace.today, budget=settings.budget, remarks=remarks)

@@ -9,8 +9,7 @@ from mdmem.document.merge_marks import Marks
 from mdmem.document.sides import Sides
 from mdmem.document.three_way import Outcome, merge_entries
 from mdmem.errors import EnvironmentFaultError
-from mdmem.gitrepo.merge_file import merge_file
-from mdmem.gitrepo.process import run
+from mdmem.gitrepo.merge_file import merge_file, shows_base
 from mdmem.state.files import write_whole
 
 
@@ -47,7 +46,7 @@ def _merged(driven: Driven, sides: Sides[bytes], cwd: Path) -> Outcome:
         return merge_file(cwd, versions, labels=(ours, "base", theirs), width=driven.width)
 
     outcome = merge_entries(driven.path, sides, merge_text=by_git, marks=_marks(driven))
-    if outcome.torn and _shows_base(cwd):
+    if outcome.torn and shows_base(cwd):
         return merge_entries(driven.path, sides, merge_text=by_git, marks=_marks(driven, shows_base=True))
     return outcome
 
@@ -55,8 +54,3 @@ def _merged(driven: Driven, sides: Sides[bytes], cwd: Path) -> Outcome:
 def _marks(driven: Driven, *, shows_base: bool = False) -> Marks:
     ours, theirs = driven.labels
     return Marks(ours=ours, theirs=theirs, width=driven.width, shows_base=shows_base)
-
-
-def _shows_base(folder: Path) -> bool:
-    """Say whether the user wants to see the ancestor in a conflict, as with git's own merges."""
-    return run(folder, "config", "--get", "merge.conflictStyle", ok=(0, 1)).strip() in (b"diff3", b"zdiff3")

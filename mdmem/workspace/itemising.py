@@ -31,6 +31,8 @@ def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...
         overrides=item.overrides,
         overridden_by=overridden_by,
         via=item.via,
+        stance=item.stance,
+        current=item.current,
     )
 
 

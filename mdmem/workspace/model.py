@@ -11,6 +11,7 @@ from typing import Any
 from mdmem.entry.model import Entry
 from mdmem.gitrepo import Commit
 from mdmem.index.protocol import IndexState
+from mdmem.workspace.fetched import Borrowed
 from mdmem.standing import Stance
 
 
@@ -88,4 +89,5 @@ class StatusReport:
     index: IndexState
     findings: Mapping[str, int]
     hygiene: LastHygiene = LastHygiene()
+    borrowed: tuple[Borrowed, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Self
 from mdmem.access import EVERYTHING, Access
 from mdmem.budget import content_of
 from mdmem.catalog import Catalog, Parsed, load, load_cached, settings_bytes
+from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.entry.model import Entry
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.gitrepo import Repository, resolve, staged_index
 from mdmem.gitrepo.merging import Merged, merge
 from mdmem.index.protocol import Answer, FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress
-from mdmem.settings import Proposals, Settings, parse_settings
+from mdmem.settings import Proposals, Settings, WingSettings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
@@ -27,7 +28,6 @@ from mdmem.workspace.moment import Moment
 
 if TYPE_CHECKING:
     from mdmem.checks.case import Conflict
-    from mdmem.workspace.proposals import View
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,21 @@ class Opened:
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return the files of the moment; raises GitError without git and UnknownRevisionError for no revision."""
+        """Return the files of the moment, wings of other repositories among them, as the moment's own settings say.
+
+        Raises GitError without git and UnknownRevisionError for no revision.
+        """
+        return self._joined(self._own_tree())
+
+    def _joined(self, tree: Tree) -> Tree:
+        return with_remote_wings(tree, self._find_wing)
+
+    def _find_wing(self, name: str, stated: WingSettings) -> Tree | NotHere:
+        from mdmem.workspace.fetched import find_wing
+
+        return find_wing(self.cache_folder, self.location.root, name, stated)
+
+    def _own_tree(self) -> Tree:
         location = self.location
         if not self.moment.is_working_tree:
             return self._git_tree()
@@ -128,7 +142,8 @@ class Opened:
     def _side(self, said: str, commit: str) -> Self:
         """Return the root at a commit: what was said may mean another one by now."""
         name = _named(said, commit) if said else f"the merge base {commit[:10]}"
-        return self.at(Moment(revision=commit)).over(GitTree(self._repository, self.location.under, commit, name))
+        tree = self._joined(GitTree(self._repository, self.location.under, commit, name))
+        return self.at(Moment(revision=commit)).over(tree)
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -176,13 +191,6 @@ class Opened:
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed ones."""
         return load_cached(self.tree, self._places.shared, parsed=self.parsed)
-
-    @cached_property
-    def view(self) -> View[Self]:
-        """Return what answers a question about what binds, in which no proposal displaces what is agreed upon."""
-        from mdmem.workspace.proposals import view_of
-
-        return view_of(self)
 
     @cached_property
     def index(self) -> FullText:

@@ -30,16 +30,26 @@ _Opened = TypeVar("_Opened", bound=Opened)
 class View(Generic[_Opened]):
     """What answers, and the files as they are, both with the standing of each entry where that is known.
 
-    `beside` are the entries of which the answer has another version than the files, and the files' one is to be shown.
+    `replaced` are the entries of which the answer has another version than the files; `beside` are those of them of
+    which the files' version is shown, too.
     """
 
     answers: _Opened
     files: _Opened
+    replaced: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
 
 
 def view_of(workspace: _Opened) -> View[_Opened]:
-    """Return what answers for a workspace."""
+    """Return what answers for a workspace; it is made once for each."""
+    kept = vars(workspace)
+    if "view" not in kept:
+        kept["view"] = _view_of(workspace)
+    view: View[_Opened] = kept["view"]
+    return view
+
+
+def _view_of(workspace: _Opened) -> View[_Opened]:
     standings = standings_of(workspace)
     if standings is None:
         return View(workspace, workspace)
@@ -99,7 +109,8 @@ class _Composing(Generic[_Opened]):
         vars(answers)["whole_tree"] = tree
         found = self._with_problems(answers.catalog, restored)
         vars(answers)["catalog"] = self._as_answer(found, restored)
-        return View(answers, self.files, frozenset(self._beside(restored)))
+        replaced = frozenset(path.removesuffix(".md") for path in restored)
+        return View(answers, self.files, replaced, frozenset(self._beside(replaced)))
 
     @property
     def _proposed(self) -> frozenset[str]:
@@ -163,13 +174,12 @@ class _Composing(Generic[_Opened]):
             return f"{where} proposes to replace it by {', '.join(heads)}"
         return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to end it"
 
-    def _beside(self, restored: Mapping[str, bytes]) -> Iterator[str]:
+    def _beside(self, replaced: Set[str]) -> Iterator[str]:
         """Yield the addresses of which a version is proposed that would be in force, or is a draft."""
         if self.wanted is Proposals.HIDE:
             return
         catalog = self.files.catalog
-        for path in restored:
-            address = path.removesuffix(".md")
+        for address in replaced:
             entry = catalog.entries.get(address)
             if entry is not None and (entry.status is Status.DRAFT or catalog.lineage.is_current(address)):
                 yield address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mdmem.authoring.intent import Intent
@@ -66,8 +67,23 @@ def settle(workspace: Opened, name: str, taking: Taking, options: WriteOptions) 
         raise NotFoundError(f"{quarrel.path} cannot be read; `git checkout -m` brings it back")
     intent = _intent(workspace, quarrel, taking, before)
     written = carry(workspace, intent, _options(workspace, options))
-    paths = sorted({change.to for change in written.changes})
-    return replace(written, remarks=(*written.remarks, *(f"then: {one}" for one in ending(workspace, paths))))
+    remarks = (*written.remarks, *_next(workspace, written, quarrel))
+    # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
+    shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))
+    return replace(written, remarks=remarks, changes=shown)
+
+
+def _unmarked(change: Change) -> Change:
+    return replace(change, before=take_side(change.before, Side.OURS)) if change.before is not None else change
+
+
+def _next(workspace: Opened, written: Written, decided: Quarrel) -> Iterator[str]:
+    """Yield what to type next; git goes on when nothing else is left."""
+    left = [one for one in find_quarrels(workspace).found if one.path != decided.path]
+    steps = ending(workspace, sorted({change.to for change in written.changes}))
+    yield from (f"then: {one}" for one in (steps[:-1] if left else steps))
+    if left:
+        yield f"{len(left)} more to be decided: `mdmem resolve`"
 
 
 def _options(workspace: Opened, options: WriteOptions) -> WriteOptions:

@@ -8,11 +8,12 @@ from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry
 from mdmem.workspace.model import Shown
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.proposals import view_of
 
 
 def catalog_of(workspace: Opened, entry: Entry) -> Catalog:
     """Return the catalog that an entry was listed from: the files', else that of the default branch's versions."""
-    files, answers = workspace.view.files.catalog, workspace.view.answers.catalog
+    files, answers = view_of(workspace).files.catalog, view_of(workspace).answers.catalog
     return files if files.entries.get(entry.address) is entry else answers
 
 

@@ -11,6 +11,7 @@ from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Re
 from mdmem.scope import Filters, resolve_scope
 from mdmem.state.ledger import Ledger
 from mdmem.workspace.checking import Asked, check
+from mdmem.workspace.fetched import borrowed_wings
 from mdmem.workspace.model import StatusReport, WingCount
 from mdmem.workspace.opened import Opened
 from mdmem.workspace.seen import is_to_see
@@ -35,6 +36,7 @@ def report_status(workspace: Opened) -> StatusReport:
         index=_index_state(workspace),
         findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
         hygiene=last_of(workspace, active),
+        borrowed=borrowed_wings(workspace),
         remarks=tuple(_remarks(workspace)),
     )
 

@@ -143,10 +143,14 @@ class _Comparing:
 
     @cached_property
     def _read(self) -> dict[str, str]:
-        """The digest of each file that is read and may bind; an unreadable one has none that git knows."""
+        """The digest of each file that is read and may bind; an unreadable one has none that git knows.
+
+        Wings of other repositories are left out: what stands there was agreed upon there.
+        """
         catalog = self.workspace.catalog
-        unread = dict.fromkeys((file.path for file in catalog.files), "")
-        return unread | dict(catalog.file_digests)
+        found = dict.fromkeys((file.path for file in catalog.files), "") | dict(catalog.file_digests)
+        elsewhere = catalog.fetched_wings
+        return {path: one for path, one in found.items() if path.partition("/")[0] not in elsewhere}
 
     @cached_property
     def _changed_on_disk(self) -> frozenset[str]:

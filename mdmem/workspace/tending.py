@@ -161,7 +161,8 @@ def _reach(catalog: Catalog, asked: Tending) -> Reach:
         meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
     else:
         meant = frozenset({get_wing(asked.wing, wings)})
-    return Reach(wings=meant, project_id=asked.wing, scope=asked.scope)
+    # What lives in another repository is tended there.
+    return Reach(wings=meant - catalog.fetched_wings, project_id=asked.wing, scope=asked.scope)
 
 
 def _told(workspace: Opened, catalog: Catalog) -> list[Finding]:

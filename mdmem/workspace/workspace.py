@@ -12,6 +12,8 @@ from mdmem.errors import GoneError
 from mdmem.finding import Finding
 from mdmem.scope import Filters, reading_scope, resolve_scope
 from mdmem.workspace.contract_verbs import ContractVerbs
+from mdmem.workspace.proposals import view_of
+from mdmem.workspace.sync_verbs import SyncVerbs
 
 if TYPE_CHECKING:
     from mdmem.authoring.mending import Mended
@@ -26,14 +28,14 @@ if TYPE_CHECKING:
     from mdmem.workspace.tending import Tended, Tending
 
 
-class Workspace(ContractVerbs):
+class Workspace(ContractVerbs, SyncVerbs):
     """The verbs over one opened root."""
 
     def search(self, question: Question) -> SearchResult:
         """Return the hits for a question, superseded ones resolved to their heads."""
         from mdmem.retrieval.search import with_versions
 
-        view = self.view
+        view = view_of(self)
         result = view.answers._hits(question)
         return with_versions(result, view.files._hits(question), view.beside) if view.beside else result
 
@@ -62,9 +64,9 @@ class Workspace(ContractVerbs):
         from mdmem.workspace.asking import forgiving_settings, retrieved
 
         settings, faults = forgiving_settings(self)
-        catalog, files = self.view.answers.catalog, self.view.files.catalog
+        catalog, files = view_of(self).answers.catalog, view_of(self).files.catalog
         scope = resolve_scope(catalog, settings, question.filters)
-        found = retrieved(self.view, scope, question)
+        found = retrieved(view_of(self), scope, question)
         found = replace(found, problems=(*faults, *found.problems))
         limit = settings.budget if budget is None else budget
         proposed = (files.body, files.sizes.__getitem__)
@@ -98,8 +100,8 @@ class Workspace(ContractVerbs):
         from mdmem.index.snippet import snippet
 
         def of(hit: Hit) -> str:
-            is_answer = self.view.answers.catalog.entries.get(hit.entry.address) is hit.entry
-            catalog = (self.view.answers if is_answer else self.view.files).catalog
+            is_answer = view_of(self).answers.catalog.entries.get(hit.entry.address) is hit.entry
+            catalog = (view_of(self).answers if is_answer else view_of(self).files).catalog
             try:
                 return snippet(catalog.body(hit.entry.address), hit.terms or result.terms)
             except GoneError:
@@ -115,10 +117,12 @@ class Workspace(ContractVerbs):
 
     def entries(self, filters: Filters) -> tuple[Entry, ...]:
         """Return the entries that pass the filters, by address: as the files state them, else the default branch."""
-        answers, files = self.view.answers, self.view.files
-        binding = {entry.address: entry for entry in answers._listed(filters)}
-        as_read = {entry.address: entry for entry in files._listed(filters)} if files is not answers else binding
-        shown = binding | {address: one for address, one in as_read.items() if address in answers.catalog.entries}
+        view = view_of(self)
+        shown = {entry.address: entry for entry in view.answers._listed(filters)}
+        if view.files is not view.answers:
+            hidden = (view.files.catalog.entries.keys() - view.answers.catalog.entries.keys()) | view.replaced
+            read = {entry.address: entry for entry in view.files._listed(filters)}
+            shown |= {address: one for address, one in read.items() if address in view.beside or address not in hidden}
         return tuple(shown[address] for address in sorted(shown))
 
     def _listed(self, filters: Filters) -> Iterator[Entry]:
@@ -146,13 +150,18 @@ class Workspace(ContractVerbs):
     def show(self, names: Sequence[str]) -> tuple[Shown, ...]:
         """Return the entries that names mean; raises NotFoundError and UsageError."""
         from mdmem.workspace.naming import resolve_names
+
+        return self.shown(resolve_names(self, names))
+
+    def shown(self, addresses: Sequence[str]) -> tuple[Shown, ...]:
+        """Return entries with what their files state."""
         from mdmem.workspace.showing import shown_in
 
-        catalog = self.view.files.catalog
-        return shown_in(catalog, [catalog.entries[address] for address in resolve_names(self, names)])
+        catalog = view_of(self).files.catalog
+        return shown_in(catalog, [catalog.entries[address] for address in addresses])
 
-    def shown(self, entries: Sequence[Entry]) -> tuple[Shown, ...]:
-        """Return entries that were listed with what their files state, or those of the default branch."""
+    def in_full(self, entries: Sequence[Entry]) -> tuple[Shown, ...]:
+        """Return entries that were listed with what their files state, of the default branch where they are its."""
         from mdmem.workspace.showing import shown_of
 
         return shown_of(self, entries)

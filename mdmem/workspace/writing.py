@@ -15,6 +15,7 @@ from mdmem.gitrepo import Repository
 from mdmem.gitrepo.committing import commit_paths
 from mdmem.gitrepo.ongoing import refuse_while_busy
 from mdmem.tree import OverlaidTree
+from mdmem.workspace.fetched import refuse_remote
 from mdmem.workspace.opened import Opened
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def carry(workspace: Opened, intent: Intent, options: WriteOptions) -> Written:
         raise UsageError("only files on disk can be written; leave out --at")
     for wing in sorted({path.split("/", 1)[0] for one in intent.plan.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
+        refuse_remote(workspace, wing)
     plan = Plan(tuple(one for one in intent.plan.changes if (one.path, one.before) != (one.to, one.after)))
     repository = _repository_to_commit_to(workspace, options)
     _prove(workspace, plan)

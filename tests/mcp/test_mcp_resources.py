@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, make_root, memory, open_root, write, write_entry
+from builders import commit_all, memory, open_root, write, write_entry
 from clients import ERAS, process, server_over, with_client
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -17,6 +18,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from served import two_wings
 
 from mdmem.access import Access
+from mdmem.mcp.offering import Offers
 from mdmem.mcp.opening import Provider
 from mdmem.mcp.resources import TEMPLATES
 
@@ -103,6 +105,7 @@ def test_entry_is_fenced_and_says_how_it_stands(root: Path) -> None:
 
 def test_entry_that_was_superseded_names_what_holds(root: Path) -> None:
     write_entry(root, "nav/architecture/one", supersedes=["nav/architecture/threads"], reason="measured")
+    commit_all(root.parent)
     said = text(root, "mdmem://entry/nav/architecture/threads")
     assert "decision, replaced by nav/architecture/one\n" in said
     assert "In force in its place: mdmem://entry/nav/architecture/one\n" in said
@@ -124,6 +127,7 @@ def test_entry_is_found_by_its_short_name_and_by_an_escaped_one(root: Path) -> N
 def test_wing_lists_what_is_in_force_room_by_room(root: Path) -> None:
     write_entry(root, "nav/rules/draft", status="draft", title="Not yet")
     write_entry(root, "nav/rules/doubt", type="pattern", status="under_review", title="A `b` ``c``\u202e")
+    commit_all(root.parent)
     said = text(root, "mdmem://wing/nav")
     assert (
         "3 in force, listed here; 1 drafts and 0 that ended are not.\nRooms: `architecture` (1), `rules` (2)\n" in said
@@ -153,10 +157,20 @@ def test_files_that_cannot_be_read_stand_first(root: Path) -> None:
 
 def test_invariants_hold_their_text_and_where_they_apply(root: Path) -> None:
     write_entry(root, "nav/rules/src", "X must hold.\n", type="invariant", title="X", applies_to=["src/**"])
+    commit_all(root.parent)
     said = text(root, "mdmem://invariants")
     assert said.startswith("# Invariants that always bind in the wing `nav`\n\n2 of them. ")
     assert "## `nav/rules/src`\n\n`X`\n\napplies to: `src/**`\n\n```\nX must hold.\n```\n" in said
     assert "two threads" not in said
+
+
+def test_invariant_that_is_not_committed_is_only_proposed(root: Path) -> None:
+    write_entry(root, "nav/rules/new", "Y must hold.\n", type="invariant", title="Y")
+    said = text(root, "mdmem://invariants")
+    assert "1 of them. " in said
+    assert "Behind them stand 1 that are only proposed: they bind nobody yet.\n" in said
+    assert "## `nav/rules/new` (uncommitted)\n\n`Y`\n" in said
+    assert "- invariant (uncommitted) `nav/rules/new`: `Y`\n" in text(root, "mdmem://room/nav/rules")
 
 
 def test_invariants_of_a_named_shared_wing_bind_and_others_do_not(root: Path) -> None:
@@ -164,6 +178,7 @@ def test_invariants_of_a_named_shared_wing_bind_and_others_do_not(root: Path) ->
         write(root, f"{name}/README.md", "---\nkind: shared\n---\n")
         write_entry(root, f"{name}/rules/{name}", "X must hold.\n", type="invariant")
     write(root, "nav/README.md", "---\nkind: project\nshared_wings: [ours]\n---\n")
+    commit_all(root.parent)
     said = text(root, "mdmem://invariants")
     assert ("2 of them, those of `ours` among them." in said, "theirs" in said) == (True, False)
     assert "## `theirs/rules/theirs`" in text(root, "mdmem://invariants/theirs")
@@ -183,6 +198,7 @@ def test_long_list_is_cut_and_says_so_in_its_head(uri: str, root: Path) -> None:
         title = f"Rule {number} {'y' * 250}"
         for copy in range(5):
             write_entry(root, f"nav/rules/rule-{number:03}-{copy}-{'z' * 60}", body, type="invariant", title=title)
+    commit_all(root.parent)
     said = text(root, uri)
     assert 30_000 < len(said) <= 40_000
     assert said.splitlines()[2].startswith("Cut: ")
@@ -192,6 +208,7 @@ def test_long_list_is_cut_and_says_so_in_its_head(uri: str, root: Path) -> None:
 def test_invariants_that_do_not_fit_are_named_at_least(root: Path) -> None:
     for number in range(30):
         write_entry(root, f"nav/rules/rule-{number:02}", "x" * 3_000, type="invariant", title=f"Rule {number}")
+    commit_all(root.parent)
     said = text(root, "mdmem://invariants")
     assert len(said) <= 40_000
     assert all(f"`nav/rules/rule-{number:02}`" in said for number in range(30))
@@ -216,6 +233,7 @@ def test_entry_of_fences_alone_is_no_longer_than_a_client_takes(root: Path) -> N
 def test_lineage_is_a_flowchart(root: Path) -> None:
     write_entry(root, "nav/architecture/one", title="'Use \"one\" #1'", supersedes=["nav/architecture/threads"])
     write_entry(root, "nav/architecture/none", status="draft", title="None", supersedes=["nav/architecture/one"])
+    commit_all(root.parent)
     content = read(server_over(root), "mdmem://lineage/nav/architecture/threads")
     assert content.mime_type == "text/vnd.mermaid"
     assert content.text.splitlines()[:6] == [
@@ -366,10 +384,8 @@ def test_who_sees_one_wing_is_answered_the_same_whether_the_other_is_there_or_no
     assert with_other["mdmem://wing/vault"].startswith('-32602 there is no wing "vault"; ')
 
 
-def test_memory_that_takes_too_long_is_an_error_and_the_list_goes_on(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_root(root, "[server]\ntimeout_seconds = 0.1\n")
-    monkeypatch.setattr("mdmem.mcp.offering.read_kind", lambda *_: __import__("time").sleep(1))
+def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Offers, "_seconds", lambda _: 0.1)
+    monkeypatch.setattr("mdmem.mcp.offering.read_kind", lambda *_: time.sleep(1))
     code, said = refusal(server_over(root), "mdmem://wing/nav")
     assert (code, said) == (-32603, "no answer within 0.1 s; ask again")

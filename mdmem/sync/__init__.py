@@ -1,0 +1,1 @@
+"""How a memory is brought together with what others pushed: what to do, what stops it, how long to wait."""

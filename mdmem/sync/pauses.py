@@ -1,0 +1,18 @@
+"""How long to wait after others pushed first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+# Each attempt that loses is one in which somebody else got through, so that eight at once need no more than these.
+ATTEMPTS = 30
+_FIRST, _LONGEST = 0.1, 3.0
+
+
+def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[float]:
+    """Yield the pause after each attempt, in seconds; `draw` gives numbers from 0 to 1.
+
+    The range doubles up to a limit, and any part of it may be drawn: who lost together does not come back together.
+    """
+    for attempt in range(attempts):
+        yield draw() * min(_LONGEST, _FIRST * 2**attempt)

@@ -1,0 +1,271 @@
+"""`mdmem resolve`: what a merge left to be decided, and what each choice writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, memory, merge_conflict, run_here, snapshot, write, write_entry
+from hooked import run, said
+from lives import NEW, OLD, two_entries
+
+Capture = pytest.CaptureFixture[str]
+FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
+FILE = f"memory/{OLD}.md"
+
+
+def successor(root: Path, address: str, title: str) -> None:
+    """Write an entry that replaces the old one, at both ends."""
+    write_entry(root, address, title=title, created_at="2026-05-04", supersedes=[OLD], reason=f"{title} was measured")
+    ended = {"status": "deprecated", "deprecated_at": "2026-05-04", "superseded_by": [address]}
+    write_entry(root, OLD, title="Use two threads", **ended)
+
+
+def superseded_twice(folder: Path) -> Path:
+    """Leave a merge in which each side replaced one entry, with marks as the driver writes them."""
+    root = two_entries(folder)
+    (root / f"{NEW}.md").unlink()
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "theirs")
+    successor(root, EXECUTOR, "Use an executor")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    successor(root, FOUR, "Use four threads")
+    commit_all(folder)
+    git(folder, "merge", "-q", "theirs", ends=1)
+    return root
+
+
+def forked(folder: Path) -> Path:
+    """Return the root of a memory in which two entries name the same one, and nothing is unmerged."""
+    root = two_entries(folder)
+    write_entry(root, FOUR, title="Use four threads", created_at="2026-05-04", supersedes=[OLD], reason="measured")
+    write_entry(root, EXECUTOR, title="Use an executor", created_at="2026-05-04", supersedes=[OLD], reason="asked")
+    commit_all(folder)
+    return root
+
+
+def field(root: Path, address: str, name: str) -> list[str]:
+    lines = (root / f"{address}.md").read_text().splitlines()
+    return [line for line in lines if line.startswith(f"{name}:")]
+
+
+def is_clean(root: Path, capsys: Capture) -> bool:
+    codes = "two-successors,supersession-mismatch,supersession-one-sided,merge-marker,superseded-but-active"
+    return run_here(capsys, "check", "--select", codes, cwd=root).code == 0
+
+
+def test_nothing_to_decide_is_said(tmp_path: Path, capsys: Capture) -> None:
+    root = two_entries(tmp_path)
+    ran = run_here(capsys, "resolve", cwd=root)
+    assert (ran.code, ran.out, ran.err) == (0, "", "nothing is to be decided\n")
+    assert json.loads(run_here(capsys, "resolve", "--format", "json", cwd=root).out)["conflicts"] == []
+
+
+def test_two_successors_are_shown_with_what_to_type(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    before = snapshot(tmp_path)
+    ran = run_here(capsys, "resolve", cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.splitlines() == [
+        f"{OLD}: two entries replaced it",
+        "  superseded_by",
+        f"    HEAD    {FOUR}",
+        f"    theirs  {EXECUTOR}",
+        f"  replaced by {EXECUTOR} (active, says theirs), Use an executor: Use an executor was measured",
+        f"  replaced by {FOUR} (active, says ours), Use four threads: Use four threads was measured",
+        "  choices",
+        f"    {EXECUTOR} replaced it; {FOUR} is given up",
+        f"      mdmem resolve {OLD} --take {EXECUTOR} --reason TEXT",
+        f"    {FOUR} replaced it; {EXECUTOR} is given up",
+        f"      mdmem resolve {OLD} --take {FOUR} --reason TEXT",
+        f"    {EXECUTOR} replaced it, and {FOUR} replaces that: {FOUR} holds",
+        f"      mdmem resolve {OLD} --behind {EXECUTOR}",
+        f"    {FOUR} replaced it, and {EXECUTOR} replaces that: {EXECUTOR} holds",
+        f"      mdmem resolve {OLD} --behind {FOUR}",
+        "    each of them holds, for a part of it",
+        f"      mdmem resolve {OLD} --split --reason TEXT",
+        f"    or edit {OLD}.md by hand, and take the marks out",
+        "",
+        "when all is decided:",
+        f"  git add {FILE}",
+        "  git merge --continue",
+    ]
+    assert snapshot(tmp_path) == before
+    shown = json.loads(run_here(capsys, "resolve", "threads", "--format", "json", cwd=root).out)
+    assert (shown["operation"], shown["then"][-1]) == ("merge", "git merge --continue")
+    assert [one["side"] for one in shown["conflicts"][0]["successors"]] == ["theirs", "ours"]
+
+
+@pytest.mark.parametrize(("choice", "stays", "goes"), [("ours", FOUR, EXECUTOR), (EXECUTOR, EXECUTOR, FOUR)])
+def test_successor_that_is_taken_stays_and_the_other_is_given_up(
+    choice: str, stays: str, goes: str, tmp_path: Path, capsys: Capture
+) -> None:
+    root = superseded_twice(tmp_path)
+    ran = run_here(capsys, "resolve", OLD, "--take", choice, "--reason", "four cores", cwd=tmp_path)
+    assert ran.code == 0
+    assert ran.err == f"then: git add {' '.join(sorted([FILE, f'memory/{goes}.md']))}\nthen: git merge --continue\n"
+    assert field(root, OLD, "superseded_by") == [f"superseded_by: [{stays}]"]
+    assert field(root, stays, "status") == ["status: active"]
+    assert field(root, goes, "deprecated_reason") == ["deprecated_reason: four cores"]
+    assert field(root, goes, "status") == ["status: deprecated"]
+    assert is_clean(root, capsys)
+
+
+def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    ran = run_here(capsys, "resolve", "threads", "--behind", "four", cwd=root)
+    assert (ran.code, ran.err.splitlines()[0]) == (0, f"{EXECUTOR} holds now")
+    assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
+    assert field(root, FOUR, "superseded_by") == [f"superseded_by: [{EXECUTOR}]"]
+    assert field(root, FOUR, "status") == ["status: deprecated"]
+    assert field(root, EXECUTOR, "supersedes") == [f"supersedes: [{FOUR}]"]
+    assert is_clean(root, capsys)
+
+
+def test_split_names_both_with_the_reason(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    assert run_here(capsys, "resolve", OLD, "--split", "-m", "one a board", cwd=root).code == 0
+    assert field(root, OLD, "superseded_by") == [f"superseded_by: [{EXECUTOR}, {FOUR}]"]
+    assert field(root, OLD, "deprecated_reason") == ["deprecated_reason: one a board"]
+    assert is_clean(root, capsys)
+    assert run_here(capsys, "resolve", cwd=root).out.startswith(f"{OLD}: both sides changed it")
+    git(tmp_path, "add", "-A")
+    assert run_here(capsys, "resolve", cwd=root).code == 0
+
+
+@pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
+def test_commit_after_a_choice_passes_the_hooks(choice: list[str], tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    run_here(capsys, "hooks", "install", cwd=root)
+    assert run_here(capsys, "resolve", OLD, *choice, cwd=root).code == 0
+    git(tmp_path, "add", "-A")
+    done = run(tmp_path, "git", "merge", "--continue", GIT_EDITOR="true")
+    assert done.returncode == 0, said(done)
+    assert run_here(capsys, "check", cwd=root).code == 0
+
+
+@pytest.mark.parametrize(
+    ("choice", "error"),
+    [
+        (["--take", "ours"], "say why: --reason TEXT"),
+        (["--split"], "say why: --reason TEXT"),
+        (["--take", "nav/rules/callbacks"], f"nav/rules/callbacks did not replace {OLD}; {EXECUTOR} and {FOUR} did"),
+        (["--behind", "nav/rules/nowhere"], "there is no entry `nav/rules/nowhere`"),
+    ],
+)
+def test_choice_that_cannot_be_is_refused(choice: list[str], error: str, tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    before = snapshot(tmp_path)
+    ran = run_here(capsys, "resolve", OLD, *choice, cwd=root)
+    assert ran.code != 0
+    assert ran.err.startswith(f"mdmem: {error}")
+    assert snapshot(tmp_path) == before
+
+
+def test_two_choices_at_once_are_refused(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    for given in (["--take", "ours", "--split", OLD], ["--take", "ours"]):
+        ran = run_here(capsys, "resolve", *given, cwd=root)
+        assert (ran.code, "name one ADDRESS, and one of --take, --behind and --split" in ran.err) == (2, True)
+
+
+def test_dry_run_shows_the_marks_going(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    before = snapshot(tmp_path)
+    ran = run_here(capsys, "resolve", OLD, "--behind", FOUR, "--dry-run", cwd=root)
+    assert "-<<<<<<< HEAD\n" in ran.out
+    assert snapshot(tmp_path) == before
+
+
+def test_what_else_differs_is_not_decided_in_passing(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    content = (root / f"{OLD}.md").read_text()
+    hunk = "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> theirs\n"
+    write(root, f"{OLD}.md", content + hunk)
+    ran = run_here(capsys, "resolve", OLD, "--behind", FOUR, cwd=root)
+    assert ran.err == f"mdmem: the sides of {OLD}.md differ in `body`, too; edit that first, or `--take` a side\n"
+    assert run_here(capsys, "resolve", OLD, "--take", "theirs", "-m", "why", cwd=root).code == 0
+    assert (root / f"{OLD}.md").read_text().endswith("\nLocal.\n")
+
+
+def test_side_is_taken_and_what_people_wrote_beside_the_marks_stays(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    text = "---\ntype: decision\nstatus: {}\ncreated_at: 2026-03-05\ntitle: Use two threads\n---\n\nTwo.\n"
+    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
+    write(folder, FILE, (folder / FILE).read_text() + "By hand.\n")
+    shown = run_here(capsys, "resolve", cwd=folder)
+    lines = ["  status", "    HEAD    under_review", "    theirs  deprecated", "  choices", "    what ours says holds"]
+    assert shown.out.splitlines()[1:6] == lines
+    ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    assert (ran.code, ran.err) == (0, f"then: git add {FILE}\nthen: git merge --continue\n")
+    assert (folder / FILE).read_text() == text.format("under_review") + "By hand.\n"
+
+
+def test_crlf_stays_when_a_side_is_taken(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    text = "---\r\ntype: decision\r\nstatus: {}\r\ncreated_at: 2026-03-05\r\ntitle: Two\r\n---\r\n\r\nTwo."
+    merge_conflict(folder, FILE, text.format("under_review"), text.format("deprecated"))
+    run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    assert (folder / FILE).read_bytes().decode() == text.format("under_review")
+
+
+def test_deleted_entry_is_left_to_git_with_both_commands(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "checkout", "-q", "-b", "theirs")
+    git(folder, "rm", "-q", FILE)
+    commit_all(folder)
+    git(folder, "checkout", "-q", "main")
+    write_entry(folder / "memory", OLD, title="Changed")
+    commit_all(folder)
+    git(folder, "merge", "-q", "theirs", ends=1)
+    ran = run_here(capsys, "resolve", cwd=folder)
+    assert ran.out.startswith(f"{OLD}: theirs deleted it, ours changed it\n")
+    assert f"      git rm {FILE}\n" in ran.out
+    refused = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    assert (refused.code, f"type `git add {FILE}` or `git rm {FILE}`" in refused.err) == (2, True)
+
+
+def test_rebase_is_ended_by_its_own_command(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    for branch, status in (("theirs", "under_review"), ("mine", "deprecated")):
+        git(folder, "checkout", "-q", "-b", branch, "main")
+        write_entry(folder / "memory", OLD, title="Use two threads", status=status)
+        commit_all(folder)
+    git(folder, "rebase", "-q", "theirs", ends=1)
+    assert run_here(capsys, "resolve", cwd=folder).out.splitlines()[-1] == "  git rebase --continue"
+    ran = run_here(capsys, "resolve", OLD, "--take", "theirs", cwd=folder)
+    assert ran.err.splitlines()[-1] == "then: git rebase --continue"
+    assert field(folder / "memory", OLD, "status") == ["status: deprecated"]
+
+
+def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "branch", "theirs")
+    for branch, status in (("theirs", "under_review"), ("main", "deprecated")):
+        git(folder, "checkout", "-q", branch)
+        for address in (OLD, "nav/rules/callbacks"):
+            write_entry(folder / "memory", address, title="Changed", status=status)
+        commit_all(folder)
+    git(folder, "merge", "-q", "theirs", ends=1)
+    ran = run_here(capsys, "resolve", OLD, "--take", "ours", cwd=folder)
+    assert ran.err == f"then: git add {FILE}\n1 more to be decided: `mdmem resolve`\n"
+
+
+def test_two_successors_without_a_merge_are_decided_by_name(tmp_path: Path, capsys: Capture) -> None:
+    root = forked(tmp_path)
+    ran = run_here(capsys, "resolve", cwd=root)
+    assert (ran.code, ran.out.splitlines()[0]) == (1, f"{OLD}: two entries replaced it")
+    refused = run_here(capsys, "resolve", OLD, "--take", "ours", "-m", "why", cwd=root)
+    assert "holds no marks of a conflict, so there is no ours; name a successor" in refused.err
+    assert run_here(capsys, "resolve", OLD, "--take", FOUR, "-m", "measured", "--commit", cwd=root).code == 0
+    assert field(root, OLD, "superseded_by") == [f"superseded_by: [{FOUR}]"]
+    assert field(root, OLD, "status") == ["status: deprecated"]
+    assert (is_clean(root, capsys), git(tmp_path, "status", "--porcelain")) == (True, "")
+
+
+def test_what_is_not_in_question_is_named(tmp_path: Path, capsys: Capture) -> None:
+    root = forked(tmp_path)
+    ran = run_here(capsys, "resolve", "nav/rules/callbacks", "--take", "ours", cwd=root)
+    assert (ran.code, ran.err) == (1, f"mdmem: nothing is to be decided about `nav/rules/callbacks`; there is {OLD}\n")

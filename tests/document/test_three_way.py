@@ -1,0 +1,246 @@
+"""Three-way merge of an entry: what is joined, what is torn, and in whose words."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.document.merge_marks import Marks, Side, has_hunks, labels_of, take_side
+from mdmem.document.sides import Sides
+from mdmem.document.three_way import Outcome, merge_entries, merged_order
+
+HEAD = "type: decision\nstatus: active\ncreated_at: 2026-03-05\n"
+
+
+def text_of(front: str, body: str = "\nWe decided.\n") -> str:
+    return f"---\n{HEAD}{front}---\n{body}"
+
+
+def as_text(sides: Sides[bytes]) -> tuple[bytes, bool]:
+    """Stand in for git's merge of text: a conflict of the whole, and known by its mark."""
+    one = sides.agreed()
+    return (one[0], False) if one is not None else (b"<as text>", True)
+
+
+def merge(
+    ancestor: str, ours: str, theirs: str, *, path: str = "nav/rules/a.md", marks: Marks | None = None
+) -> Outcome:
+    sides = Sides(*(text.encode() for text in (ancestor, ours, theirs)))
+    return merge_entries(path, sides, merge_text=as_text, marks=marks)
+
+
+def merged(ancestor: str, ours: str, theirs: str) -> str:
+    """Return the front matter, without the fields that all entries here have, that three of them merge to."""
+    outcome = merge(text_of(ancestor), text_of(ours), text_of(theirs))
+    assert (outcome.torn, outcome.is_plain) == ((), False)
+    content = outcome.content.decode()
+    assert content.startswith(f"---\n{HEAD}")
+    return content.removeprefix(f"---\n{HEAD}").removesuffix("---\n\nWe decided.\n")
+
+
+def torn(ancestor: str, ours: str, theirs: str) -> tuple[str, ...]:
+    outcome = merge(text_of(ancestor), text_of(ours), text_of(theirs))
+    assert not outcome.is_plain
+    for side, own in ((Side.OURS, ours), (Side.THEIRS, theirs)):
+        assert take_side(outcome.content, side).decode() == text_of(own)
+    return outcome.torn
+
+
+@pytest.mark.parametrize(
+    ("ancestor", "ours", "theirs", "result"),
+    [
+        pytest.param("tags: [a]\n", "tags: [a, b]\n", "tags: [a, c]\n", "tags: [a, b, c]\n", id="both add"),
+        pytest.param("tags: [a, b]\n", "tags: [a]\n", "tags: [a, b, c]\n", "tags: [a, c]\n", id="one removes"),
+        pytest.param("tags: [a, b]\n", "tags: [a]\n", "tags: [b]\n", "", id="both remove"),
+        pytest.param("tags: [a]\n", "", "tags: [a, b]\n", "tags: [b]\n", id="key removed, item added"),
+        pytest.param("tags: a\n", "tags: [a, b]\n", "tags: [a, c]\n", "tags: [a, b, c]\n", id="plain value"),
+        pytest.param("", "tags: [b]\n", "tags: [a, b]\n", "tags: [b, a]\n", id="both bring the key"),
+        pytest.param("", "see: w/r/a\n", "see: [w/r/b]\n", "see: [w/r/a, w/r/b]\n", id="value and list"),
+        pytest.param(
+            "see:\n- w/r/a # one\n",
+            "see:\n- w/r/a # one\n- 'w/r/b'\n",
+            'see:\n- w/r/a # one\n# of late\n- "w/r/c" # new\n',
+            "see:\n- w/r/a # one\n- 'w/r/b'\n# of late\n- \"w/r/c\" # new\n",
+            id="each item in its own words",
+        ),
+        pytest.param(
+            "relations:\n- type: uses\n  to: w/r/a\n",
+            "relations:\n- type: uses\n  to: w/r/a\n- type: uses\n  to: w/r/b\n",
+            "relations:\n- type: uses\n  to: w/r/a\n- {type: owns, to: w/r/c}\n",
+            "relations:\n- type: uses\n  to: w/r/a\n- type: uses\n  to: w/r/b\n- {type: owns, to: w/r/c}\n",
+            id="nested items",
+        ),
+        pytest.param("x-a: [1]\n", "x-a: [1, 2]\n", "x-a: [1, 3]\n", 'x-a: [1, 2, "3"]\n', id="list of one's own"),
+    ],
+)
+def test_lists_are_joined_as_sets(ancestor: str, ours: str, theirs: str, result: str) -> None:
+    assert merged(ancestor, ours, theirs) == result
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "result"),
+    [
+        ("2026-05-01", "2026-06-01", "2026-06-01"),
+        ("2026-06-01", "2026-05-01", "2026-06-01"),
+        ("2026-06-01", "2026-06-01T09:00:00+02:00", "2026-06-01T09:00:00+02:00"),
+        ("2026-06-01T23:00:00-05:00", "2026-06-02", "2026-06-01T23:00:00-05:00"),
+        ("2026-06-01T10:00:00", "2026-06-01T09:00:00Z", "2026-06-01T10:00:00"),
+    ],
+)
+def test_later_day_holds(ours: str, theirs: str, result: str) -> None:
+    for ancestor in ("verified_at: 2026-04-01\n", ""):
+        assert merged(ancestor, f"verified_at: {ours}\n", f"verified_at: {theirs}\n") == f"verified_at: {result}\n"
+
+
+def test_later_day_takes_the_comment_of_the_other_side_along() -> None:
+    ancestor, ours = "verified_at: 2026-04-01\n", "verified_at: 2026-05-01 # on the robot\n"
+    assert merged(ancestor, ours, "verified_at: 2026-06-01\n") == "verified_at: 2026-06-01 # on the robot\n"
+
+
+def test_value_of_one_side_stands_in_the_words_of_the_other() -> None:
+    ours, theirs = "owner: 'Ada' # asks\n", "owner: Bo\n"
+    assert merged("owner: Ada\n", ours, theirs) == "owner: 'Bo' # asks\n"
+    assert merged("owner: Ada\n", theirs, ours) == "owner: 'Bo' # asks\n"
+
+
+def test_same_value_in_two_styles_is_no_conflict() -> None:
+    assert merged("", "superseded_by: [w/r/b, w/r/c]\n", "superseded_by:\n- w/r/c\n- w/r/b\n") == (
+        "superseded_by: [w/r/b, w/r/c]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ancestor", "ours", "theirs"),
+    [
+        pytest.param("", "superseded_by: w/r/b\n", "superseded_by: w/r/c\n", id="two successors"),
+        pytest.param("", "superseded_by: [w/r/b]\n", "superseded_by: [w/r/b, w/r/c]\n", id="one more successor"),
+        pytest.param("superseded_by: w/r/b\n", "", "superseded_by: w/r/c\n", id="revived and replaced"),
+        pytest.param("owner: Ada\n", "owner: Bo\n", "owner: Cy\n", id="two values"),
+        pytest.param("owner: Ada\n", "", "owner: Cy\n", id="removed and changed"),
+        pytest.param("version: 1\n", "version: 2 # ours\n", "version: 2 # theirs\n", id="two comments"),
+        pytest.param("# a\nowner: Ada\n", "# b\nowner: Ada\n", "# c\nowner: Ada\n", id="two comments above"),
+        pytest.param("verified_at: soon\n", "verified_at: now\n", "verified_at: 2026-05-01\n", id="a day that is none"),
+        pytest.param(
+            "repeatable_steps: [a, b]\n", "repeatable_steps: [a, c]\n", "repeatable_steps: [a, d]\n", id="steps"
+        ),
+        pytest.param("ignore: {a: b}\n", "ignore: {a: b, c: d}\n", "ignore: {a: b, e: f}\n", id="mappings"),
+        pytest.param("tags: [a]\n", "tags: []\n", "# why\ntags: [a, b]\n".replace(", b", ""), id="a comment would go"),
+    ],
+)
+def test_what_people_have_to_decide_is_torn(ancestor: str, ours: str, theirs: str) -> None:
+    assert len(torn(ancestor, ours, theirs)) == 1
+
+
+def test_steps_that_both_sides_append_are_joined() -> None:
+    name = "repeatable_steps"
+    assert merged(f"{name}: [a]\n", f"{name}: [a, b]\n", f"{name}: [a, c]\n") == f"{name}: [a, b, c]\n"
+
+
+def test_status_is_never_chosen() -> None:
+    before = text_of("")
+    ours, theirs = (before.replace("active", status) for status in ("deprecated", "under_review"))
+    outcome = merge(before, ours, theirs, marks=Marks(ours="HEAD", theirs="topic", width=9, shows_base=True))
+    assert outcome.torn == ("status",)
+    hunk = (
+        "<<<<<<<<< HEAD\nstatus: deprecated\n||||||||| base\nstatus: active\n=========\nstatus: under_review\n"
+        ">>>>>>>>> topic\n"
+    )
+    assert outcome.content.decode() == before.replace("status: active\n", hunk)
+
+
+def test_shared_comment_stands_above_the_marks() -> None:
+    outcome = merge(text_of("# who\nowner: Ada\n"), text_of("# who\nowner: Bo\n"), text_of("# who\nowner: Cy\n"))
+    assert b"# who\n<<<<<<< ours\nowner: Bo\n=======\nowner: Cy\n>>>>>>> theirs\n---\n" in outcome.content
+
+
+def test_comment_above_a_key_goes_with_it() -> None:
+    ancestor, ours = "# who\nowner: Ada\nsee: w/r/a\n", "see: w/r/a\n"
+    assert merged(ancestor, ours, "# who\nowner: Ada\nsee: w/r/b\n") == "see: w/r/b\n"
+
+
+def test_order_of_ours_is_kept_and_additions_stand_where_they_stood() -> None:
+    ancestor = "title: A\nowner: Ada\nx-b: 1\n"
+    ours = "owner: Ada\ntitle: A\nx-b: 1\nx-d: 1\n"
+    theirs = "title: A\nowner: Ada\nfocus: f\nx-b: 1\nx-c: 1\n"
+    assert merged(ancestor, ours, theirs) == "owner: Ada\nfocus: f\ntitle: A\nx-b: 1\nx-c: 1\nx-d: 1\n"
+
+
+def test_order_that_theirs_alone_changed_is_theirs() -> None:
+    names = Sides(("a", "b"), ("a", "b", "c"), ("b", "a"))
+    assert merged_order(names) == ["b", "c", "a"]
+
+
+def test_body_and_status_of_two_sides_come_together() -> None:
+    before = text_of("")
+    outcome = merge(before, before.replace("We decided.", "We chose."), before.replace("active", "under_review"))
+    assert outcome == Outcome(before.replace("We decided.", "We chose.").replace("active", "under_review").encode())
+
+
+def test_two_bodies_are_gits_to_merge() -> None:
+    before = text_of("")
+    outcome = merge(before, before.replace("We", "They"), before.replace("We", "You"))
+    assert outcome == Outcome(f"---\n{HEAD}---\n<as text>".encode(), ("body",))
+
+
+def test_fence_that_ended_the_file_gets_a_line_when_a_body_comes() -> None:
+    before = f"---\n{HEAD}---"
+    outcome = merge(before, before.replace("active", "draft"), f"{before}\nBody.\n")
+    assert outcome.content.decode() == f"---\n{HEAD}---\nBody.\n".replace("active", "draft")
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs", "both"])
+def test_byte_order_mark_comes_and_goes_with_a_side(side: str) -> None:
+    plain = text_of("tags: [a]\n")
+    ours, theirs = plain.replace("[a]", "[a, b]"), plain.replace("[a]", "[a, c]")
+    marked = [
+        "\ufeff" + text if side in (name, "both") else text for name, text in (("ours", ours), ("theirs", theirs))
+    ]
+    assert merge(plain, *marked).content.decode() == "\ufeff" + plain.replace("[a]", "[a, b, c]")
+    assert merge("\ufeff" + plain, ours, "\ufeff" + theirs).content.decode() == plain.replace("[a]", "[a, b, c]")
+
+
+@pytest.mark.parametrize(
+    "broken", ["no front matter\n", "---\ntags: [a\n---\n", "---\ntitle: no entry\n---\n", "---\na: 1\na: 2\n---\n"]
+)
+def test_what_is_no_entry_is_gits_to_merge(broken: str) -> None:
+    before = text_of("tags: [a]\n")
+    outcome = merge(before, before.replace("[a]", "[b]"), broken)
+    assert outcome == Outcome(b"<as text>", ("body",), is_plain=True)
+
+
+def test_manifest_is_merged_by_key() -> None:
+    before, path = "---\nkind: project\nowners: [Ada]\n---\n", "nav/README.md"
+    outcome = merge(before, before.replace("Ada", "Ada, Bo"), before.replace("Ada", "Ada, Cy"), path=path)
+    assert outcome == Outcome(before.replace("Ada", "Ada, Bo, Cy").encode())
+
+
+def test_comments_below_the_keys_that_differ_are_gits_to_merge() -> None:
+    before = text_of("")
+    outcome = merge(before, text_of("# ours\n"), text_of("# theirs\n"))
+    assert outcome.is_plain
+
+
+def test_pieces_that_would_mean_something_else_are_gits_to_merge() -> None:
+    ancestor = text_of("title: A\nx-a: |\n  a\n\nowner: Ada\n")
+    ours = text_of("title: A\nx-a: |+\n  a\n\nowner: Ada\n")
+    theirs = text_of("title: A\nx-a: |\n  a\n\nfocus: f\nowner: Bo\n")
+    outcome = merge(ancestor, ours, theirs)
+    assert outcome.is_plain or b"owner: Bo" in outcome.content
+
+
+HUNK = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> topic\nb\n"
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str) -> None:
+    content = (HUNK * 2).replace("\n", line_break).encode()
+    ours, theirs = ((f"a\n{side}\nb\n" * 2).replace("\n", line_break) for side in Side)
+    assert take_side(content, Side.OURS).decode() == ours
+    assert take_side(content, Side.THEIRS).decode() == theirs
+    assert labels_of(content) == ("HEAD", "topic")
+
+
+@pytest.mark.parametrize("text", ["Title\n=======\n", "<<<<<<< a\nx\n", "<<<<<<< a\nx\n=======\ny\n", ""])
+def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
+    assert not has_hunks(text.encode())
+    assert take_side(text.encode(), Side.OURS) == text.encode()
+    assert labels_of(text.encode()) is None

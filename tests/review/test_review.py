@@ -1,0 +1,314 @@
+"""What a review says of a change, part by part."""
+
+from __future__ import annotations
+
+import pytest
+from builders import entry_text
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.entry.model import Status
+from mdmem.review.model import Counts, EdgeChange, Move, Span, Which, WingCount
+from review.sides import ARTICLE, reviewed, successor, superseded
+
+OLD = entry_text("The old words.\n", title="Old rule")
+RULE = entry_text(ARTICLE, type="invariant", title="Times are UTC")
+
+
+def short(address: str) -> str:
+    return address.removeprefix("app/rules/")
+
+
+def test_review_of_one_tree_with_itself_is_empty() -> None:
+    found = reviewed({"a": OLD, "b": RULE}, {"a": OLD, "b": RULE})
+    assert found.is_empty
+    assert found.counts == Counts(in_force_before=2, in_force_after=2)
+    assert (found.transitions, found.beliefs, found.rewordings, found.edits, found.graph.nodes) == ((), (), (), (), ())
+
+
+def test_in_force_is_counted_for_each_wing() -> None:
+    before = {"a": OLD, "web/rules/x": RULE}
+    after = {"a": OLD, "b": entry_text("Draft.\n", status="draft"), "lab/rules/y": entry_text("Three.\n")}
+    assert reviewed(before, after).wings == (
+        WingCount("app", 1, 1, 1, 2),
+        WingCount("lab", 0, 1, 0, 1),
+        WingCount("web", 1, 0, 1, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_illegal"),
+    [("active", "draft", True), ("active", "under_review", False), ("draft", "active", False)],
+)
+def test_step_is_flagged_where_the_check_refuses_it(before: str, after: str, *, is_illegal: bool) -> None:
+    owned = {"owner": "Ada"}
+    found = reviewed({"a": entry_text(status=before, **owned)}, {"a": entry_text(status=after, **owned)})
+    assert [(one.before, one.after, one.is_illegal) for one in found.transitions] == [
+        (Status(before), Status(after), is_illegal)
+    ]
+
+
+def test_file_that_is_gone_while_it_was_in_force_is_an_illegal_step() -> None:
+    found = reviewed({"a": OLD}, {}).transitions[0]
+    assert (found.before, found.after, found.is_illegal) == (Status.ACTIVE, None, True)
+
+
+def test_illegal_steps_come_first() -> None:
+    before = {"a": entry_text("A.\n", type="invariant", status="draft"), "b": entry_text("B.\n", type="note")}
+    after = {
+        "a": entry_text("A.\n", type="invariant", owner="Ada"),
+        "b": entry_text("B.\n", type="note", status="draft"),
+    }
+    assert [short(one.entry.address) for one in reviewed(before, after).transitions] == ["b", "a"]
+
+
+def test_supersession_pairs_what_was_believed_with_what_will_be() -> None:
+    found = reviewed({"a": OLD}, {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")})
+    belief = found.beliefs[0]
+    assert belief.before is not None
+    assert (belief.before.title, [one.title for one in belief.after], belief.reason) == (
+        "Old rule",
+        ["New rule"],
+        "it was slow",
+    )
+    assert len(found.beliefs) == 1
+
+
+def test_successor_that_bound_before_is_said_to() -> None:
+    plain = entry_text("The new words.\n")
+    found = reviewed({"a": OLD, "b": plain}, {"a": superseded("b"), "b": successor("a")})
+    assert found.beliefs[0].was_there == {"app/rules/b"}
+
+
+def test_rule_that_ends_without_a_successor_tells_its_own_reason() -> None:
+    ended = entry_text("The old words.\n", status="deprecated", deprecated_reason="nobody needs it")
+    belief = reviewed({"a": OLD}, {"a": ended}).beliefs[0]
+    assert (belief.after, belief.reason) == ((), "nobody needs it")
+
+
+def test_new_rule_tells_the_rationale_of_its_body_with_its_code() -> None:
+    text = entry_text("Use UTC.\n\nRationale: `now()` lies.\n\n# More\n\nNothing.\n")
+    belief = reviewed({}, {"a": text}).beliefs[0]
+    assert (belief.before, belief.reason) == (None, "`now()` lies.")
+
+
+def test_new_rule_without_reasons_has_none() -> None:
+    assert reviewed({}, {"a": entry_text("Use UTC.\n")}).beliefs[0].reason is None
+
+
+def test_draft_successor_changes_no_belief_and_shows_in_the_chains() -> None:
+    found = reviewed({"a": OLD}, {"a": OLD, "b": successor("a", status="draft")})
+    assert found.beliefs == ()
+    assert [(short(one.old), short(one.new), one.change, one.kind) for one in found.graph.edges] == [
+        ("a", "b", EdgeChange.ADDED, "pending")
+    ]
+
+
+def test_chain_goes_on_to_its_head() -> None:
+    old = {"b": superseded("c"), "c": successor("b")}
+    new = {"a": superseded("b"), "b": superseded("c", supersedes=["app/rules/a"]), "c": successor("b")}
+    found = reviewed({"a": OLD, **old}, new).graph
+    assert [(short(one.old), short(one.new), one.change) for one in found.edges] == [
+        ("a", "b", EdgeChange.ADDED),
+        ("b", "c", EdgeChange.KEPT),
+    ]
+    assert [short(one.entry.address) for one in found.nodes if one.is_current] == ["c"]
+
+
+def test_untouched_chain_is_not_drawn() -> None:
+    kept = {"a": superseded("b"), "b": successor("a")}
+    assert reviewed({**kept, "x": OLD}, {**kept, "x": RULE}).graph.nodes == ()
+
+
+def chain_of(length: int) -> dict[str, str]:
+    texts = {"e000": superseded("e001")}
+    for number in range(1, length - 1):
+        texts[f"e{number:03}"] = superseded(f"e{number + 1:03}", supersedes=[f"app/rules/e{number - 1:03}"])
+    return texts | {f"e{length - 1:03}": successor(f"e{length - 2:03}")}
+
+
+def test_long_chain_is_cut_to_60_entries_and_still_leads_to_its_head() -> None:
+    after = chain_of(90)
+    before = {**after, "e000": OLD, "e001": superseded("e002")}
+    found = reviewed(before, after).graph
+    assert (len(found.nodes), found.left_out) == (60, 30)
+    assert [short(one.new) for one in found.edges if one.change is EdgeChange.SKIPPED] == ["e089"]
+
+
+def test_cycle_is_drawn_once() -> None:
+    texts = {"a": superseded("b", supersedes=["app/rules/b"]), "b": superseded("a", supersedes=["app/rules/a"])}
+    found = reviewed({}, texts).graph
+    assert len(found.nodes), len(found.edges) == (2, 2)
+    assert {one.kind for one in found.edges} == {"cycle"}
+
+
+def test_frozen_text_is_told_word_by_word() -> None:
+    found = reviewed({"a": RULE}, {"a": RULE.replace("to the second", "to the minute")}).rewordings[0]
+    assert found.is_frozen
+    assert [one for one in found.body if one.mark != " "] == [Span("-", "second,"), Span("+", "minute,")]
+    assert found.faults == ("the text of an invariant in force changed, and its `version` did not",)
+
+
+def test_frozen_text_with_a_new_version_says_so_and_has_no_fault() -> None:
+    found = reviewed({"a": RULE}, {"a": entry_text("Other.\n", type="invariant", title="Times are UTC", version=2)})
+    assert (found.rewordings[0].notice, found.rewordings[0].faults) == ("version 1 → 2", ())
+    assert found.edits == ()
+
+
+def test_new_line_ends_are_told_as_what_they_are() -> None:
+    found = reviewed({"a": RULE}, {"a": RULE.replace(", to", ",\nto")}).rewordings[0]
+    assert (found.body, found.notice) == ((), "only where lines end changed")
+
+
+def test_changed_glob_is_a_change_of_what_binds() -> None:
+    found = reviewed({"a": entry_text(applies_to=["src/**"])}, {"a": entry_text(applies_to=["lib/**"])})
+    assert [(one.name, one.before, one.after) for one in found.rewordings[0].fields] == [
+        ("applies_to", "src/**", "lib/**")
+    ]
+    assert found.edits == ()
+
+
+def test_draft_that_says_something_else_is_not_frozen() -> None:
+    before, after = (entry_text(words, status="draft") for words in ("One.\n", "Two.\n"))
+    assert [one.is_frozen for one in reviewed({"a": before}, {"a": after}).rewordings] == [False]
+
+
+def test_edit_of_other_fields_is_told_apart() -> None:
+    found = reviewed({"a": entry_text(owner="Ada", tags=["x"])}, {"a": entry_text(tags=["x", "y"])})
+    assert found.rewordings == ()
+    assert [(one.name, one.before, one.after) for one in found.edits[0].fields] == [
+        ("owner", "Ada", ""),
+        ("tags", "x", "x, y"),
+    ]
+
+
+def test_move_is_no_change_of_belief() -> None:
+    found = reviewed(
+        {"a": OLD, "b": entry_text(see=["app/rules/a"])}, {"app/law/a": OLD, "b": entry_text(see=["app/law/a"])}
+    )
+    assert found.moves == (Move("app/rules/a", "app/law/a"),)
+    assert (found.beliefs, found.transitions, found.edits) == ((), (), ())
+
+
+def test_file_that_says_the_same_in_other_bytes_is_a_no_op() -> None:
+    found = reviewed({"a": OLD}, {"a": OLD.replace("type: decision", "type:  decision  # ours")})
+    assert (found.no_ops, found.counts.altered) == (("app/rules/a",), 0)
+    assert not found.is_empty
+
+
+def test_who_names_what_was_replaced_is_told_with_the_owner() -> None:
+    cites = entry_text("As ever.\n\n[see: app/rules/a]\n", owner="Bob")
+    links = entry_text("By field.\n", overrides="app/rules/a")
+    new = {"a": superseded("b"), "b": successor("a"), "c": links, "web/rules/x": cites}
+    found = reviewed({"a": OLD, "c": links, "web/rules/x": cites}, new).dependents
+    assert [(one.entry.address, one.how, one.entry.owners, one.is_elsewhere, one.heads) for one in found] == [
+        ("app/rules/c", ("overrides",), (), False, ("app/rules/b",)),
+        ("web/rules/x", ("text",), ("Bob",), True, ("app/rules/b",)),
+    ]
+
+
+def test_reference_in_code_is_no_dependence() -> None:
+    example = entry_text("```\n[see: app/rules/a]\n```\n")
+    assert reviewed({"a": OLD, "b": example}, {"b": example}).dependents == ()
+
+
+def test_entry_that_ended_depends_on_nothing() -> None:
+    ended = entry_text("Gone.\n\n[see: app/rules/a]\n", status="deprecated", deprecated_reason="done")
+    assert reviewed({"a": OLD, "b": ended}, {"b": ended}).dependents == ()
+
+
+def test_files_that_a_changed_rule_covers_are_counted_and_some_are_named() -> None:
+    files = [f"src/{number}.py" for number in range(8)]
+    found = reviewed({}, {"a": entry_text(applies_to=["src/*.py"])}, files=[*files, "docs/x.md"]).covered[0]
+    assert (found.count, found.files) == (8, tuple(files[:5]))
+
+
+def test_files_are_not_asked_for_where_no_rule_has_globs() -> None:
+    from mdmem.review.review import review
+    from review.sides import TODAY, side
+
+    def never() -> tuple[str, ...]:
+        raise AssertionError
+
+    assert review(side("old", {}), side("new", {"a": OLD}), today=TODAY, files=never).covered == ()
+
+
+def test_copy_is_near_and_a_link_between_the_two_ends_it() -> None:
+    long = "One word after another tells what a rule is about, and these are many words.\n"
+    before = {"a": entry_text(long, title="A")}
+    copy = reviewed(before, {**before, "b": entry_text(long, title="A b")}).near
+    assert [(short(one.entry.address), short(one.other.address)) for one in copy] == [("b", "a")]
+    linked = entry_text(long, title="A b", see=["app/rules/a"])
+    assert reviewed(before, {**before, "b": linked}).near == ()
+
+
+def test_two_new_copies_are_one_pair() -> None:
+    long = "One word after another tells what a rule is about, and these are many words.\n"
+    found = reviewed({}, {"a": entry_text(long, title="A"), "b": entry_text(long, title="A")}).near
+    assert [(short(one.entry.address), short(one.other.address)) for one in found] == [("a", "b")]
+
+
+def test_contradiction_is_new_with_the_link_and_ended_without() -> None:
+    free = {"a": RULE, "b": entry_text("Local time.\n")}
+    bound = {**free, "b": entry_text("Local time.\n", conflicts_with=["app/rules/a"])}
+    new, ended = reviewed(free, bound).contradictions, reviewed(bound, free).contradictions
+    assert [(one.is_new, one.ranking) for one in new] == [(True, "the invariant outranks the decision")]
+    assert [one.is_new for one in ended] == [False]
+
+
+def test_two_successors_without_a_reason_contradict_each_other() -> None:
+    after = {"a": superseded("b"), "b": successor("a", title="One"), "c": successor("a", title="Two")}
+    found = reviewed({"a": OLD}, after).contradictions
+    assert [(short(one.first.address), short(one.second.address), one.is_new) for one in found] == [("b", "c", True)]
+
+
+def test_file_that_cannot_be_read_is_neither_gone_nor_new() -> None:
+    found = reviewed({"a": RULE}, {"a": None})
+    assert [(one.which, one.path, one.other and one.other.title) for one in found.unread] == [
+        (Which.AFTER, "app/rules/a.md", "Times are UTC")
+    ]
+    assert (found.beliefs, found.transitions) == ((), ())
+    assert not found.is_empty
+
+
+def test_file_that_no_side_can_read_changes_nothing() -> None:
+    assert reviewed({"a": None}, {"a": None}).is_empty
+
+
+_STATUSES = st.sampled_from(["draft", "active", "under_review", "deprecated"])
+_ROOMS = st.sampled_from(["rules", "law"])
+_WORDS = st.sampled_from(["one", "two"])
+_TREES = st.dictionaries(st.sampled_from("abcd"), st.tuples(_STATUSES, _ROOMS, _WORDS, st.sampled_from(" abcd")))
+
+
+def _texts(tree: dict[str, tuple[str, str, str, str]]) -> dict[str, str]:
+    texts = {}
+    for name, (status, room, word, old) in tree.items():
+        links = {"supersedes": [f"app/{tree[old][1]}/{old}"]} if old in tree and old != name else {}
+        texts[f"app/{room}/{name}"] = entry_text(f"The words of {name} are {word}.\n", status=status, **links)
+    return texts
+
+
+@given(_TREES)
+def test_identical_trees_have_an_empty_review(tree: dict[str, tuple[str, str, str, str]]) -> None:
+    assert reviewed(_texts(tree), _texts(tree)).is_empty
+
+
+@given(_TREES, _TREES)
+def test_review_in_the_other_direction_mirrors_the_counts(
+    one: dict[str, tuple[str, str, str, str]], other: dict[str, tuple[str, str, str, str]]
+) -> None:
+    there, back = reviewed(_texts(one), _texts(other)), reviewed(_texts(other), _texts(one))
+    counts, mirrored = there.counts, back.counts
+    assert (counts.added, counts.gone, counts.altered, counts.moved) == (
+        mirrored.gone,
+        mirrored.added,
+        mirrored.altered,
+        mirrored.moved,
+    )
+    assert (counts.in_force_before, counts.in_force_after) == (mirrored.in_force_after, mirrored.in_force_before)
+    assert len(there.graph.edges) == 0 or {ref.entry.address for ref in there.graph.nodes}
+    assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
+    assert there.counts.in_force_after - there.counts.in_force_before == sum(
+        wing.in_force_after - wing.in_force_before for wing in there.wings
+    )
