@@ -151,10 +151,10 @@ def _cut(text: str) -> str:
 def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tuple[Body, Size] | None = None) -> Pack:
     """Return what fits the budget, in the order of the retrieval.
 
-    Dropped first is what is no longer in force, then what is only proposed, then notes that do not match, then notes; then patterns are shortened
-    and decisions that do not match trimmed; then patterns go, and decisions are shortened or go, the lowest rank first.
-    Invariants in force stay, whole, whatever the budget. `proposed` are body and size of what is proposed, where they
-    are others.
+    Dropped first is what is no longer in force, then what is only proposed, then notes that do not match, then notes;
+    then patterns are shortened and decisions that do not match trimmed; then patterns go, and decisions are shortened
+    or go, the lowest rank first. Invariants in force stay, whole, whatever the budget. `proposed` are body and size of
+    what is proposed, where they are others.
     """
     plan = _Plan(found.items, body, size)
     plan.reduce_to(budget)

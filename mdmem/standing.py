@@ -41,10 +41,12 @@ class Stance:
         return self.standing.value
 
     def as_json(self) -> dict[str, Any]:
-        """Return the standing as JSON values, with who proposed it where somebody did."""
+        """Return the standing as JSON values, with who proposed it and what that would do."""
         stated: dict[str, Any] = {"standing": self.standing.value}
         if self.commit:
             stated["proposed_by"] = {"author": self.author, "commit": self.commit}
+        if self.note:
+            stated["standing_note"] = self.note
         return stated
 
 

@@ -242,6 +242,14 @@ def _origin() -> Path:
     return _ORIGINS[0]
 
 
+def test_review_is_written_into_the_summary_beside_the_findings(tmp_path: Path) -> None:
+    runner = checked_out(origin_with_change(tmp_path / "origin"), tmp_path, base_ref="main")
+    runner.check()
+    done = runner.run("review")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert runner.summary.count("<!-- mdmem diff -->\n\n## mdmem diff: 1 added; in force 2 → 3\n") == 1
+
+
 def test_installation_makes_an_environment_and_names_its_program(tmp_path: Path) -> None:
     """Run the step for real but for the installer, which would need the package index: it notes what it is given."""
     (tmp_path / "runner").mkdir()

@@ -23,7 +23,7 @@ LAYERS = {
     "mdmem.authoring": 7,
     "mdmem.synthesis": 7,
     "mdmem.context": 7,
-    "mdmem.hygiene": 6,
+    "mdmem.hygiene": 7,
     "mdmem.review": 7,
     "mdmem.budget": 6,
     "mdmem.governance": 6,

@@ -3,6 +3,7 @@
 `facts.json`, where there is one, stands for git: `tracked`, `ignored`, `deleted` (path to commit and new path).
 `base/` is the tree to compare with; `ours/`, `theirs/` and `ancestor/` make `root/` the result of their merge, and
 `conflicts.json` says what git cannot merge (path to kind). `case.json` sets `in_ci`, and `faults` by code.
+`fetched/<wing>/` stands for a wing of another repository that the settings name; without it, it is not fetched.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any
 import pytest
 
 from mdmem.catalog import load
+from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.checks.case import Base, Case, Conflict, Merge
 from mdmem.checks.engine import run
 from mdmem.checks.registry import CODES
 from mdmem.finding import Finding, Place
-from mdmem.settings import Settings, parse_settings
-from mdmem.tree import SETTINGS_NAME, WorkingTree
+from mdmem.settings import Settings, WingSettings, parse_settings
+from mdmem.tree import SETTINGS_NAME, Tree, WorkingTree
 
 CASES = Path(__file__).parent / "cases"
 TODAY = date(2026, 11, 21)
@@ -70,9 +72,17 @@ def settings_of(root: Path) -> Settings:
     return parse_settings(file.read_bytes() if file.exists() else b"")
 
 
+def tree_of(folder: Path, name: str) -> Tree:
+    def find(wing: str, _: WingSettings) -> Tree | NotHere:
+        there = folder / "fetched" / wing
+        return WorkingTree(there) if there.is_dir() else NotHere("is not fetched")
+
+    return with_remote_wings(WorkingTree(folder / name), find)
+
+
 def base_of(folder: Path, name: str) -> Base | None:
     root = folder / name
-    return Base(name, load(WorkingTree(root)), settings_of(root)) if root.is_dir() else None
+    return Base(name, load(tree_of(folder, name)), settings_of(root)) if root.is_dir() else None
 
 
 def merge_of(folder: Path) -> Merge | None:
@@ -91,7 +101,7 @@ def case_of(folder: Path) -> Case:
     said = said_in(folder / "case.json")
     faults = tuple(Finding(code, message, Place(SETTINGS_NAME)) for code, message in said.get("faults", {}).items())
     return Case(
-        load(WorkingTree(folder / "root")),
+        load(tree_of(folder, "root")),
         settings_of(folder / "root"),
         TODAY,
         facts_of(folder),

@@ -32,6 +32,8 @@ COMMANDS = {
     "mv": ("mv", "Move an entry, a room or a wing, with every link to it."),
     "edit": ("edit", "Change an entry in the editor."),
     "why": ("why", "Show how an entry came to bind or was replaced."),
+    "log": ("log", "Show the history of an entry, through its moves."),
+    "blame": ("blame", "Show who last set each field of an entry, and when."),
     "check": ("check", "Check every file and every link of the memory."),
     "diff": ("diff", "Show what a change does to what is believed, and what merging it would do."),
     "hygiene": ("hygiene", "Show what needs maintenance: duplicates, what is old, what the code has outgrown."),

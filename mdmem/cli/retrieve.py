@@ -63,6 +63,8 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
         from mdmem.workspace.fallback import retrieve_without_root
 
         return retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget)
+    for remark in workspace.aged_wings():
+        given.remark(remark)
     return workspace.retrieve(workspace.with_code_paths(question, paths), budget=budget)
 
 

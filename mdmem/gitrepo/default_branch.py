@@ -50,7 +50,9 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
             refs |= _refs(repository, _wanted([named], remote))
         names.insert(1 if SETTING.lower() in stated else 0, named)
     for name in (*names, *_USUAL):
-        found = _chosen(repository, name, refs.get(f"refs/heads/{name}"), refs.get(f"refs/remotes/{remote}/{name}"), remote)
+        found = _chosen(
+            repository, name, refs.get(f"refs/heads/{name}"), refs.get(f"refs/remotes/{remote}/{name}"), remote
+        )
         if found is not None:
             return found
     return None if remote else _only_branch(repository)

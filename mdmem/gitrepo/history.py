@@ -71,8 +71,9 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
     form = "%x01%h%x02%an%x02%aI%x02%s"
     with Repo(repository.top) as repo:
         try:
-            options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "-z")
-            printed = repo.git.log(*options, until or "HEAD", "--", *paths)
+            options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
+            # Where somebody set it to false, the first commit names no path.
+            printed = repo.git(c="log.showRoot=true").log(*options, until or "HEAD", "--", *paths)
         except GitCommandError:
             # A repository without a commit has no history, which is no fault.
             return []

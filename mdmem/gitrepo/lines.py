@@ -15,7 +15,7 @@ _LOOKED_AT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """One commit and its committer's date; `is_uneven`: one that it builds on bears a date after the moment asked for."""
+    """One commit and its committer's date; `is_uneven`: it builds on one that is dated after the moment asked for."""
 
     commit: str
     when: datetime

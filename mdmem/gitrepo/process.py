@@ -29,8 +29,9 @@ _AUTHOR_PREFIXES = (
 )
 
 
-# A hostile repository's settings may name programs for these; none is needed to read.
-SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager")
+# A hostile repository's settings may name programs for these; none is needed to read. Without its root a log would hide
+# what the first commit did.
+SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showRoot=true", "--no-pager")
 
 
 @dataclass(frozen=True, slots=True)

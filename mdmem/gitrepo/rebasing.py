@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from mdmem.errors import GitError
 from mdmem.gitrepo.process import Repository, records, run
@@ -22,21 +22,83 @@ class Rebased:
     conflicts: tuple[str, ...] = ()
 
 
-def rebase_aside(repository: Repository, commit: str, onto: str) -> Rebased:
-    """Return what a rebase of a commit gives; the branch, the index and the files stay as they are.
+class SideTree:
+    """A work tree beside the one at hand, without a file, in which commits are put on top of others.
 
-    Merge drivers, hooks and signing work as in any rebase. Raises GitError where git does not begin or end it.
+    It is made for the first rebase and taken away on leaving; one at a time.
     """
-    has_merges = bool(run(repository.top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
-    with _side_tree(repository, commit) as folder:
+
+    def __init__(self, repository: Repository) -> None:
+        """Take the repository; nothing is made yet."""
+        self._repository = repository
+        self._folder = repository.git_dir / "mdmem" / "sync" / "tree"
+        self._is_made = False
+
+    def __enter__(self) -> Self:
+        """Take away what a process that was killed left behind."""
+        self._remove()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the work tree away."""
+        if self._is_made:
+            self._remove()
+
+    def rebase(self, commit: str, onto: str) -> Rebased:
+        """Return what a rebase of a commit gives; the branch, the index and the files at hand stay as they are.
+
+        Merge drivers, hooks and signing work as in any rebase. Raises GitError where git does not begin or end it.
+        """
+        top = self._repository.top
+        has_merges = bool(run(top, "rev-list", "--merges", "--max-count=1", f"{onto}..{commit}").strip())
+        folder = self._at(commit)
         options = ("--quiet", "--merge", "--empty=drop", *(("--rebase-merges",) if has_merges else ()))
         done = talk(folder, *_SETTINGS, "rebase", *options, onto)
         if done.returncode == 0:
-            return Rebased(run(folder, "rev-parse", "HEAD").decode().strip())
+            return Rebased(self._commit())
         unmerged = {record.split("\t", 1)[1] for record in records(run(folder, "ls-files", "--unmerged", "-z"))}
         if not unmerged:
             raise GitError(f"git cannot rebase: {words_of(done)}")
         return Rebased(commit, tuple(sorted(unmerged)))
+
+    def _at(self, commit: str) -> Path:
+        """Return the folder, with a commit checked out."""
+        folder = self._folder
+        if not self._is_made:
+            self._make(commit)
+        elif self._commit() != commit:
+            _must(folder, "update-ref", "--no-deref", "HEAD", commit)
+            _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
+        return folder
+
+    def _make(self, commit: str) -> None:
+        folder = self._folder
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        self._is_made = True
+        _must(
+            self._repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(folder), commit
+        )
+        info = self._own() / "info"
+        info.mkdir(exist_ok=True)
+        (info / "sparse-checkout").write_bytes(b"!/*\n")
+        _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
+
+    def _own(self) -> Path:
+        """Return the folder in which git keeps what it knows of the work tree."""
+        said = (self._folder / ".git").read_bytes().removeprefix(b"gitdir: ").removesuffix(b"\n")
+        return self._folder / os.fsdecode(said)
+
+    def _commit(self) -> str:
+        return (self._own() / "HEAD").read_text(encoding="ascii").strip()
+
+    def _remove(self) -> None:
+        # `git worktree remove` looks for changes first, and `prune` forgets other work trees, too.
+        with suppress(OSError):
+            own = self._own()
+            if own.parent == self._repository.common_dir / "worktrees":
+                shutil.rmtree(own, ignore_errors=True)
+        if os.path.lexists(self._folder):
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 # No file is written but those in conflict: a repository of code may be large, and its filters slow.
@@ -46,35 +108,6 @@ _SETTINGS = (
     *("-c", "rebase.autoStash=false", "-c", "rebase.autoSquash=false", "-c", "rebase.updateRefs=false"),
     *("-c", "rebase.instructionFormat=", "-c", "core.editor=true", "-c", "sequence.editor=true"),
 )
-
-
-@contextmanager
-def _side_tree(repository: Repository, commit: str) -> Iterator[Path]:
-    """Give a work tree of its own that has a commit checked out and no file written; one at a time."""
-    folder = repository.git_dir / "mdmem" / "sync" / "tree"
-    _remove(repository, folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        _must(repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", str(folder), commit)
-        own = run(folder, "rev-parse", "--absolute-git-dir").decode("utf-8", "surrogateescape").removesuffix("\n")
-        info = Path(own) / "info"
-        info.mkdir(exist_ok=True)
-        (info / "sparse-checkout").write_bytes(b"!/*\n")
-        _must(folder, *_SPARSE, "read-tree", "-m", "-u", "HEAD")
-        yield folder
-    finally:
-        _remove(repository, folder)
-
-
-def _remove(repository: Repository, folder: Path) -> None:
-    """Remove the side tree, also one that a process which was killed left behind."""
-    if not os.path.lexists(folder):
-        return
-    with suppress(GitError):
-        run(repository.top, "worktree", "remove", "--force", "--force", str(folder), ok=(0, 128))
-    shutil.rmtree(folder, ignore_errors=True)
-    with suppress(GitError):
-        run(repository.top, "worktree", "prune")
 
 
 def _must(folder: Path, *arguments: str) -> None:

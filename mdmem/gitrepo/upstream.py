@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from mdmem.errors import GitError, UsageError
-from mdmem.gitrepo.errors import UnknownRevisionError
-from mdmem.gitrepo.process import Repository, pathspec, records, resolve, run
+from mdmem.gitrepo.merging import merge_base
+from mdmem.gitrepo.process import Repository, pathspec, records, run
 from mdmem.gitrepo.talking import talk, words_of
 
 
@@ -37,14 +37,12 @@ def find_upstream(repository: Repository) -> Upstream:
     if not head:
         raise UsageError("no branch is checked out (detached HEAD); type `git switch BRANCH` first")
     branch = head.removeprefix("refs/heads/")
-    try:
-        resolve(repository, "HEAD")
-    except UnknownRevisionError:
-        raise UsageError(f"nothing is committed on `{branch}` yet; commit first") from None
     form = "--format=%(refname)%00%(upstream)%00%(upstream:remotename)%00%(upstream:remoteref)"
     lines = run(repository.top, "for-each-ref", form, head).decode("utf-8", "surrogateescape").splitlines()
     # A branch whose name is a folder of other branches' names is told beside them.
-    parts = next(line.split("\0") for line in lines if line.startswith(f"{head}\0"))
+    parts = next((line.split("\0") for line in lines if line.startswith(f"{head}\0")), None)
+    if parts is None:
+        raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
     return _checked(branch, *parts[1:])
 
 
@@ -61,14 +59,28 @@ def _checked(branch: str, tracking: str, remote: str, ref: str) -> Upstream:
     return Upstream(branch, remote, ref, tracking)
 
 
-def fetch_upstream(repository: Repository, upstream: Upstream) -> str:
-    """Fetch what others pushed and return the commit of their branch; raises GitError."""
-    arguments = ("--quiet", "--no-recurse-submodules", "--", upstream.remote, f"+{upstream.ref}:{upstream.tracking}")
+def fetch_upstream(repository: Repository, upstream: Upstream) -> tuple[str, str, str]:
+    """Fetch what others pushed and return our commit, theirs, and the one that both come from.
+
+    Raises GitError, of which ShallowHistoryError and NoCommonAncestorError are two.
+    """
+    # Nobody should wait for the tidying that a fetch may set off.
+    arguments = (
+        "--no-auto-maintenance",
+        "--quiet",
+        "--no-recurse-submodules",
+        "--",
+        upstream.remote,
+        f"+{upstream.ref}:{upstream.tracking}",
+    )
     done = talk(repository.top, "fetch", *arguments)
     if done.returncode:
         hint = f"`git fetch {upstream.remote}` shows more, and asks for a password where one is needed"
         raise GitError(f"`{upstream.remote}` cannot be asked: {words_of(done)}; {hint}")
-    return resolve(repository, upstream.tracking)
+    ours, theirs = run(repository.top, "rev-parse", upstream.own_ref, upstream.tracking).decode().split()
+    bases = run(repository.top, "merge-base", ours, theirs, ok=(0, 1)).decode().split()
+    # Where there is none, that function knows why.
+    return ours, theirs, bases[0] if bases else merge_base(repository, upstream.own_ref, upstream.tracking)
 
 
 # What a remote says where another push came first, before or while it took ours.

@@ -18,6 +18,7 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, S
 from mdmem.mcp.opening import Provider
 from mdmem.mcp.pages import Page, page_of
 from mdmem.mcp.reading import read_arguments
+from mdmem.mcp.schemas import AT
 from mdmem.mcp.shape import Facts, Tool
 
 if TYPE_CHECKING:
@@ -96,8 +97,10 @@ class Calls:
     def _carry(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
         from mdmem.workspace.deadline import within
 
+        at = arguments.get(AT.name)
+        arguments = {name: value for name, value in arguments.items() if name != AT.name}
         try:
-            workspace = self._provider.workspace(access)
+            workspace = self._provider.workspace(access).as_of(at)
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
@@ -105,7 +108,8 @@ class Calls:
         if tool.fall_back is not None and not tool.keeps_time:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = cast("Workspace", within(workspace, limits.seconds, clock=monotonic))
-        return tool.carry(workspace, **arguments)
+        facts = tool.carry(workspace, **arguments)
+        return {**facts, AT.name: list(workspace.moment.remarks)} if workspace.moment.remarks else facts
 
     def _limits(self) -> Limits:
         try:

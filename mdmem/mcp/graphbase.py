@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.native import from_top, is_invariant
 from mdmem.mcp.schemas import (
+    AT,
     COUNT,
     FLAG,
     FLAG_OR_NULL,
@@ -80,6 +81,7 @@ _RETRIEVE_CONTEXT = Tool(
         ),
         Parameter(name="topic", about="Words that the items are to hold, or be near to."),
         PATHS,
+        AT,
     ),
     answers={
         "items": OBJECTS,

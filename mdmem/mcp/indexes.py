@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mdmem.entry.model import visible
 from mdmem.errors import NotFoundError
 from mdmem.mcp.facts import fenced, plain
 from mdmem.mcp.quoting import LARGEST, MARGIN, Block, code, codes, fitted, problem_lines
@@ -28,7 +27,9 @@ _WITHOUT_LIMIT = 10**9
 
 def answering(workspace: Workspace) -> Catalog:
     """Return the entries that answer: those of the default branch where there is one, with what is proposed marked."""
-    return workspace.view.answers.catalog
+    from mdmem.workspace.proposals import view_of
+
+    return view_of(workspace).answers.catalog
 
 
 def wing_name(catalog: Catalog, named: str) -> str:
@@ -131,6 +132,7 @@ def _listed(workspace: Workspace, entries: Iterable[Entry]) -> list[str]:
 
 
 def _doubt(workspace: Workspace, entry: Entry) -> str:
+    from mdmem.entry.model import visible
     from mdmem.standing import marked
 
     status = entry.status_on(workspace.today).value

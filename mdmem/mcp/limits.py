@@ -16,8 +16,8 @@ _CALLERS = 4096
 class HttpLimits:
     """What one caller may do: requests a second and at once, bytes of one, and seconds to send one."""
 
-    per_second: float = 50
-    burst: int = 200
+    per_second: float = 100
+    burst: int = 1000
     request_bytes: int = 1 << 20
     head_seconds: float = 10
     body_seconds: float = 30

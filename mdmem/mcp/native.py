@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import UsageError
-from mdmem.mcp.schemas import COUNT, FLAG, OBJECT, OBJECTS, PATHS, PROBLEMS, READ_STATUS, TEXT, TEXTS
+from mdmem.mcp.schemas import AT, COUNT, FLAG, OBJECT, OBJECTS, PATHS, PROBLEMS, READ_STATUS, TEXT, TEXTS
 from mdmem.mcp.shape import Facts, Kind, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ _SEARCH = Tool(
         Parameter(name="all_wings", kind=Kind.FLAG, default=False, about="Read every wing."),
         Parameter(name="include_deprecated", kind=Kind.FLAG, default=False, about="Show what ended, too."),
         Parameter(name="include_drafts", kind=Kind.FLAG, default=False, about="Show drafts, too."),
+        AT,
     ),
     answers={
         "retrieval_status": READ_STATUS,
@@ -168,6 +169,7 @@ _RETRIEVE = Tool(
         PATHS,
         Parameter(name="budget", kind=Kind.WHOLE, least=0, most=1_000_000, about="Tokens for all pages together."),
         *_FILTERS,
+        AT,
     ),
     answers={
         "retrieval_status": READ_STATUS,
@@ -217,7 +219,10 @@ _GET_ENTRY = Tool(
         "`wing/room/` means all entries below. `current` says whether the entry is in force; where it is not, "
         "`heads` names what replaced it."
     ),
-    parameters=(Parameter(name="addresses", kind=Kind.TEXTS, needed=True, about="The addresses of the entries."),),
+    parameters=(
+        Parameter(name="addresses", kind=Kind.TEXTS, needed=True, about="The addresses of the entries."),
+        AT,
+    ),
     answers={"entries": OBJECTS},
     carry=_get_entry,
 )

@@ -23,6 +23,8 @@ _MARKS = 200
 _SHORTEST = 40
 # The one key that repeats in another form what the others say.
 VIEW = "markdown"
+# A file that cannot be read may bind, and what two entries say against each other goes before what they say.
+_FIRST, _SECOND = (("problems",),), (("conflicts",),)
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
 _STALE = "`cursor` is of another call, or the memory changed since: call again without it"
 
@@ -164,7 +166,7 @@ def _cut(value: Any, longest: int) -> Any:
 
 
 def _parts(facts: Mapping[str, Any], room: int, binds: Callable[[Any], bool] | None) -> Iterator[Part]:
-    """Yield the members of all lists: files that cannot be read, then what binds, then the rest in their order."""
+    """Yield the members of all lists: files that cannot be read, what binds, contradictions, the rest in its order."""
     found = [
         Part(path, piece, binds is not None and binds(member))
         for path, member in _members(facts, ())
@@ -173,7 +175,7 @@ def _parts(facts: Mapping[str, Any], room: int, binds: Callable[[Any], bool] | N
     if binds is None:
         yield from found
         return
-    yield from sorted(found, key=lambda part: (part.path != ("problems",), not part.binds))
+    yield from sorted(found, key=lambda part: (part.path not in _FIRST, not part.binds, part.path not in _SECOND))
 
 
 def _members(facts: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

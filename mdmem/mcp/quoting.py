@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mdmem.entry.model import visible
-from mdmem.finding import Finding
 from mdmem.mcp.facts import plain
+
+if TYPE_CHECKING:
+    from mdmem.finding import Finding
 
 # The strictest clients take no more characters of one answer.
 LARGEST = 40_000
@@ -28,6 +30,9 @@ class Block:
 
 def code(text: str) -> str:
     """Return a text in one line as code, in which no markup counts; a long one is cut."""
+    # The server's first reply does not wait for what only a text needs.
+    from mdmem.entry.model import visible
+
     line = visible(" ".join(plain(text).split()))
     line = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)

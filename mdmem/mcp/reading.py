@@ -75,7 +75,7 @@ def _sentence(about: str) -> str:
 def _read(parameter: Parameter, value: object) -> Any:
     match parameter.kind:
         case Kind.TEXT:
-            return _choice(parameter, _text(parameter, value))
+            return _choice(parameter, _text(parameter, _only(value)))
         case Kind.TEXTS:
             return tuple(_choice(parameter, one) for one in _texts(parameter, value))
         case Kind.FLAG:
@@ -95,6 +95,11 @@ def _text(parameter: Parameter, value: object) -> str:
     if len(value) > parameter.longest:
         raise UsageError(f"`{parameter.name}` has {len(value)} characters; at most {parameter.longest} are read")
     return value
+
+
+def _only(value: object) -> object:
+    """Return the one member of a list of one, as agents send it for a field that holds a list in the files."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _choice(parameter: Parameter, value: str) -> str:

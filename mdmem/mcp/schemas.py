@@ -49,4 +49,9 @@ ROOM = Parameter(name="room", about="The room to write to. Default: the one that
 PATHS = Parameter(
     name="paths", kind=Kind.TEXTS, about="The files of code at hand, from the repository's top.", longest=1_000
 )
+AT = Parameter(
+    name="at",
+    about="A commit, branch or tag; or a date such as 2026-01-31: what was binding then, a day until its end in UTC.",
+    longest=200,
+)
 LABELS = ("Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.native import is_invariant
-from mdmem.mcp.schemas import AGENT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
+from mdmem.mcp.schemas import AGENT, AT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
 from mdmem.mcp.shape import Facts, Kind, Parameter, Tool
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ _CONTEXT = Tool(
         Parameter(name="limit", kind=Kind.WHOLE, default=24, about="Items at most, clamped to 1 to 50."),
         Parameter(name="include_related", kind=Kind.FLAG, default=True, about="Add what the items are linked with."),
         Parameter(name="related_limit", kind=Kind.WHOLE, default=3, about="Related entries an item at most."),
+        AT,
     ),
     answers={
         "goal": TEXT,

@@ -159,6 +159,7 @@ def _link(link: ChainLink) -> dict[str, Any]:
         "supersedes": list(link.replaced),
         "reason": entry.reason,
         "deprecated_reason": entry.deprecated_reason,
+        "approved_by": entry.approved_by,
         "commits": commits,
     }
 

@@ -23,6 +23,7 @@ def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
         if hit.heads and hit.entry.address not in hit.heads:
             lines.append(f"  replaced by {', '.join(hit.heads)}")
         lines += [f"  replaces {old}, which matched" for old in hit.via]
+        lines += [f"  {hit.stance.note}"] if hit.stance is not None and hit.stance.note else []
         snippet = snippet_of(hit)
         blocks.append("\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])]))
     if len(result.hits) > limit:
@@ -143,6 +144,7 @@ def _link(link: ChainLink, asked: str, ink: Ink) -> str:
     lines += [f"    replaces {old}" for old in link.replaced]
     lines += [f"    reason: {entry.reason}"] if entry.reason else []
     lines += [f"    ended: {entry.deprecated_reason}"] if entry.deprecated_reason else []
+    lines += [f"    approved by {entry.approved_by}"] if entry.approved_by else []
     shown = [f"    {one.digest} {one.when[:10]} {one.author}: {one.subject}" for one in link.commits[:3]]
     more = len(link.commits) - len(shown)
     return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])

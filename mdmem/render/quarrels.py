@@ -38,7 +38,8 @@ def _lines(quarrel: Quarrel, ink: Ink) -> Iterator[str]:
     for choice in quarrel.choices:
         yield f"    {choice.does}"
         yield f"      {ink.added(choice.command)}"
-    yield f"    or edit {visible(quarrel.path)} by hand, and take the marks out" if quarrel.fields else ""
+    if quarrel.fields:
+        yield f"    or edit {visible(quarrel.path)} by hand, and take the marks out"
 
 
 def _pair(one: FieldSides) -> tuple[str, str]:

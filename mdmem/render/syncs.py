@@ -31,7 +31,8 @@ def synced_text(synced: Synced) -> str:
 def sync_remarks(synced: Synced) -> Iterator[str]:
     """Yield what else is to be said about a sync."""
     if synced.faults:
-        yield f"the memory has {count(synced.faults, 'finding')} that fail a check; `mdmem check` shows them"
+        fails = "finding that fails" if synced.faults == 1 else "findings that fail"
+        yield f"the memory has {synced.faults} {fails} a check; `mdmem check` shows more"
     if synced.uncommitted:
         listed = ", ".join(map(visible, synced.uncommitted[:_SHOWN]))
         more = f" and {len(synced.uncommitted) - _SHOWN} more" if len(synced.uncommitted) > _SHOWN else ""
@@ -72,9 +73,9 @@ def _lines(wing: FetchedWing, ink: Ink) -> Iterator[str]:
         if wing.asked is not None and wing.commit is not None:
             yield f"  still {wing.commit[:10]}, last asked for on {wing.asked}"
     elif wing.commit == wing.before:
-        yield f"{head}: {(wing.commit or '')[:10]}, as before"
+        yield f"{head}: at {(wing.commit or '')[:10]}"
     else:
-        yield f"{head}: {(wing.before or 'not fetched')[:11]} → {(wing.commit or '')[:10]}"
+        yield f"{head}: {wing.before[:10] if wing.before else 'not fetched'} → {(wing.commit or '')[:10]}"
         yield f"  {_counted(wing)}"
 
 

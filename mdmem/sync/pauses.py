@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-# Each attempt that loses is one in which somebody else got through, so that eight at once need no more than these.
-ATTEMPTS = 30
-_FIRST, _LONGEST = 0.1, 3.0
+# Each attempt that loses is one in which somebody else got through.
+ATTEMPTS = 40
+# In seconds: a sync takes half of one, and eight at once come through sooner where few of them try at a time.
+_FIRST, _LONGEST = 0.25, 4.0
 
 
 def pauses(draw: Callable[[], float], attempts: int = ATTEMPTS) -> Iterator[float]:

@@ -21,9 +21,9 @@ from mdmem.state.private import WING
 from mdmem.workspace.asking import asker, forgiving_settings
 from mdmem.workspace.fallback import answer_elsewhere
 from mdmem.workspace.opened import Opened
-from mdmem.workspace.proposals import view_of
 from mdmem.workspace.own_memory import find_own_memory
 from mdmem.workspace.projects import project_scope
+from mdmem.workspace.proposals import view_of
 
 Now = Callable[[], datetime]
 

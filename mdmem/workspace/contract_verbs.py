@@ -30,15 +30,16 @@ class ContractVerbs(WritingVerbs):
         categories: Sequence[str] | None = None,
         topic: str | None = None,
         paths: Sequence[str] = (),
+        at: str | None = None,
     ) -> ContextBundle:
-        """Return the memory of focus, project and shared wings, merged by authority.
+        """Return the memory of focus, project and shared wings, merged by authority; `at` a revision or a date.
 
-        Raises UsageError for a scope or category that is not known.
+        Raises UsageError for a scope or category that is not known, and for a revision or date that is none.
         """
         from mdmem.workspace.bundling import retrieve_context
 
         return retrieve_context(
-            self, project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic, paths=paths
+            self.as_of(at), project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic, paths=paths
         )
 
     def get_scope_state(self, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
@@ -53,14 +54,15 @@ class ContractVerbs(WritingVerbs):
 
         return memory_surface(self, query=query, project_id=project_id, limit=limit)
 
-    def compile_context(self, asked: ContextAsked) -> ContextPack:
+    def compile_context(self, asked: ContextAsked, *, at: str | None = None) -> ContextPack:
         """Return what matters for a goal, in facets; that it was asked for is kept in the audit log.
 
-        Raises AccessDeniedError for a project that the caller may not read.
+        With `at` it is what mattered at a revision or a date. Raises AccessDeniedError for a project that the caller may
+        not read, and UsageError for a revision or date that is none.
         """
         from mdmem.workspace.contexts import compile_context
 
-        return compile_context(self, asked)
+        return compile_context(self.as_of(at), asked)
 
     def plan_synthesis(self, asked: SynthesisAsked) -> SynthesisPlan:
         """Return the outline of a text with the sources of each section and with what they do not cover.

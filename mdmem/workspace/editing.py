@@ -13,6 +13,7 @@ from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.tree import OverlaidTree, Tree
 from mdmem.workspace.checking import Asked, check
+from mdmem.workspace.fetched import refuse_remote
 from mdmem.workspace.moment import Moment
 from mdmem.workspace.naming import from_root, resolve_names
 from mdmem.workspace.opened import Opened
@@ -38,6 +39,7 @@ def open_entry(workspace: Opened, name: str) -> Opening:
     if plain not in workspace.catalog.addresses and workspace.bytes_of(f"{plain}.md") is not None:
         raise UsageError(f"{plain}.md is no entry; change it with a tool of yours, then run `mdmem check`")
     address = plain if f"{plain}.md" in workspace.catalog.broken else resolve_names(workspace, [name])[0]
+    refuse_remote(workspace, address.split("/", 1)[0])
     content = workspace.bytes_of(f"{address}.md")
     if content is None:
         raise NotFoundError(f"{address}.md is no regular file that can be read; mend that first")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem.catalog.remote_wings import NotHere
-from mdmem.errors import GitError, UsageError
+from mdmem.errors import GitError, SettingsError, UsageError
 from mdmem.gitrepo.borrowing import borrowed
 from mdmem.settings import WingSettings
 from mdmem.settings.remotes import is_path
@@ -75,6 +75,24 @@ def borrowed_wings(workspace: Opened) -> tuple[Borrowed, ...]:
         if pin is not None and name in workspace.catalog.fetched_wings:
             found.append(Borrowed(name, stated.git or "", pin.commit, pin.asked))
     return tuple(found)
+
+
+# In days: what is binding elsewhere seldom changes faster.
+_AGED = 30
+
+
+def aged_wings(workspace: Opened) -> tuple[str, ...]:
+    """Return a sentence for each wing that was last asked for long ago; none where the settings cannot be read."""
+    try:
+        borrowed = borrowed_wings(workspace)
+    except SettingsError:
+        return ()
+    ages = ((one, (workspace.today - one.asked).days) for one in borrowed)
+    return tuple(
+        f"the wing `{one.name}` of {one.git} was last asked for {days} days ago; `mdmem sync --wings` asks again"
+        for one, days in ages
+        if days > _AGED
+    )
 
 
 def refuse_remote(workspace: Opened, wing: str) -> None:

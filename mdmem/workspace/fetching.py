@@ -229,7 +229,8 @@ def _in_force(wing: str, catalog: Catalog) -> int:
 def _commit(workspace: Opened, repository: Repository, found: Sequence[FetchedWing], before: bytes) -> str | None:
     moved = [one for one in found if one.commit != one.before]
     subject = f"Update the wing {moved[0].name}" if len(moved) == 1 else f"Update {len(moved)} wings"
-    reason = "\n".join(f"{one.name}: {(one.before or 'none')[:10]} to {(one.commit or '')[:10]}" for one in moved)
+    steps = ((one, f"from {one.before[:10]} " if one.before else "") for one in moved)
+    reason = "\n".join(f"{one.name} {step}to {(one.commit or '')[:10]} of {one.git}" for one, step in steps)
     under = f"{workspace.location.under}/" if workspace.location.under else ""
     path = f"{under}{SETTINGS_NAME}"
     return commit_paths(repository, [path], commit_message(subject, reason=reason), before={path: before})

@@ -11,8 +11,8 @@ from typing import Any
 from mdmem.entry.model import Entry
 from mdmem.gitrepo import Commit
 from mdmem.index.protocol import IndexState
-from mdmem.workspace.fetched import Borrowed
 from mdmem.standing import Stance
+from mdmem.workspace.fetched import Borrowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

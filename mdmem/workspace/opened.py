@@ -229,7 +229,7 @@ class Opened:
             whole = (self.index_of or self).unlimited()
             # Where that fails, what is seen is read from its files.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
-                index.refresh(live=whole.catalog.digests, read=whole.texts)
+                index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
         return index.search(
             words,
             live=self.catalog.digests,

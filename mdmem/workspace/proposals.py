@@ -53,7 +53,7 @@ def _view_of(workspace: _Opened) -> View[_Opened]:
     standings = standings_of(workspace)
     if standings is None:
         return View(workspace, workspace)
-    files = _with_catalog(workspace, replace(workspace.catalog, stances=dict(_stances(workspace, standings))))
+    files = _with_catalog(workspace, replace(workspace.catalog, stances=dict(_stances(standings))))
     if not standings.found and not standings.displaced:
         return View(files, files)
     wanted = workspace.proposals or _setting(workspace, standings)
@@ -63,9 +63,10 @@ def _view_of(workspace: _Opened) -> View[_Opened]:
 
 
 def _with_catalog(workspace: _Opened, catalog: Catalog) -> _Opened:
-    """Return a workspace of the same files with another catalog of them; they share one index."""
-    other = replace(workspace, index_of=workspace.index_of or workspace)
-    vars(other).update({name: vars(workspace)[name] for name in ("whole_tree", "tree") if name in vars(workspace)})
+    """Return a workspace of the same files with another catalog of them; what is open already is shared."""
+    other = replace(workspace)
+    shared = ("whole_tree", "tree", "index")
+    vars(other).update({name: vars(workspace)[name] for name in shared if name in vars(workspace)})
     vars(other)["catalog"] = catalog
     return other
 
@@ -78,16 +79,16 @@ def _setting(workspace: Opened, standings: Standings) -> Proposals:
         return error.readable.proposals if isinstance(error.readable, Settings) else Proposals.SHOW
 
 
-def _stances(workspace: Opened, standings: Standings) -> Iterator[tuple[str, Stance]]:
+def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
     """Yield the standing of each entry that is read and not the same on the default branch."""
     branch = standings.branch.ref
     for path, standing in standings.found.items():
         if is_entry_place(path):
             touch = standings.touches.get(path) if standing is Standing.PROPOSED else None
-            who = (touch.author, touch.commit) if touch is not None else (None, None)
+            author, commit = (touch.author, touch.commit) if touch is not None else (None, None)
             note = f"`{branch}` has changed it since" if standing is Standing.OUTDATED else ""
             note = f"another version stands on `{branch}`" if path in standings.displaced else note
-            yield path.removesuffix(".md"), Stance(standing, *who, note=note)
+            yield path.removesuffix(".md"), Stance(standing, author, commit, note)
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class _Composing(Generic[_Opened]):
             catalog = self._as_answer(self.files.catalog, {})
             return View(_with_catalog(self.files, catalog), self.files)
         tree = OverlaidTree(self.files.whole_tree, restored, hidden)
-        answers = replace(self.files.over(tree), index_of=self.files.index_of)
+        answers = replace(self.files, index_of=self.files)
         vars(answers)["whole_tree"] = tree
         found = self._with_problems(answers.catalog, restored)
         vars(answers)["catalog"] = self._as_answer(found, restored)
@@ -141,10 +142,12 @@ class _Composing(Generic[_Opened]):
         return entry is not None and entry.is_in_force
 
     def _with_problems(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
-        """Return a catalog that tells of files that cannot be read although the default branch's version answers."""
+        """Return a catalog that tells what is wrong with files although the default branch's version answers."""
         files = self.files.catalog
         broken = {path: one for path, one in files.broken.items() if path in restored}
-        return replace(catalog, broken={**catalog.broken, **broken}) if broken else catalog
+        findings = [one for one in files.findings if one.place.path in restored]
+        told = sorted([*catalog.findings, *findings], key=lambda one: one.sort_key)
+        return replace(catalog, broken={**catalog.broken, **broken}, findings=tuple(told))
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
         stances = {**(self.files.catalog.stances or {})}

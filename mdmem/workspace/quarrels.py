@@ -128,7 +128,7 @@ _KINDS = {
 def _of_file(workspace: Opened, path: str, stages: frozenset[int]) -> Quarrel:
     kind = _KINDS.get(stages, Kind.CONTENT)
     if kind in (Kind.OURS_DELETED, Kind.THEIRS_DELETED):
-        return Quarrel(path=path, kind=kind, choices=tuple(_of_deletion(workspace, path)))
+        return Quarrel(path=path, kind=kind, choices=tuple(_of_whole(workspace, path)))
     content = workspace.bytes_of(path) or b""
     fields = tuple(_differing(path, content))
     successors = _successors(workspace.catalog, path, fields)
@@ -140,14 +140,15 @@ def _of_file(workspace: Opened, path: str, stages: frozenset[int]) -> Quarrel:
         labels=labels_of(content) or ("ours", "theirs"),
         fields=fields,
         successors=successors if is_forked else (),
-        choices=tuple(choices) if has_hunks(content) else (),
+        choices=tuple(choices if has_hunks(content) else _of_whole(workspace, path)),
     )
 
 
 def _is_declared(path: str, content: bytes, successors: Sequence[Successor]) -> bool:
     """Say whether both sides name every successor, as a split that somebody meant."""
-    fields = [parse_document(path, take_side(content, side)).fields or {} for side in Side]
-    return all({one.address for one in successors} <= set(_links(one.get("superseded_by"))) for one in fields)
+    addresses = {one.address for one in successors}
+    stated = [parse_document(path, take_side(content, side)).fields for side in Side]
+    return all(fields and addresses <= set(_links(fields.get("superseded_by"))) for fields in stated)
 
 
 def _differing(path: str, content: bytes) -> Iterator[FieldSides]:
@@ -199,12 +200,12 @@ def _of_content(path: str) -> Iterator[Choice]:
         yield Choice(f"what {side} says holds", f"mdmem resolve {path.removesuffix('.md')} --take {side}")
 
 
-def _of_deletion(workspace: Opened, path: str) -> Iterator[Choice]:
+def _of_whole(workspace: Opened, path: str) -> Iterator[Choice]:
     repository = workspace.location.repository
     top = repository.top if repository is not None else workspace.location.root
     file = shlex.quote(str((workspace.location.root / path).relative_to(top)))
-    yield Choice("the entry stays", f"git add {file}")
-    yield Choice("the entry goes, and with it what is said of it", f"git rm {file}")
+    yield Choice("the file stays as it is on disk", f"git add {file}")
+    yield Choice("the entry goes", f"git rm {file}")
 
 
 def _of_successors(old: str, successors: Sequence[Successor]) -> Iterator[Choice]:

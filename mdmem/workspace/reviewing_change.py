@@ -10,13 +10,13 @@ from mdmem.errors import GitError, MdmemError, UsageError
 from mdmem.gitrepo import Repository, UnknownRevisionError, list_revision, list_tracked, resolve, staged_index
 from mdmem.gitrepo.merging import merge_base
 from mdmem.review.comparison import Side
-from mdmem.review.model import Answer, Answered, Merging, Ref, Review, Unread, Which
+from mdmem.review.model import Answer, Answered, Merging, Review, Unread, Which
 from mdmem.review.review import review
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.moment import Moment
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.workspace.opened import Opened
 
 # So many entries of an answer are compared.
 _ANSWERED = 50
@@ -42,7 +42,7 @@ class ReviewAsked:
 class _Reading:
     """One side as it is read, what people call it, and what is to be said of it."""
 
-    workspace: Workspace
+    workspace: Opened
     name: str
     remarks: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ class _Span:
     into: str | None = None
 
 
-def review_change(workspace: Workspace, asked: ReviewAsked) -> Review:
+def review_change(workspace: Opened, asked: ReviewAsked) -> Review:
     """Return what a change does to what is believed.
 
     Raises UsageError for a span that is none, GitError without git, and UnknownRevisionError.
@@ -76,16 +76,16 @@ def review_change(workspace: Workspace, asked: ReviewAsked) -> Review:
     )
 
 
-def _span(workspace: Workspace, asked: ReviewAsked) -> _Span:
+def _span(workspace: Opened, asked: ReviewAsked) -> _Span:
     if asked.base is not None:
         if asked.span is not None:
-            raise UsageError(f"--base names where a change began, and so does `{asked.span}`; give one of them")
+            raise UsageError(f"--base names where a change began, and so does `{asked.span}`; give one")
         return _since(workspace, asked.base, "HEAD", Moment(staged=asked.staged))
     first, dots, second = _parted(asked.span or "")
     if not dots:
         return _against_files(workspace, first or "HEAD", asked)
     if asked.staged:
-        raise UsageError(f"--staged reads git's index, `{asked.span}` names two commits; give one of them")
+        raise UsageError(f"--staged reads git's index, `{asked.span}` names two commits; give one")
     first, second = first or "HEAD", second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Moment(second))
@@ -100,14 +100,14 @@ def _parted(span: str) -> tuple[str, str, str]:
     return span, "", ""
 
 
-def _since(workspace: Workspace, base: str, tip: str, after: Moment) -> _Span:
+def _since(workspace: Opened, base: str, tip: str, after: Moment) -> _Span:
     """Return the change since a revision left another one."""
     commit = merge_base(_repository(workspace), base, tip)
     is_commit = not after.is_working_tree and not after.staged
     return _Span(Moment(commit), after, f"{base}, where it was left ({commit[:10]})", into=base if is_commit else None)
 
 
-def _against_files(workspace: Workspace, revision: str, asked: ReviewAsked) -> _Span:
+def _against_files(workspace: Opened, revision: str, asked: ReviewAsked) -> _Span:
     after = Moment(staged=asked.staged)
     try:
         resolve(_repository(workspace), revision)
@@ -118,7 +118,7 @@ def _against_files(workspace: Workspace, revision: str, asked: ReviewAsked) -> _
     return _Span(Moment(revision), after, "")
 
 
-def _read(workspace: Workspace, moment: Moment | None, name: str) -> _Reading:
+def _read(workspace: Opened, moment: Moment | None, name: str) -> _Reading:
     """Return a side, found again where the memory's folder was moved meanwhile."""
     if moment is None:
         return _Reading(_nothing(workspace), name)
@@ -128,7 +128,7 @@ def _read(workspace: Workspace, moment: Moment | None, name: str) -> _Reading:
     return _elsewhere(at, name or at.tree.name)
 
 
-def _elsewhere(at: Workspace, name: str) -> _Reading:
+def _elsewhere(at: Opened, name: str) -> _Reading:
     roots = _roots(at)
     here = at.location.under or "the repository's top"
     if len(roots) == 1:
@@ -141,7 +141,7 @@ def _elsewhere(at: Workspace, name: str) -> _Reading:
     return _Reading(at, name, (f"{here} holds no memory in {name}, where there are several: {listed}",))
 
 
-def _roots(at: Workspace) -> list[str]:
+def _roots(at: Opened) -> list[str]:
     """Return the folders, from the top, that hold settings in the commit or the index of a side."""
     repository = _repository(at)
     if at.moment.revision is None:
@@ -171,7 +171,7 @@ class _NoFiles:
         return ""
 
 
-def _nothing(workspace: Workspace) -> Workspace:
+def _nothing(workspace: Opened) -> Opened:
     return workspace.over(_NoFiles())
 
 
@@ -189,7 +189,7 @@ def _faults(which: Which, reading: _Reading) -> Iterator[Unread]:
         yield Unread(which, fault.place.path, fault.code, fault.message)
 
 
-def _tracked(after: Workspace) -> Collection[str]:
+def _tracked(after: Opened) -> Collection[str]:
     """Return the files of the repository beside the second tree, from one question to git."""
     repository = _repository(after)
     if after.moment.revision is not None:
@@ -220,33 +220,41 @@ def _answer(question: str, before: _Reading, after: _Reading, wings: tuple[str, 
 
 
 def _answered(reading: _Reading, question: str, wings: tuple[str, ...]) -> Answered:
+    """Return what a side answers if it is what binds: here a proposal counts as what it proposes to be."""
     from mdmem.retrieval.model import Question
-    from mdmem.scope import AmbiguousWingError, Filters
+    from mdmem.retrieval.retrieve import retrieve
+    from mdmem.scope import AmbiguousWingError, Filters, resolve_scope
+    from mdmem.workspace.asking import asker
 
-    workspace = reading.workspace
+    workspace, side = reading.workspace, _side(reading)
+    asked = Question(words=question, filters=Filters(wings=wings))
     try:
-        pack = workspace.retrieve(Question(words=question, filters=Filters(wings=wings)))
+        scope = resolve_scope(side.catalog, side.settings, asked.filters)
+        found = retrieve(side.catalog, scope, asked, ask=asker(workspace, asked), today=workspace.today)
     except AmbiguousWingError:
         return _searched(reading, question)
     except MdmemError as error:
         return Answered(error=str(error))
-    side = _side(reading)
     # An invariant of the scope is part of every answer; what the question itself brings tells the difference.
-    matching = [side.ref_of(one.item.entry) for one in pack.items if one.item.matches or one.item.score > 0]
-    return Answered(tuple(matching[:_ANSWERED]), pack.found.covered, len(pack.found.problems))
+    matching = [side.ref_of(item.entry) for item in found.items if item.matches or item.score > 0]
+    return Answered(tuple(matching[:_ANSWERED]), found.covered, len(found.problems))
 
 
 def _searched(reading: _Reading, question: str) -> Answered:
     """Return the best hits in all wings, where nothing says which wing is the active one."""
     from mdmem.retrieval.model import Question
+    from mdmem.retrieval.search import search
+    from mdmem.scope import reading_scope
+    from mdmem.workspace.asking import asker
 
-    found = reading.workspace.search(Question(words=question))
-    side = _side(reading)
-    refs: list[Ref] = [side.ref_of(hit.entry) for hit in found.hits[:_ANSWERED]]
-    return Answered(tuple(refs), bool(refs), len(found.problems))
+    workspace, side, asked = reading.workspace, _side(reading), Question(words=question)
+    scope = reading_scope(side.catalog, side.settings, asked.filters)
+    found = search(side.catalog, scope, asked, ask=asker(workspace, asked), today=workspace.today)
+    refs = tuple(side.ref_of(hit.entry) for hit in found.hits[:_ANSWERED])
+    return Answered(refs, bool(refs), len(found.problems))
 
 
-def _repository(workspace: Workspace) -> Repository:
+def _repository(workspace: Opened) -> Repository:
     repository = workspace.location.repository
     if repository is None:
         raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")

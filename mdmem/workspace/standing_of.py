@@ -178,9 +178,19 @@ class _Comparing:
     def _is_displaced(self, path: str, found: Mapping[str, Standing]) -> bool:
         if not (is_entry_place(path) or _MANIFEST.fullmatch(path)) or not self.workspace.access.sees(path):
             return False
+        if path.startswith(self._unreadable):
+            return False
         if path in self._read:
             return path in found and found[path].is_proposal
         return path in self._changed_here or self._committed(path) is not None
+
+    @cached_property
+    def _unreadable(self) -> tuple[str, ...]:
+        """What cannot be read on disk, and what lies below it: it is neither changed nor gone, but a problem."""
+        catalog = self.workspace.catalog
+        unlisted = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
+        folders = ("" if path == "." else f"{path}/" for path in unlisted)
+        return (*folders, *(path for path, one in catalog.broken.items() if one.is_closed))
 
     def _touches(self) -> Mapping[str, Touch]:
         since, tip = self._base or self.branch.commit, self._commit or ""

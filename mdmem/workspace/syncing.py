@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from mdmem.checks.engine import Report
 from mdmem.errors import GitError, LostRaceError, UsageError
-from mdmem.gitrepo import Repository, resolve
-from mdmem.gitrepo.merging import merge_base
+from mdmem.gitrepo import Repository
 from mdmem.gitrepo.moving_on import move_branch
 from mdmem.gitrepo.ongoing import state_of
-from mdmem.gitrepo.rebasing import rebase_aside
+from mdmem.gitrepo.rebasing import SideTree
 from mdmem.gitrepo.upstream import (
     Upstream,
     count_between,
@@ -47,8 +46,9 @@ def sync(workspace: Opened, *, draw: Callable[[], float], sleep: Callable[[float
     if operation is not None:
         ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
         raise UsageError(f"git is in the middle of a {operation} here; end it first with {ends}")
-    syncing = _Syncing(workspace, repository, find_upstream(repository))
-    with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT):
+    upstream = find_upstream(repository)
+    with write_lock(repository.git_dir / "mdmem" / "sync", wait=_WAIT), SideTree(repository) as side:
+        syncing = _Syncing(workspace, repository, upstream, side)
         for attempt, pause in enumerate(pauses(draw), 1):
             done = syncing.attempt(attempt)
             if done is not None:
@@ -71,13 +71,12 @@ class _Syncing:
     workspace: Opened
     repository: Repository
     upstream: Upstream
+    side: SideTree
     start: str | None = None
 
     def attempt(self, number: int) -> Synced | None:
         """Try once; None where somebody else pushed or committed meanwhile."""
-        theirs = fetch_upstream(self.repository, self.upstream)
-        ours = resolve(self.repository, self.upstream.own_ref)
-        base = merge_base(self.repository, self.upstream.own_ref, self.upstream.tracking)
+        ours, theirs, base = fetch_upstream(self.repository, self.upstream)
         self.start = self.start or base
         course = course_between(ours, theirs, base=base)
         if course is Course.NOTHING:
@@ -107,7 +106,7 @@ class _Syncing:
         )
 
     def _rebased(self, ours: str, theirs: str) -> str:
-        found = rebase_aside(self.repository, ours, theirs)
+        found = self.side.rebase(ours, theirs)
         if not found.conflicts:
             return found.commit
         listed = ", ".join(f"`{path}`" for path in found.conflicts[:_SHOWN])

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mdmem.standing import Stance
     from mdmem.workspace.checking import Asked
     from mdmem.workspace.model import Explanation, Shown, StatusReport
+    from mdmem.workspace.past import EntryBlame, EntryLog
     from mdmem.workspace.tending import Tended, Tending
 
 
@@ -178,6 +179,18 @@ class Workspace(ContractVerbs, SyncVerbs):
         from mdmem.workspace.naming import resolve_names
 
         return explain(self, resolve_names(self, [name])[0])
+
+    def log(self, name: str) -> EntryLog:
+        """Return the history of an entry through its moves, newest first; raises NotFoundError and GitError."""
+        from mdmem.workspace.past import log_of
+
+        return log_of(self, name)
+
+    def blame(self, name: str) -> EntryBlame:
+        """Return which commit last set each field of an entry and its body; raises NotFoundError and GitError."""
+        from mdmem.workspace.past import blame_of
+
+        return blame_of(self, name)
 
     def check(self, asked: Asked) -> Report:
         """Run checks on the whole tree; paths narrow what is reported, never what is read."""

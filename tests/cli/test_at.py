@@ -42,7 +42,9 @@ def test_reading_command_shows_the_files_of_a_revision(
 ) -> None:
     ran = run_here(capsys, *command, *(["--at", revision] if revision else []), cwd=changed(tmp_path))
     assert (ran.code, title in ran.out) == (0, True)
-    assert ran.out.count("Use ") == 1
+    # Of files that are not committed yet, the version that binds is shown, too.
+    is_asked_for_what_binds = revision is None and command[0] in ("search", "retrieve")
+    assert ran.out.count("Use ") == (2 if is_asked_for_what_binds else 1)
 
 
 @pytest.mark.parametrize("command", READING, ids=lambda command: command[0])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, make_repository, make_root, run_here, snapshot, write
+from builders import commit_all, environment, git, make_repository, make_root, run_here, run_mdmem, snapshot, write
 
 from mdmem.cli.init import command
 from mdmem.workspace.clients import CLIENTS
@@ -44,28 +43,34 @@ def test_every_client_of_the_table_can_be_named() -> None:
 
 
 @pytest.mark.parametrize("client", FILES)
-def test_command_that_is_written_starts_the_server(client: str, tmp_path: Path, capsys: Capture) -> None:
+def test_command_that_is_written_starts_the_server(client: str, tmp_path: Path) -> None:
     folder = make_repository(tmp_path / "shop")
-    ran = run_here(capsys, "init", "--client", client, cwd=folder)
-    assert (ran.code, f"wrote {FILES[client]}\n" in ran.out) == (0, True)
+    ran = run_mdmem("init", "--client", client, cwd=folder)
+    assert (ran.returncode, f"wrote {FILES[client]}\n" in ran.stdout) == (0, True)
     server = server_in(folder / FILES[client])
     assert server["command"] == "mdmem"
     assert str(tmp_path) not in json.dumps(server)
     arguments = [one.replace("${workspaceFolder}", str(folder)) for one in server["args"]]
-    started = [sys.executable, "-m", "mdmem", *arguments]
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-    read = {"jsonrpc": "2.0", "id": 2, "method": "resources/read", "params": {"uri": "mdmem://wing/shop"}}
-    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    lines = "".join(f"{json.dumps(one)}\n" for one in (asked, ready, read))
     # Only Cursor does not start its servers in the project's folder for sure.
     cwd = tmp_path if client == "cursor" else folder
-    done = subprocess.run(
-        started, cwd=cwd, env=environment(), input=lines, capture_output=True, text=True, check=False, timeout=60
-    )
-    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
-    assert answers[1]["result"]["serverInfo"]["name"] == "mdmem"
-    assert "shop" in answers[2]["result"]["contents"][0]["text"]
+    assert "\n# Wing `shop`\n" in f"\n{wing_over_pipes(arguments, cwd)}"
+
+
+def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
+    """Return what a client reads of the first wing from a server that it starts."""
+    import anyio
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    async def read() -> str:
+        started = ["-m", "mdmem", *arguments]
+        server = StdioServerParameters(command=sys.executable, args=started, cwd=str(cwd), env=environment())
+        with anyio.fail_after(60):
+            async with Client(server) as client:
+                (content,) = (await client.read_resource("mdmem://wing/shop")).contents
+                return str(getattr(content, "text", ""))
+
+    return anyio.run(read)
 
 
 def test_cursor_names_the_memory_from_the_folder_it_puts_in(tmp_path: Path, capsys: Capture) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import memory, run_here, write, write_entry
+from builders import commit_all, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 
@@ -77,6 +77,7 @@ def test_text_is_one_line_an_entry(tmp_path: Path, capsys: Capture) -> None:
 def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/architecture/threads", title="'a | b'")
+    commit_all(folder)
     ran = run_here(capsys, "list", "--format", "markdown", "--type", "decision", cwd=folder)
     assert ran.out.splitlines() == [
         "| type | status | address | title |",

@@ -27,7 +27,7 @@ def test_help_of_a_command_says_what_it_does(name: str, tmp_path: Path, capsys: 
 
 def test_help_lists_every_command(tmp_path: Path, capsys: Capture) -> None:
     listed = run_here(capsys, "--help", cwd=tmp_path).out.split("Commands:")[1]
-    assert re.findall(r"^  ([a-z]+)  ", listed, re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE) == list(COMMANDS)
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version", "-h"])

@@ -130,7 +130,9 @@ def test_split_names_both_with_the_reason(tmp_path: Path, capsys: Capture) -> No
     assert field(root, OLD, "superseded_by") == [f"superseded_by: [{EXECUTOR}, {FOUR}]"]
     assert field(root, OLD, "deprecated_reason") == ["deprecated_reason: one a board"]
     assert is_clean(root, capsys)
-    assert run_here(capsys, "resolve", cwd=root).out.startswith(f"{OLD}: both sides changed it")
+    left = run_here(capsys, "resolve", cwd=root).out.splitlines()[:4]
+    stays = ["    the file stays as it is on disk", f"      git add {FILE}"]
+    assert left == [f"{OLD}: both sides changed it", "  choices", *stays]
     git(tmp_path, "add", "-A")
     assert run_here(capsys, "resolve", cwd=root).code == 0
 
@@ -238,6 +240,17 @@ def test_rebase_is_ended_by_its_own_command(tmp_path: Path, capsys: Capture) -> 
     ran = run_here(capsys, "resolve", OLD, "--take", "theirs", cwd=folder)
     assert ran.err.splitlines()[-1] == "then: git rebase --continue"
     assert field(folder / "memory", OLD, "status") == ["status: deprecated"]
+
+
+def test_marks_that_were_added_to_the_index_are_found(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    content = (folder / FILE).read_text()
+    write(folder, FILE, content + "<<<<<<< HEAD\nUTC.\n=======\nLocal.\n>>>>>>> topic\n")
+    commit_all(folder)
+    ran = run_here(capsys, "resolve", cwd=folder)
+    assert ran.out.splitlines()[1:4] == ["  body", "    HEAD   UTC.", "    topic  Local."]
+    assert run_here(capsys, "resolve", "threads", "--take", "theirs", cwd=folder).code == 0
+    assert (folder / FILE).read_text() == f"{content}Local.\n"
 
 
 def test_git_goes_on_only_when_all_is_decided(tmp_path: Path, capsys: Capture) -> None:

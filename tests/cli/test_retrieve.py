@@ -39,6 +39,7 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
                 "reason": "invariant of the scope",
                 "overrides": [],
                 "via": [],
+                "standing": "binding",
             },
             {
                 "address": CHOICE,
@@ -51,6 +52,7 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
                 "reason": "holds threads, navigation",
                 "overrides": [],
                 "via": [],
+                "standing": "binding",
             },
         ],
         "proposed": [],
@@ -225,6 +227,7 @@ def test_memory_of_which_no_file_can_be_read_falls_back(tmp_path: Path, capsys: 
     write(folder, "README.md", "Threads: two.\n")
     for address in (RULE, CHOICE):
         write(folder, f"memory/{address}.md", "no front matter\n")
+    commit_all(folder)
     said = retrieved(capsys, "threads", cwd=folder)
     assert (said["source"], said["degraded"], len(said["problems"])) == ("readme", True, 2)
     assert said["fallback"] == [{"path": "README.md", "line": 1, "text": "Threads: two."}]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import memory, run_here, write, write_entry
+from builders import commit_all, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 OLD, NEW = "nav/architecture/threads", "nav/architecture/four"
@@ -43,6 +43,7 @@ def superseded(folder: Path) -> Path:
     memory(folder)
     write_entry(folder / "memory", OLD, "Two.\n", title="Two threads", status="deprecated", superseded_by=NEW)
     write_entry(folder / "memory", NEW, "Four of them.\n", title="More workers", supersedes=OLD)
+    commit_all(folder)
     return folder
 
 
@@ -64,6 +65,7 @@ def test_json_has_the_hits(tmp_path: Path, capsys: Capture) -> None:
                 "snippet": "A callback must not block its executor. Rationale: the robot stops.",
                 "heads": ["nav/rules/callbacks"],
                 "via": [],
+                "standing": "binding",
             }
         ],
         "unmatched_terms": [],

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import memory, run_here, write, write_entry
+from builders import commit_all, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
@@ -18,6 +18,7 @@ def chained(folder: Path) -> Path:
     write_entry(
         folder / "memory", ADDRESS, title="Use two threads", status="deprecated", superseded_by="nav/architecture/four"
     )
+    commit_all(folder)
     return folder
 
 
@@ -47,6 +48,7 @@ def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:
                 "body": "\nNavigation uses two threads.\n\nRationale: it was measured.\n",
                 "current": True,
                 "heads": [ADDRESS],
+                "standing": "binding",
             }
         ],
     }

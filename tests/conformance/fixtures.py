@@ -321,7 +321,9 @@ def _add_prompts(to: MCPServer[Any]) -> None:
     @to.prompt(description="Asks for more.")
     def test_input_required_result_prompt(context: Asked) -> str | InputRequiredResult:
         said = _filled(context, "user_context", "context")
-        return f"In {said}" if said else _ask(user_context=_form("What context should the prompt use?", context="string"))
+        return (
+            f"In {said}" if said else _ask(user_context=_form("What context should the prompt use?", context="string"))
+        )
 
 
 if __name__ == "__main__":

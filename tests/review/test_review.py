@@ -138,7 +138,7 @@ def test_long_chain_is_cut_to_60_entries_and_still_leads_to_its_head() -> None:
 def test_cycle_is_drawn_once() -> None:
     texts = {"a": superseded("b", supersedes=["app/rules/b"]), "b": superseded("a", supersedes=["app/rules/a"])}
     found = reviewed({}, texts).graph
-    assert len(found.nodes), len(found.edges) == (2, 2)
+    assert (len(found.nodes), len(found.edges)) == (2, 2)
     assert {one.kind for one in found.edges} == {"cycle"}
 
 
@@ -307,7 +307,6 @@ def test_review_in_the_other_direction_mirrors_the_counts(
         mirrored.moved,
     )
     assert (counts.in_force_before, counts.in_force_after) == (mirrored.in_force_after, mirrored.in_force_before)
-    assert len(there.graph.edges) == 0 or {ref.entry.address for ref in there.graph.nodes}
     assert sum(one.is_new for one in there.contradictions) == sum(not one.is_new for one in back.contradictions)
     assert there.counts.in_force_after - there.counts.in_force_before == sum(
         wing.in_force_after - wing.in_force_before for wing in there.wings

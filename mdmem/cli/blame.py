@@ -1,0 +1,22 @@
+"""`mdmem blame`: who last set each field of an entry."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_address
+
+
+@click.command("blame")
+@click.argument("address", shell_complete=complete_address)
+@at_option
+@format_option("text", "json")
+@global_options
+def command(given: Globals, address: str, form: str, revision: str | None) -> int:
+    """Show which commit last set each field of ADDRESS and its body, through its moves, and who made it."""
+    from mdmem.render.past import blame_json, blame_text
+
+    found = open_workspace(given, revision=revision).blame(address)
+    print_text(blame_json(found) if form == "json" else blame_text(found, given.ink()))
+    return 0

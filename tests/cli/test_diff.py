@@ -1,0 +1,304 @@
+"""`mdmem diff` on real repositories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import (
+    Ran,
+    commit_all,
+    git,
+    make_repository,
+    make_root,
+    memory,
+    merge_conflict,
+    run_here,
+    snapshot,
+    write,
+    write_entry,
+)
+
+Run = Callable[..., Ran]
+RULE, CHOICE = "nav/rules/callbacks", "nav/architecture/threads"
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with a memory, on the branch `work`."""
+    memory(tmp_path)
+    git(tmp_path, "checkout", "-q", "-b", "work")
+    return tmp_path
+
+
+@pytest.fixture
+def run(top: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    return lambda *arguments: run_here(capsys, *arguments, cwd=top)
+
+
+@pytest.fixture
+def told(run: Run) -> Callable[..., dict[str, Any]]:
+    """Return a function that gives the JSON of a review."""
+
+    def of(*arguments: str) -> dict[str, Any]:
+        ran = run("diff", *arguments, "--format", "json")
+        assert (ran.code, ran.err) == (0, "")
+        found: dict[str, Any] = json.loads(ran.out)
+        return found
+
+    return of
+
+
+def edit(top: Path, address: str, old: str, new: str) -> None:
+    file = top / f"memory/{address}.md"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    write(top, f"memory/{address}.md", text.replace(old, new))
+
+
+def supersede(run: Run, *more: str) -> None:
+    words = ("-m", "two were too few", "-t", "Use three threads", "-b", "Three threads.\n")
+    ran = run("supersede", CHOICE, *words, "-p", "nav/architecture/three", *more)
+    assert ran.code == 0, ran.err
+
+
+def test_supersession_in_a_branch(top: Path, run: Run) -> None:
+    supersede(run, "--status", "active")
+    commit_all(top)
+    said = run("diff", "main..work", "--no-check")
+    assert said.code == 0
+    assert "1 added, 1 changed; in force 2 → 2\n" in said.out
+    assert (
+        "What we believed → what we will believe\n"
+        f"  decision {CHOICE} “Use two threads”\n"
+        "    → decision nav/architecture/three “Use three threads”\n"
+        "    because two were too few\n"
+    ) in said.out
+
+
+def test_approval_of_a_draft(top: Path, run: Run, told: Callable[..., dict[str, Any]]) -> None:
+    supersede(run)
+    commit_all(top, "a draft")
+    assert told("main..work")["beliefs"] == []
+    assert run("approve", "nav/architecture/three").code == 0
+    found = told()
+    assert [
+        (one["entry"]["address"], one["before"], one["after"], one["is_illegal"]) for one in found["transitions"]
+    ] == [
+        (CHOICE, "active", "deprecated", False),
+        ("nav/architecture/three", "draft", "active", False),
+    ]
+    assert found["beliefs"][0]["reason"] == "two were too few"
+
+
+def test_deprecation_tells_its_reason(run: Run, told: Callable[..., dict[str, Any]]) -> None:
+    assert run("deprecate", CHOICE, "--reason", "no threads any more").code == 0
+    belief = told()["beliefs"][0]
+    assert (belief["before"]["address"], belief["after"], belief["reason"]) == (CHOICE, [], "no threads any more")
+
+
+def test_move_of_a_room_is_one_line(run: Run) -> None:
+    assert run("mv", "nav/rules/", "nav/law/").code == 0
+    said = run("diff", "--no-check").out
+    assert "1 moved; in force 2 → 2\n" in said
+    assert f"  moved {RULE} → nav/law/callbacks\n" in said + "\n"
+
+
+def test_metadata_edit_is_one_line(top: Path, run: Run) -> None:
+    edit(top, RULE, "type:", "owner: Bob\ntype:")
+    assert run("diff", "--no-check").out.endswith(f"Other fields\n  {RULE}: owner is now Bob\n")
+
+
+def test_frozen_text_is_flagged(top: Path, run: Run) -> None:
+    edit(top, RULE, "must not block", "should not block")
+    said = run("diff")
+    assert "the text of an invariant in force changed, and its `version` did not\n" in said.out
+    assert "A callback [-must-] {+should+} not block its executor." in said.out
+    assert said.code == 0
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00\x01binary", b"---\ntype: [\n---\n"], ids=["binary", "no YAML"])
+def test_file_that_cannot_be_read_comes_first(top: Path, run: Run, content: bytes) -> None:
+    write(top, f"memory/{RULE}.md", content)
+    said = run("diff", "--no-check").out.split("\n\n")
+    assert said[1].startswith(f"Cannot be read\n  {RULE}.md in working tree: ")
+    assert said[1].rstrip().endswith("; before it is the active invariant Callbacks do not block")
+
+
+def test_file_that_became_readable_is_said_to_be_unknown_before(top: Path, told: Callable[..., dict[str, Any]]) -> None:
+    good = (top / f"memory/{RULE}.md").read_bytes()
+    write(top, f"memory/{RULE}.md", b"\xff")
+    commit_all(top)
+    write(top, f"memory/{RULE}.md", good)
+    found = told()
+    assert [(one["which"], one["path"]) for one in found["unread"]] == [("before", f"{RULE}.md")]
+    assert found["beliefs"] == []
+
+
+def test_root_that_moved_is_found_on_both_sides(top: Path, run: Run) -> None:
+    git(top, "mv", "memory", "docs")
+    edit_path = top / f"docs/{RULE}.md"
+    write(top, f"docs/{RULE}.md", edit_path.read_text(encoding="utf-8").replace("must not", "never may"))
+    commit_all(top)
+    said = run("diff", "main..work", "--no-check")
+    assert "0 added" not in said.out
+    assert "\n1 changed; in force 2 → 2\nthe memory stands in memory in main (" in said.out
+    assert "[-must not-] {+never may+}" in said.out
+
+
+def test_branch_before_the_memory_was_founded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_repository(tmp_path)
+    write(tmp_path, "code.py")
+    commit_all(tmp_path)
+    write_entry(make_root(tmp_path / "memory"), RULE)
+    commit_all(tmp_path)
+    said = run_here(capsys, "diff", "HEAD~1..HEAD", "--no-check", cwd=tmp_path).out
+    assert "1 added; in force 0 → 1\nHEAD~1 (" in said
+    assert ") holds no mdmem.toml\n" in said
+
+
+def test_before_the_first_commit_everything_is_new(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_entry(make_root(make_repository(tmp_path) / "memory"), RULE)
+    git(tmp_path, "add", "-A")
+    said = run_here(capsys, "diff", "--staged", cwd=tmp_path)
+    assert said.out.startswith("nothing: there is no commit yet → git index\n1 added; in force 0 → 1\n")
+
+
+def test_staged_reads_the_index_and_not_the_files(top: Path, told: Callable[..., dict[str, Any]]) -> None:
+    edit(top, RULE, "must not", "may not")
+    git(top, "add", "-A")
+    edit(top, CHOICE, "two threads", "nine threads")
+    assert [one["entry"]["address"] for one in told("--staged")["rewordings"]] == [RULE]
+    assert [one["entry"]["address"] for one in told()["rewordings"]] == [RULE, CHOICE]
+    assert told("--staged")["after"] == "git index"
+
+
+def test_worktree_is_read_where_it_stands(top: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other"
+    git(top, "worktree", "add", "-q", str(other), "main")
+    edit(other, RULE, "must not", "may not")
+    said = run_here(capsys, "diff", "--no-check", cwd=other).out
+    assert "[-must-] {+may+}" in said
+
+
+def test_three_dots_and_base_count_from_where_the_branches_parted(
+    top: Path, told: Callable[..., dict[str, Any]]
+) -> None:
+    edit(top, RULE, "must not", "may not")
+    commit_all(top)
+    git(top, "checkout", "-q", "main")
+    edit(top, CHOICE, "two threads", "nine threads")
+    commit_all(top)
+    git(top, "checkout", "-q", "work")
+    assert [one["entry"]["address"] for one in told("main..work")["rewordings"]] == [RULE, CHOICE]
+    assert [one["entry"]["address"] for one in told("main...work")["rewordings"]] == [RULE]
+    assert [one["entry"]["address"] for one in told("--base", "main")["rewordings"]] == [RULE]
+
+
+def test_two_branches_that_are_wrong_together_are_told(
+    top: Path, run: Run, told: Callable[..., dict[str, Any]]
+) -> None:
+    write_entry(top / "memory", "nav/rules/new", "See there.\n\n[see: nav/architecture/threads]\n", owner="Ada")
+    commit_all(top)
+    git(top, "checkout", "-q", "main")
+    supersede(run, "--status", "active")
+    commit_all(top)
+    merging = told("main..work")["merging"]
+    assert merging["is_merge"] is True
+    assert merging["what"] == "merging work into main"
+    found = [(one["code"], one["path"]) for one in merging["findings"]]
+    assert ("link-to-superseded", "nav/rules/new.md") in found
+
+
+def test_merge_in_conflict_is_told(top: Path, told: Callable[..., dict[str, Any]]) -> None:
+    merge_conflict(top, f"memory/{RULE}.md", "---\ntype: note\n---\nOurs.\n", "---\ntype: note\n---\nTheirs.\n")
+    git(top, "merge", "--abort")
+    codes = {one["code"] for one in told("theirs..ours")["merging"]["findings"]}
+    assert "merge-conflict" in codes
+
+
+def test_files_of_applies_to_are_counted(top: Path, run: Run) -> None:
+    for number in range(7):
+        write(top, f"src/n{number}.py")
+    commit_all(top)
+    write_entry(top / "memory", "nav/rules/style", "Use tabs.\n", applies_to=["src/*.py"], title="Tabs")
+    said = run("diff", "--no-check").out
+    names = ", ".join(f"src/n{number}.py" for number in range(5))
+    assert f"decision nav/rules/style “Tabs”, applies to src/*.py, 7 files: {names} and 2 more\n" in said
+
+
+def test_question_is_answered_before_and_after(top: Path, run: Run) -> None:
+    supersede(run, "--status", "active")
+    said = run("diff", "--no-check", "--query", "threads", "--query", "executor").out
+    assert said.split("Answers\n")[1] == (
+        "  asked threads\n"
+        f"    before: [-{CHOICE}-]\n"
+        "    after: {+nav/architecture/three+}\n"
+        "  asked executor: the answer is the same\n"
+        f"    {RULE}\n"
+    )
+
+
+def test_question_about_a_wing_that_one_side_lacks_says_so(top: Path, run: Run) -> None:
+    write_entry(top / "memory", "web/rules/forms", "Forms are plain.\n", title="Forms")
+    said = run("diff", "--no-check", "--query", "forms", "--wing", "web").out
+    assert "    before: there is no wing `web`; " in said
+    assert "    after: {+web/rules/forms+}\n" in said
+
+
+def test_question_without_an_active_wing_searches_all(top: Path, run: Run) -> None:
+    write_entry(top / "memory", "web/rules/forms", "Forms are plain.\n", title="Forms")
+    commit_all(top)
+    write_entry(top / "memory", "web/rules/forms", "Forms are plain and short.\n", title="Forms")
+    assert "asked forms: the answer is the same\n    web/rules/forms\n" in run("diff", "--query", "forms").out
+
+
+def test_settings_that_cannot_be_read_are_said_and_stop_nothing(top: Path, run: Run) -> None:
+    write(top, "memory/mdmem.toml", "default_wing = [\n")
+    said = run("diff", "--no-check")
+    assert said.code == 0
+    assert "Cannot be read\n  mdmem.toml in working tree: " in said.out
+
+
+def test_exit_code_says_whether_something_changed(top: Path, run: Run) -> None:
+    assert run("diff", "--exit-code").code == 0
+    edit(top, RULE, "must not", "may not")
+    assert run("diff", "--exit-code").code == 1
+    assert run("diff").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nope..main"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
+        (["--base", "nope"], "mdmem: `nope` names no commit here; write a branch, a tag or a commit\n"),
+        (["main..work", "--staged"], "mdmem: --staged reads git's index, `main..work` names two commits; give one\n"),
+        (["main", "--base", "main"], "mdmem: --base names where a change began, and so does `main`; give one\n"),
+    ],
+)
+def test_question_that_makes_no_sense_is_refused(run: Run, arguments: list[str], said: str) -> None:
+    ran = run("diff", *arguments)
+    assert (ran.code, ran.err) == (2, said)
+
+
+def test_outside_git_is_refused_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_entry(make_root(tmp_path / "memory"), RULE)
+    ran = run_here(capsys, "diff", cwd=tmp_path / "memory")
+    assert ran.code == 3
+    assert "in no git repository" in ran.err
+
+
+def test_diff_changes_no_byte(top: Path, run: Run) -> None:
+    edit(top, RULE, "must not", "may not")
+    before = snapshot(top)
+    run("diff", "main", "--query", "threads")
+    run("diff", "main..work")
+    assert snapshot(top) == before
+
+
+def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
+    edit(top, RULE, "must not", "may not")
+    assert run("diff", "--format", "markdown").out.startswith("<!-- mdmem diff -->\n\n## mdmem diff: 1 changed;")

@@ -1,0 +1,9 @@
+"""Node with the official programs, for the tests of this folder."""
+
+import pytest
+from node import Node, installed
+
+
+@pytest.fixture(scope="session")
+def node(request: pytest.FixtureRequest) -> Node:
+    return installed(request.config.cache.mkdir("node"))

@@ -1,0 +1,96 @@
+"""The protocol's official conformance suite, in the version that is out and in the next one.
+
+Against the server itself runs whatever needs no fixture; against the server with fixtures runs all of it. What is not
+expected to pass stands in `expected_failures_*.yml`, each with its reason; one that passes by now is a failure too.
+"""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import environment, memory
+from node import Node
+
+_HERE = Path(__file__).parent
+_SUITES = {"0.1": "conformance/dist/index.js", "0.2": "conformance-next/dist/index.js"}
+_NEED_NO_FIXTURE = (
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+    "caching",
+    "http-header-validation",
+    "sep-2164-resource-not-found",
+    "server-stateless",
+)
+# What `server-stateless` finds out by tools of its own.
+_WITHOUT_FIXTURE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
+_FINE = ("SUCCESS", "INFO", "SKIPPED")
+
+
+@contextmanager
+def serving(program: list[str], folder: Path) -> Iterator[str]:
+    """Give the address of a server that listens, and end it."""
+    command = [sys.executable, *program, "--http", "127.0.0.1:0"]
+    said = folder / "said.txt"
+    with (
+        said.open("wb") as log,
+        subprocess.Popen(
+            command, cwd=memory(folder / "repo"), env=environment(), stdin=subprocess.DEVNULL, stderr=log
+        ) as process,
+    ):
+        try:
+            yield _address(process, said)
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+def _address(process: subprocess.Popen[bytes], said: Path) -> str:
+    while (found := re.search(r"http://\S+/mcp\n", said.read_text())) is None:
+        assert process.poll() is None, said.read_text()
+        time.sleep(0.1)
+    return found.group().strip()
+
+
+@pytest.mark.parametrize("suite", _SUITES)
+def test_the_server_itself_conforms_where_no_fixture_is_needed(node: Node, tmp_path: Path, suite: str) -> None:
+    found = tmp_path / "found"
+    with serving(["-m", "mdmem", "mcp"], tmp_path) as url:
+        asked = ["--suite", "all", "--output-dir", str(found)]
+        node.run(_SUITES[suite], "server", "--url", url, *asked, cwd=tmp_path)
+    checks = list(_checks(found))
+    assert {"server-initialize", "tools-list", "dns-rebinding-protection"} <= {scenario for scenario, _ in checks}
+    failed = [check for scenario, check in checks if scenario in _NEED_NO_FIXTURE and check["status"] not in _FINE]
+    assert [check for check in failed if check["id"] not in _WITHOUT_FIXTURE] == []
+
+
+def _checks(found: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each check with its scenario, which its folder is named after."""
+    for path in sorted(found.glob("*/checks.json")):
+        scenario = re.sub(r"^server-(.*)-\d{4}-\d\d-\d\dT.*$", r"\1", path.parent.name)
+        yield from ((scenario, check) for check in json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("suite", _SUITES)
+def test_the_server_with_fixtures_fails_only_where_it_is_expected(node: Node, tmp_path: Path, suite: str) -> None:
+    expected = _HERE / f"expected_failures_{suite}.yml"
+    asked = ["--suite", "all", "--expected-failures", str(expected)]
+    with serving([str(_HERE / "fixtures.py")], tmp_path) as url:
+        done = node.run(_SUITES[suite], "server", "--url", url, *asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[done.stdout.find("=== SUMMARY") :] + done.stderr
+
+
+def test_each_expected_failure_has_its_reason() -> None:
+    for suite in _SUITES:
+        lines = (_HERE / f"expected_failures_{suite}.yml").read_text().splitlines()
+        assert [line for line in lines if line.startswith("  -") and "  # " not in line] == []

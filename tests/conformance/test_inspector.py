@@ -1,0 +1,63 @@
+"""The protocol's official Inspector, over standard input and output, as somebody types it who looks at the server."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import memory
+from node import Node
+
+_PROGRAM = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+_ERAS = ("legacy", "modern")
+
+
+def inspect(
+    node: Node, folder: Path, method: str, *asked: str, era: str = "legacy", profile: str = "core"
+) -> subprocess.CompletedProcess[str]:
+    """Start the server through the Inspector and ask it one thing."""
+    memory(folder / "repo")
+    stated = ["--cli", "--format", "json", "--quiet", "--protocol-era", era, "--method", method, *asked]
+    server = ["--cwd", str(folder / "repo"), "--", sys.executable, "-m", "mdmem", "mcp", "--profile", profile]
+    return node.run(_PROGRAM, *stated, *server, cwd=folder)
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> Any:
+    """Return what the server answered."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+def test_no_client_has_trouble_with_the_schemas(node: Node, tmp_path: Path) -> None:
+    memory(tmp_path / "repo")
+    asked = ["--cli", "--strict", "--format", "json", "--method", "tools/list", "--cwd", str(tmp_path / "repo")]
+    server = ["--", sys.executable, "-m", "mdmem", "mcp", "--profile", "all"]
+    done = node.run(_PROGRAM, *asked, *server, cwd=tmp_path)
+    assert len(answer(done)["tools"]) > 20
+    assert [line for line in done.stderr.splitlines() if line.startswith(("Warning:", "Error:"))] == []
+
+
+@pytest.mark.parametrize("era", _ERAS)
+def test_a_tool_is_called(node: Node, tmp_path: Path, era: str) -> None:
+    asked = ["--tool-name", "search", "--tool-arg", "query=threads", "types=decision,pattern"]
+    found = answer(inspect(node, tmp_path, "tools/call", *asked, era=era))
+    assert [hit["address"] for hit in found["structuredContent"]["hits"]] == ["nav/architecture/threads"]
+
+
+def test_a_refusal_is_told(node: Node, tmp_path: Path) -> None:
+    done = inspect(node, tmp_path, "tools/call", "--tool-name", "search", "--tool-arg", "query=threads", "wnig=nav")
+    assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (5, "tool_is_error")
+    assert "did you mean `wing`" in done.stdout
+
+
+def test_a_resource_is_read(node: Node, tmp_path: Path) -> None:
+    uri = "mdmem://entry/nav/rules/callbacks"
+    (read,) = answer(inspect(node, tmp_path, "resources/read", "--uri", uri))["contents"]
+    assert "A callback must not block its executor." in read["text"]
+
+
+def test_a_prompt_is_made(node: Node, tmp_path: Path) -> None:
+    made = answer(inspect(node, tmp_path, "prompts/get", "--prompt-name", "onboard", "--prompt-args", "wing=nav"))
+    assert "nav/rules/callbacks" in "".join(message["content"]["text"] for message in made["messages"])

@@ -1,0 +1,248 @@
+"""A review as text, Markdown and JSON: complete, within its limit, and nothing quoted is read as markup."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from builders import entry_text
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from review.sides import ARTICLE, reviewed, successor, superseded
+
+from mdmem.finding import Finding, Place, Severity
+from mdmem.render.ink import Ink
+from mdmem.render.review_graph import mermaid
+from mdmem.render.review_json import review_json
+from mdmem.render.review_markdown import LIMIT, MARKER, review_markdown
+from mdmem.render.review_text import review_text
+from mdmem.review.model import Answer, Answered, Merging, Review
+
+OLD = {"a": entry_text("The old words.\n", title="Old rule")}
+NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
+RULE = entry_text(ARTICLE, type="invariant", title="Times are UTC")
+
+
+def text(review: Review) -> str:
+    return review_text(review, Ink())
+
+
+def test_text_of_a_supersession() -> None:
+    assert text(reviewed(OLD, NEW)) == (
+        "old → new\n"
+        "1 added, 1 changed; in force 1 → 1\n"
+        "\n"
+        "In force\n"
+        "  app 1 → 1 (of 1 → 2 entries)\n"
+        "\n"
+        "Steps\n"
+        "  decision app/rules/a “Old rule”: active → deprecated\n"
+        "  decision app/rules/b “New rule”: new → active\n"
+        "\n"
+        "What we believed → what we will believe\n"
+        "  decision app/rules/a “Old rule”\n"
+        "    → decision app/rules/b “New rule”\n"
+        "    because it was slow\n"
+        "\n"
+        "Chains\n"
+        "  app/rules/a deprecated: Old rule\n"
+        "    → app/rules/b active, binds, new link: New rule"
+    )
+
+
+def test_text_of_an_empty_review_is_short() -> None:
+    assert text(reviewed(OLD, OLD)) == "old → new\nnothing changed; 1 in force"
+
+
+def test_changed_words_are_marked_without_colour_and_stand_with_their_neighbours() -> None:
+    after = RULE.replace("to the second", "to the minute")
+    assert "… " not in text(reviewed({"a": RULE}, {"a": after}))
+    assert "stored in UTC, to the [-second,-] {+minute,+} and shown" in text(reviewed({"a": RULE}, {"a": after}))
+
+
+def test_words_far_from_a_change_are_left_out() -> None:
+    words = " ".join(f"w{number}" for number in range(60))
+    shown = text(reviewed({"a": entry_text(f"{words} old\n")}, {"a": entry_text(f"{words} new\n")}))
+    assert "    … w52 w53 w54 w55 w56 w57 w58 w59 [-old-] {+new+}" in shown
+
+
+def test_rewritten_page_is_cut() -> None:
+    pages = (entry_text(" ".join(f"{letter}{number}" for number in range(2000)) + "\n") for letter in "ab")
+    before, after = pages
+    assert " … 3400 changed words more" in text(reviewed({"a": before}, {"a": after}))
+
+
+def test_what_cannot_be_read_comes_first() -> None:
+    shown = text(reviewed({"a": RULE}, {"a": None}))
+    assert shown.split("\n\n")[1] == (
+        "Cannot be read\n"
+        "  app/rules/a.md in new: cannot be read: it refuses; before it is the active invariant Times are UTC"
+    )
+
+
+def test_moves_and_no_ops_take_one_line_each() -> None:
+    before = {f"m{number}": entry_text(f"Words {number}.\n") for number in range(5)} | {"x": RULE}
+    after = {f"app/law/m{number}": entry_text(f"Words {number}.\n") for number in range(5)}
+    after |= {"x": RULE.replace("type: invariant", "type:  invariant")}
+    assert text(reviewed(before, after)).split("\n\n")[1] == (
+        "Moves and files that say the same\n"
+        "  moved app/rules/* → app/law/* (5 entries)\n"
+        "  1 entry the same in other bytes: app/rules/x"
+    )
+
+
+def test_merging_and_answers_are_told() -> None:
+    found = reviewed(OLD, NEW)
+    before, after = found.beliefs[0].before, found.beliefs[0].after
+    assert before is not None
+    one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
+    merging = Merging("merging b into main", True, (one,), older=2)
+    answer = Answer("speed", Answered((before,), covered=True), Answered(after))
+    more = Review(before="old", after="new", merging=merging, answers=(answer,))
+    assert text(more).split("\n\n")[1:] == [
+        (
+            "What merging would do\n"
+            "  merging b into main brings 1 new finding; 2 were there before\n"
+            "  error app/rules/b.md:3 two-successors both claim it"
+        ),
+        "Answers\n  asked speed\n    before: [-app/rules/a-]\n    after: {+app/rules/b+} (nothing binding covers this)",
+    ]
+
+
+def test_markdown_starts_with_the_marker_and_holds_the_diagram() -> None:
+    shown = review_markdown(reviewed(OLD, NEW))
+    assert shown.startswith(f"{MARKER}\n\n## mdmem diff: 1 added, 1 changed; in force 1 → 1\n\n")
+    assert "```mermaid\nflowchart LR\n" in shown
+    assert "\n  - because it was slow\n" in shown
+
+
+def test_control_characters_are_shown_not_sent() -> None:
+    shown = text(reviewed({}, {"a": entry_text(title='"a\\e[31mred\\u202e"')}))
+    assert "a<U+001B>[31mred<U+202E>" in shown
+    assert "\x1b" not in shown
+
+
+def test_mermaid_labels_are_escaped() -> None:
+    title = 'say "hi" <b> `code` #1 @ada ]:::x'
+    after = {**NEW, "b": successor("a", title=json.dumps(title))}
+    label = re.search(r'n1\["(.*?)"\]', mermaid(reviewed(OLD, after).graph))
+    assert label is not None
+    assert label[1] == ("app/rules/b<br/>say #34;hi#34; #60;b#62; #96;code#96; #35;1 #64;ada #93;#58;#58;#58;x")
+
+
+def test_json_has_every_part() -> None:
+    told = json.loads(review_json(reviewed(OLD, NEW)))
+    assert list(told) == [
+        *("schema", "changed", "before", "after", "remarks", "unread", "counts", "wings", "transitions", "beliefs"),
+        *("graph", "rewordings", "edits", "dependents", "covered", "moves", "no_ops", "near", "contradictions"),
+        *("merging", "answers"),
+    ]
+    assert (told["schema"], told["changed"], told["counts"]["added"]) == (1, True, 1)
+    assert told["graph"]["edges"] == [{"old": "app/rules/a", "new": "app/rules/b", "change": "added", "kind": ""}]
+    assert told["beliefs"][0]["was_there"] == []
+
+
+def test_markdown_of_very_much_is_cut_and_says_so() -> None:
+    before = {f"e{number}": entry_text(f"{ARTICLE}{number} " + "x" * 200 + "\n") for number in range(400)}
+    after = {name: words.replace("second", "minute " * 60) for name, words in before.items()}
+    shown = review_markdown(reviewed(before, after))
+    assert len(shown) <= LIMIT
+    assert re.search(r"- \d+ more lines left out; `mdmem diff` shows all\.", shown)
+
+
+def test_long_part_does_not_push_out_the_short_ones() -> None:
+    texts = {f"e{number}": entry_text(f"{number}\n", title="t" * 190) for number in range(900)}
+    after = {**texts, "z": successor("y"), "y": superseded("z")}
+    shown = review_markdown(reviewed({"y": OLD["a"]}, after))
+    assert len(shown) <= LIMIT
+    assert "### Chains\n" in shown
+    assert "because it was slow" in shown
+
+
+HOSTILE = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "<!-- mdmem diff -->",
+                "-->",
+                "<script>",
+                "```",
+                "``",
+                "`",
+                "@ada",
+                "#12",
+                "GH-7",
+                "owner/repo#3",
+                "|",
+                "| --- |",
+            ),
+            *(
+                "[x](http://e.org)",
+                "![i](//e.org)",
+                "www.example.org",
+                "https://e.org",
+                "&lt;",
+                "**b**",
+                "</details>",
+                "~~x~~",
+            ),
+            *(
+                "!5",
+                "$3",
+                "%4",
+                "&6",
+                "* item",
+                "# title",
+                "1. one",
+                "> quote",
+                "---",
+                "\\",
+                "_x_",
+                "abcdef0",
+                "\u202e",
+                "\x1b[31m",
+            ),
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+).map(" ".join)
+_OURS = re.compile(r"</?(?:code|ins|del|strong|details|summary|br/)>")
+_FENCE = re.compile(r"```mermaid\n.*?\n```", re.DOTALL)
+
+
+def _quoted(words: str) -> str:
+    return json.dumps(words, ensure_ascii=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -> None:
+    fields = {
+        "title": _quoted(title),
+        "reason": _quoted(reason),
+        "owner": _quoted(reason),
+        "tags": f"[{_quoted(words)}]",
+    }
+    before = {"a": entry_text(f"{words}\n", **fields), "c": entry_text(f"{title}\n", type="invariant")}
+    after = {
+        "a": superseded("b", **fields),
+        "b": successor("a", **fields),
+        "c": entry_text(f"{words}\n", type="invariant", **fields),
+    }
+    shown = review_markdown(reviewed(before, after))
+    assert (shown.count(MARKER), len(shown) <= LIMIT) == (1, True)
+    rest = _OURS.sub("", _FENCE.sub("", shown.removeprefix(MARKER)))
+    assert not set("<>`|*[]~\\\x1b\u202e") & set(rest)
+    # In code no mention and no reference counts.
+    unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", re.sub(r"<code>.*?</code>", "", _FENCE.sub("", shown))))
+    assert not re.search(r"@\w|#\w|GH-\d|www\.|://|!\d|\$\d|%\d", re.sub(r"^#+ ", "", unlinked, flags=re.MULTILINE))
+    started = [line for line in unlinked.splitlines()[1:] if not re.match(r"( {2})*- |#{2,3} |$|As a diagram$", line)]
+    assert started == [" → "]
+
+
+@pytest.mark.parametrize("form", [review_markdown, review_json, text])
+def test_same_trees_give_the_same_bytes(form: object) -> None:
+    assert callable(form)
+    assert form(reviewed(OLD, NEW)) == form(reviewed(OLD, NEW))

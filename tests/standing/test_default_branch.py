@@ -1,0 +1,129 @@
+"""Which branch is the default one, told by real repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, write
+
+from mdmem.gitrepo import Repository, find_repository
+from mdmem.gitrepo.default_branch import DefaultBranch, find_default_branch
+
+
+def repository(folder: Path, branch: str = "main") -> Path:
+    make_repository(folder)
+    git(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    write(folder, "a.txt", "a\n")
+    commit_all(folder)
+    return folder
+
+
+def found(folder: Path) -> DefaultBranch | None:
+    located = find_repository(folder)
+    assert isinstance(located, Repository)
+    return find_default_branch(located)
+
+
+def named(folder: Path) -> tuple[str, str, bool] | None:
+    branch = found(folder)
+    return (branch.name, branch.ref, branch.is_here) if branch is not None else None
+
+
+def clone(origin: Path, folder: Path, *options: str) -> Path:
+    git(origin, "clone", "-q", *options, f"file://{origin}", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("branch", ["main", "master", "trunk", "develop"])
+def test_branch_of_a_repository_without_a_remote(branch: str, tmp_path: Path) -> None:
+    assert named(repository(tmp_path, branch)) == (branch, branch, True)
+
+
+def test_of_several_branches_of_other_names_none_is_the_default(tmp_path: Path) -> None:
+    folder = repository(tmp_path, "develop")
+    git(folder, "branch", "other")
+    assert named(folder) is None
+
+
+def test_setting_names_one_of_several(tmp_path: Path) -> None:
+    folder = repository(tmp_path, "develop")
+    git(folder, "branch", "other")
+    git(folder, "config", "mdmem.defaultBranch", "other")
+    assert named(folder) == ("other", "other", False)
+
+
+def test_git_s_own_setting_goes_before_the_usual_names(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    git(folder, "branch", "stable")
+    git(folder, "config", "init.defaultBranch", "stable")
+    assert named(folder) == ("stable", "stable", False)
+
+
+def test_repository_without_a_commit_has_none(tmp_path: Path) -> None:
+    assert named(make_repository(tmp_path)) is None
+
+
+def test_what_the_remote_names_goes_before_the_usual_names(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin", "release")
+    git(origin, "branch", "main")
+    assert named(clone(origin, tmp_path / "clone")) == ("release", "release", True)
+
+
+@pytest.mark.parametrize("option", [("-o", "upstream"), ()])
+def test_remote_may_have_another_name(option: tuple[str, ...], tmp_path: Path) -> None:
+    folder = clone(repository(tmp_path / "origin", "release"), tmp_path / "clone", *option)
+    git(folder, "checkout", "-q", "-b", "feature")
+    git(folder, "branch", "-q", "-D", "release")
+    assert named(folder) == ("release", f"{option[1] if option else 'origin'}/release", False)
+
+
+def test_remote_without_a_head_of_a_clone_of_one_branch_tells_nothing(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin", "release")
+    git(origin, "branch", "feature")
+    folder = clone(origin, tmp_path / "clone", "--single-branch", "--branch", "feature")
+    assert named(folder) is None
+
+
+def test_detached_head_is_not_on_the_branch(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    git(folder, "checkout", "-q", "--detach")
+    assert named(folder) == ("main", "main", False)
+
+
+def test_worktree_on_another_branch_is_not_on_it(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "main")
+    git(folder, "worktree", "add", "-q", "-b", "feature", str(tmp_path / "feature"))
+    assert named(tmp_path / "feature") == ("main", "main", False)
+    assert named(folder) == ("main", "main", True)
+
+
+def test_of_branch_and_copy_the_one_that_has_the_other_counts(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin")
+    folder = clone(origin, tmp_path / "clone")
+    git(folder, "checkout", "-q", "-b", "feature")
+    write(origin, "b.txt", "b\n")
+    newer = commit_all(origin)
+    git(folder, "fetch", "-q")
+    branch = found(folder)
+    assert branch == DefaultBranch("main", "origin/main", newer)
+    git(folder, "branch", "-f", "main", "origin/main")
+    git(folder, "checkout", "-q", "main")
+    write(folder, "c.txt", "c\n")
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "-m", "mine")
+    git(folder, "checkout", "-q", "feature")
+    assert named(folder) == ("main", "main", False)
+
+
+def test_where_both_went_on_the_remote_counts_but_on_the_branch_itself(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin")
+    folder = clone(origin, tmp_path / "clone")
+    for top in (origin, folder):
+        write(top, "b.txt", f"{top.name}\n")
+        git(top, "add", "-A")
+        git(top, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "-m", "more")
+    git(folder, "fetch", "-q")
+    assert named(folder) == ("main", "main", True)
+    git(folder, "checkout", "-q", "--detach")
+    assert named(folder) == ("main", "origin/main", False)
