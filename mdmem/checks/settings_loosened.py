@@ -1,8 +1,8 @@
 """The change makes the checks of the memory milder, or takes an owner away.
 
 A change that switches off what it would fail by passes unseen. Reported are a check that no longer runs, a severity
-that is lowered, a `fail_on` that lets more through, an owner who is removed from a wing, and an `agent_status` that
-lets agents put in force what they only drafted before.
+that is lowered, a `fail_on` that lets more through, an owner who is removed from a wing, an `agent_status` that lets
+agents put in force what they only drafted before, and a wing of another repository that is named no more.
 
 Fails:
 
@@ -39,6 +39,7 @@ def find(case: Case) -> Iterator[Finding]:
     if SETTINGS_NAME not in case.unmerged:
         yield from _of_checks(case.base.settings, case.settings, case.catalog.wings)
         yield from _of_levels(case.base.settings, case.settings)
+        yield from _of_remote_wings(case.base.settings, case.settings, case.catalog.wings)
     yield from _of_owners(case, case.base)
 
 
@@ -97,6 +98,13 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         if status is Status.DRAFT and now is not Status.DRAFT:
             message = f"what an agent writes as {kind} becomes `{now}` at once, and was a draft"
             yield _at(after.line_of(f"governance.agent_status.{kind}"), message)
+
+
+def _of_remote_wings(before: Settings, after: Settings, wings: Collection[str]) -> Iterator[Finding]:
+    """Yield each wing of another repository that is not named any more and that did not move here."""
+    for name, stated in before.remote_wings.items():
+        if name not in after.remote_wings and name not in wings:
+            yield _at(1, f"the wing `{name}` of {stated.git} is not read any more")
 
 
 def _of_owners(case: Case, base: Base) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from mdmem.finding import Place
 from mdmem.gitrepo import Repository, resolve, staged_index
 from mdmem.gitrepo.merging import Merged, merge
 from mdmem.index.protocol import Answer, FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress
-from mdmem.settings import Proposals, Settings, WingSettings, parse_settings
+from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 class Opened:
     """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there. `proposals` says what becomes of entries that
-    the default branch has not seen, the settings where it is None; `index_of` has the index that is asked, and brought
+    What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and brought
     up to date, in place of its own.
     """
 
@@ -47,7 +46,6 @@ class Opened:
     progress: Progress | None = None
     access: Access = EVERYTHING
     parsed: Parsed = field(default_factory=Parsed, repr=False, compare=False)
-    proposals: Proposals | None = None
     index_of: Opened | None = field(default=None, repr=False, compare=False)
 
     def at(self, moment: Moment) -> Self:

@@ -56,7 +56,7 @@ def _view_of(workspace: _Opened) -> View[_Opened]:
     files = _with_catalog(workspace, replace(workspace.catalog, stances=dict(_stances(standings))))
     if not standings.found and not standings.displaced:
         return View(files, files)
-    wanted = workspace.proposals or _setting(workspace, standings)
+    wanted = _setting(workspace, standings)
     if wanted is Proposals.COUNT:
         return View(files, files)
     return _Composing(files, standings, wanted).view()

@@ -69,6 +69,13 @@ def test_files_that_cannot_be_read_come_before_all_else() -> None:
     assert found[0].text.index("problems:") < found[0].text.index("invariant\n")
 
 
+def test_contradictions_come_after_what_binds_and_before_the_rest() -> None:
+    items = [{"type": kind, "content": "x" * 500} for kind in ("invariant", "note", "note", "note", "note")]
+    found = pages({"items": items, "conflicts": [{"a": "n/a/x", "b": "n/a/y"}]}, limit=2_000, binds=is_invariant)
+    assert found[0].facts["conflicts"] == [{"a": "n/a/x", "b": "n/a/y"}]
+    assert [item["type"] for item in found[0].facts["items"]][:2] == ["invariant", "note"]
+
+
 def test_problems_stand_first_in_the_text_of_a_short_answer() -> None:
     assert page_of({"query": "x", "problems": [{"path": "a"}]}, limit=2_000).text.startswith("problems:")
 

@@ -62,6 +62,7 @@ def test_a_single_value_is_a_list_of_one() -> None:
         ("deep", "true", True),
         ("deep", 0, False),
         ("query", 42, "42"),
+        ("query", ["a b"], "a b"),
         ("kind", "Deep-Search", "deep_search"),
         ("types", "Note", ("note",)),
         ("record", '{"title": "x"}', {"title": "x"}),
