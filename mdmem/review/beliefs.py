@@ -42,8 +42,9 @@ def _why_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str 
     entries = comparison.after.catalog.entries
     direct = comparison.after.catalog.lineage.successors.get(comparison.moved(old), heads)
     stated = [reason for one in direct if (reason := entries[one].reason)]
-    if entry is not None and entry.why_ended:
-        stated.append(entry.why_ended)
+    if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
+        # Where something took its place, its `reason` tells why it replaced what was before it.
+        stated.append(why)
     if stated:
         return _short("; ".join(dict.fromkeys(stated)))
     return next((why for head in heads if (why := _why(comparison, head))), None)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class Opened:
     """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and brought
-    up to date, in place of its own.
+    What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and
+    brought up to date, in place of its own.
     """
 
     location: Location
