@@ -24,6 +24,7 @@ LAYERS = {
     "mdmem.synthesis": 7,
     "mdmem.context": 7,
     "mdmem.hygiene": 7,
+    "mdmem.sync": 7,
     "mdmem.review": 7,
     "mdmem.budget": 6,
     "mdmem.governance": 6,
@@ -152,7 +153,9 @@ def test_every_outside_library_has_a_door() -> None:
 
 def test_only_gitrepo_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    assert users == {f"mdmem.gitrepo.{name}" for name in ("process", "blobs", "committing")} | {"mdmem.cli.editor"}
+    assert users == {f"mdmem.gitrepo.{name}" for name in ("process", "blobs", "committing", "talking")} | {
+        "mdmem.cli.editor"
+    }
 
 
 def test_broad_excepts_are_the_boundaries() -> None:

@@ -142,7 +142,8 @@ def test_settings_that_are_no_toml_are_refused(content: bytes) -> None:
 
 def test_settings_with_an_unknown_key_and_none_near_list_the_known_ones() -> None:
     with pytest.raises(
-        SettingsError, match=r"known keys are budget, check\.baseline, .*default_wing, .*, wings\.NAME\.check$"
+        SettingsError,
+        match=r"known keys are budget, check\.baseline, .*default_wing, .*, wings\.NAME\.check, wings\.NAME\.git$",
     ):
         parse_settings(b"zzz = 1")
 
@@ -186,7 +187,8 @@ severity = {expired = "info"}
             2,
             (
                 "mdmem.toml has an unknown key `wings.app.zz`; known keys are wings.app.check.ignore, "
-                "wings.app.check.select, wings.app.check.severity"
+                "wings.app.check.select, wings.app.check.severity, wings.app.commit, wings.app.git, wings.app.path, "
+                "wings.app.ref"
             ),
         ),
         (b"[wing.app.check]\nselect = []", 1, "mdmem.toml has an unknown key `wing`; did you mean `wings`?"),

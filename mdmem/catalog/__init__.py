@@ -4,6 +4,7 @@ from mdmem.catalog.links import full_address, is_entry_place, is_misplaced, is_p
 from mdmem.catalog.loading import load, load_cached, settings_bytes
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.parsed import Parsed
+from mdmem.catalog.patched import with_other_entries
 from mdmem.catalog.reading import Loaded, interpret
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "load",
     "load_cached",
     "settings_bytes",
+    "with_other_entries",
 ]

@@ -129,10 +129,10 @@ class Catalog:
         return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 
     @cached_property
-    def file_digests(self) -> Mapping[str, str]:
+    def file_digests(self) -> dict[str, str]:
         """Return the identity of the content of each file in an entry's or a manifest's place that can be read."""
         if self._digests is not None:
-            return self._digests
+            return dict(self._digests)
         return self.tree.digests([*self.files, *(file for file in self.others if is_manifest(file))])
 
     def document(self, path: str) -> Document:

@@ -74,7 +74,7 @@ def _at_path(repository: Repository, path: str, start: str) -> Iterator[FileChan
         *_RAW,
         "--no-renames",
         "--no-show-signature",
-        "--diff-merges=first-parent",
+        "--diff-merges=combined",
         _FORM,
         start,
         "--",
@@ -92,7 +92,7 @@ def _at_path(repository: Repository, path: str, start: str) -> Iterator[FileChan
 def _commits(parts: list[str]) -> Iterator[tuple[list[str], list[_Raw]]]:
     """Yield what is said of each commit with its changes."""
     starts = [number for number, part in enumerate(parts) if part.lstrip("\n").startswith("\x01")]
-    for start, end in zip(starts, [*starts[1:], len(parts)], strict=True):
+    for start, end in zip(starts, [*starts, len(parts)][1:], strict=True):
         commit = parts[start].strip("\n").removeprefix("\x01").split("\x02", 4)
         yield commit, list(_raw(parts[start + 1 : end]))
 
@@ -100,10 +100,22 @@ def _commits(parts: list[str]) -> Iterator[tuple[list[str], list[_Raw]]]:
 def _raw(parts: list[str]) -> Iterator[_Raw]:
     rest = iter(parts)
     for part in rest:
-        _, _, before, after, state = part.lstrip("\n").split(" ")
+        words = part.lstrip("\n").lstrip(":").split(" ")
+        # A mode and a blob for each parent and for the result, and a letter for each parent.
+        parents = len(words) // 2 - 1
+        *before, after = words[parents + 1 : -1]
         first = next(rest)
-        has_two = state[0] in "RC"
-        yield before, after, state[0], next(rest) if has_two else first, first if has_two else ""
+        state = words[-1][0] if parents == 1 else _state(before, after)
+        has_two = state in "RC"
+        was = next((blob for blob in before if blob.strip("0")), before[0])
+        yield was, after, state, next(rest) if has_two else first, first if has_two else ""
+
+
+def _state(before: list[str], after: str) -> str:
+    """Return the letter of what a merge did that differs from all it merges."""
+    if not after.strip("0"):
+        return "D"
+    return "M" if any(blob.strip("0") for blob in before) else "A"
 
 
 def _blobs(state: str, before: str, after: str) -> tuple[str | None, str | None]:

@@ -16,9 +16,9 @@ from mcp.server.stdio import stdio_server
 from mdmem.mcp.server import MemoryServer
 
 # Seconds that requests which came before the end of input get to be answered.
-_GRACE = 1.2
+_GRACE = 1.0
 # Seconds after the end of input, or after a signal, when the process ends whatever its threads do.
-_LAST = 1.6
+_LAST = 1.3
 # Seconds that an orderly end takes, once nothing is being answered.
 _SOON = 0.3
 _BEAT = 0.02

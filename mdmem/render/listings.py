@@ -191,8 +191,10 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
         held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
         lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
-    for one in report.borrowed:
-        lines.append(f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}")
+    lines += [
+        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}"
+        for one in report.borrowed
+    ]
     lines += [
         f"index    {_index(report)}",
         f"findings {_findings(report)}",

@@ -20,8 +20,8 @@ from mdmem.settings.pinning import with_pin
 from mdmem.state.pins import Pin, find_pin, keep_pin, store_of
 from mdmem.tree import SETTINGS_NAME, Unreadable
 from mdmem.workspace.checking import Asked, check
-from mdmem.workspace.fetched import find_wing, place_of
 from mdmem.workspace.opened import Opened
+from mdmem.workspace.remote_wings import find_wing, place_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

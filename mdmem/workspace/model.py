@@ -12,7 +12,7 @@ from mdmem.entry.model import Entry
 from mdmem.gitrepo import Commit
 from mdmem.index.protocol import IndexState
 from mdmem.standing import Stance
-from mdmem.workspace.fetched import Borrowed
+from mdmem.workspace.remote_wings import Borrowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,7 +91,7 @@ class Opened:
         return with_remote_wings(tree, self._find_wing)
 
     def _find_wing(self, name: str, stated: WingSettings) -> Tree | NotHere:
-        from mdmem.workspace.fetched import find_wing
+        from mdmem.workspace.remote_wings import find_wing
 
         return find_wing(self.cache_folder, self.location.root, name, stated)
 

@@ -127,7 +127,8 @@ def _versions(workspace: Opened, repository: Repository, address: str) -> list[_
 
     def document(blob: str | None) -> Document | None:
         content = contents.get(blob) if blob is not None else None
-        return parse_document(f"{address}.md", content) if content is not None else None
+        found = parse_document(f"{address}.md", content) if content is not None else None
+        return found if found is not None and found.fields is not None else None
 
     return [_Version(one, document(one.before), document(one.after)) for one in seen]
 
@@ -166,6 +167,9 @@ def _told(workspace: Opened, version: _Version) -> Iterator[str]:
         yield _ending(workspace, change)
         return
     fields, body = workspace.catalog.shown_fields(after), after.body.strip()
+    if before is None and change.before is not None:
+        yield "can be read again"
+        return
     if before is None:
         yield f"created as {fields.get('status', 'no status')} {fields.get('type', 'entry')}: {_title(fields, after)}"
         yield from (f"{name}: {_text(fields[name])}" for name in _TOLD[3:] if fields.get(name))

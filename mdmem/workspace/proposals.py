@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from mdmem.catalog import Catalog, interpret, is_entry_place
+from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
-from mdmem.settings import Proposals, Settings
+from mdmem.gitrepo import Repository, read_blobs
+from mdmem.settings import Proposals, Settings, parse_settings
 from mdmem.standing import Stance, Standing
-from mdmem.tree import GitTree, OverlaidTree, Unreadable
-from mdmem.workspace.moment import Moment
+from mdmem.tree import OverlaidTree
 from mdmem.workspace.opened import Opened
 from mdmem.workspace.standing_of import Standings, standings_of
 
@@ -56,7 +56,7 @@ def _view_of(workspace: _Opened) -> View[_Opened]:
     files = _with_catalog(workspace, replace(workspace.catalog, stances=dict(_stances(standings))))
     if not standings.found and not standings.displaced:
         return View(files, files)
-    wanted = _setting(workspace, standings)
+    wanted = _setting(standings, workspace.location.repository)
     if wanted is Proposals.COUNT:
         return View(files, files)
     return _Composing(files, standings, wanted).view()
@@ -71,10 +71,13 @@ def _with_catalog(workspace: _Opened, catalog: Catalog) -> _Opened:
     return other
 
 
-def _setting(workspace: Opened, standings: Standings) -> Proposals:
+def _setting(standings: Standings, repository: Repository | None) -> Proposals:
     """Return what the settings of the default branch say: a branch does not decide that its proposals count."""
+    if repository is None or standings.settings is None:
+        return Proposals.SHOW
+    content = dict(read_blobs(repository, [standings.settings]))[standings.settings]
     try:
-        return workspace.at(Moment(standings.branch.commit)).settings.proposals
+        return parse_settings(content or b"").proposals
     except SettingsError as error:
         return error.readable.proposals if isinstance(error.readable, Settings) else Proposals.SHOW
 
@@ -108,7 +111,10 @@ class _Composing(Generic[_Opened]):
         tree = OverlaidTree(self.files.whole_tree, restored, hidden)
         answers = replace(self.files, index_of=self.files)
         vars(answers)["whole_tree"] = tree
-        found = self._with_problems(answers.catalog, restored)
+        if self.files.access.is_narrow or not all(map(is_entry_place, restored)):
+            found = self._with_problems(answers.catalog, restored)
+        else:
+            found = with_other_entries(self.files.catalog, answers.tree, restored, gone=hidden)
         vars(answers)["catalog"] = self._as_answer(found, restored)
         replaced = frozenset(path.removesuffix(".md") for path in restored)
         return View(answers, self.files, replaced, frozenset(self._beside(replaced)))
@@ -124,13 +130,13 @@ class _Composing(Generic[_Opened]):
 
         Of entries that are not in force there the proposal's version stands, unless proposals are hidden.
         """
-        displaced, branch = self.standings.displaced, self.standings.branch
-        repository, under = self.files.location.repository, self.files.location.under
+        displaced, repository = self.standings.displaced, self.files.location.repository
         if not displaced or repository is None:
             return
-        tree = GitTree(repository, under, branch.commit, branch.ref)
-        for path, content in tree.read(sorted(displaced)):
-            if not isinstance(content, Unreadable) and self._is_needed(path, content):
+        contents = dict(read_blobs(repository, list(dict.fromkeys(displaced.values()))))
+        for path, digest in sorted(displaced.items()):
+            content = contents[digest]
+            if content is not None and self._is_needed(path, content):
                 yield path, content
 
     def _is_needed(self, path: str, content: bytes) -> bool:

@@ -16,7 +16,7 @@ from mdmem.gitrepo.lines import Touch, last_touches, list_changed_on_disk, list_
 from mdmem.gitrepo.merging import merge_base
 from mdmem.standing import Standing
 from mdmem.state import read_json, write_json
-from mdmem.tree import FileKind, GitTree
+from mdmem.tree import SETTINGS_NAME, FileKind, GitTree
 from mdmem.workspace.opened import Opened
 
 _VERSION = "1"
@@ -29,13 +29,14 @@ class Standings:
 
     `displaced` are the files of the default branch, with their digests, that a proposal changed or took away. What the
     default branch alone has added or changed since this one left it is no proposal: those that are older here are
-    outdated, those that are not here are not missed.
+    outdated, those that are not here are not missed. `settings` is the digest of its settings, None where it has none.
     """
 
     branch: DefaultBranch
     found: Mapping[str, Standing] = field(default_factory=dict)
     displaced: Mapping[str, str] = field(default_factory=dict)
     touches: Mapping[str, Touch] = field(default_factory=dict)
+    settings: str | None = None
 
 
 def standings_of(workspace: Opened) -> Standings | None:
@@ -72,7 +73,8 @@ class _Comparing:
         found = dict(self._found())
         displaced = {path: digest for path, digest in self._binding.items() if self._is_displaced(path, found)}
         is_proposed = Standing.PROPOSED in found.values()
-        return Standings(self.branch, found, displaced, self._touches() if is_proposed else {})
+        touches = self._touches() if is_proposed else {}
+        return Standings(self.branch, found, displaced, touches, self._binding.get(SETTINGS_NAME))
 
     @property
     def _is_disk(self) -> bool:

@@ -45,6 +45,7 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
                 "broken": 0,
             }
         ],
+        "borrowed": [],
         "findings": {"error": 0, "warning": 0, "info": 0},
         "hygiene": {"last_at": None, "due": True},
         "remarks": [],

@@ -75,3 +75,19 @@ def test_root_outside_git_has_no_history(tmp_path: Path, capsys: Capture, monkey
 def test_entry_that_is_not_there_exits_1(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "why", "zebra", cwd=memory(tmp_path))
     assert (ran.code, ran.out, ran.err) == (1, "", "mdmem: there is no entry `zebra`; `mdmem list` names them all\n")
+
+
+def test_first_commit_is_named_where_git_hides_it(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "config", "log.showRoot", "false")
+    said = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=folder).out)
+    assert [commit["subject"] for commit in said["chain"][0]["commits"]] == ["the memory"]
+
+
+def test_approval_is_told(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", NEW, approved_by="Ada <ada@example.org>")
+    commit_all(folder, "approve")
+    assert "    approved by Ada <ada@example.org>\n" in run_here(capsys, "why", NEW, cwd=folder).out
+    said = json.loads(run_here(capsys, "why", NEW, "--format", "json", cwd=folder).out)
+    assert said["chain"][0]["approved_by"] == "Ada <ada@example.org>"

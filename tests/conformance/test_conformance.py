@@ -6,17 +6,12 @@ expected to pass stands in `expected_failures_*.yml`, each with its reason; one 
 
 import json
 import re
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import environment, memory
+from listening import serving
 from node import Node
 
 _HERE = Path(__file__).parent
@@ -36,30 +31,6 @@ _NEED_NO_FIXTURE = (
 # What `server-stateless` finds out by tools of its own.
 _WITHOUT_FIXTURE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-missing-capability-http-400"}
 _FINE = ("SUCCESS", "INFO", "SKIPPED")
-
-
-@contextmanager
-def serving(program: list[str], folder: Path) -> Iterator[str]:
-    """Give the address of a server that listens, and end it."""
-    command = [sys.executable, *program, "--http", "127.0.0.1:0"]
-    said = folder / "said.txt"
-    with (
-        said.open("wb") as log,
-        subprocess.Popen(
-            command, cwd=memory(folder / "repo"), env=environment(), stdin=subprocess.DEVNULL, stderr=log
-        ) as process,
-    ):
-        try:
-            yield _address(process, said)
-        finally:
-            process.send_signal(signal.SIGTERM)
-
-
-def _address(process: subprocess.Popen[bytes], said: Path) -> str:
-    while (found := re.search(r"http://\S+/mcp\n", said.read_text())) is None:
-        assert process.poll() is None, said.read_text()
-        time.sleep(0.1)
-    return found.group().strip()
 
 
 @pytest.mark.parametrize("suite", _SUITES)

@@ -10,10 +10,10 @@ import anyio
 import httpx2
 import pytest
 from builders import environment, memory
+from listening import serving
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from test_conformance import serving
 
 from mdmem.mcp.limits import Buckets, HttpLimits
 

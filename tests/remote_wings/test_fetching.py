@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
-from conftest import Two
 
 from mdmem.errors import UsageError
 from mdmem.gitrepo import find_repository
 from mdmem.gitrepo.borrowing import fetch_tip, make_bare
 from mdmem.gitrepo.talking import talk
+from remote_wings.pair import Two
 
 
 def pin(two: Two) -> str | None:

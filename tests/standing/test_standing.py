@@ -148,9 +148,7 @@ def test_proposal_gives_way_to_what_binds_in_a_budget(tmp_path: Path, capsys: Ca
     write_entry(folder / "memory", "nav/rules/big", "A long rule. " * 200, type="invariant")
     answer = said(capsys, "retrieve", "--budget", "60", cwd=folder)
     assert standings(answer["items"]) == [(RULE, "binding"), (OLD, "binding")]
-    assert answer["omitted"] == [
-        {"address": "nav/rules/big", "type": "invariant", "why": "proposed, over the budget"}
-    ]
+    assert answer["omitted"] == [{"address": "nav/rules/big", "type": "invariant", "why": "proposed, over the budget"}]
 
 
 def test_proposal_covers_nothing(tmp_path: Path, capsys: Capture) -> None:

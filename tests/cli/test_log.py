@@ -1,0 +1,156 @@
+"""`mdmem log ADDRESS`: the history of an entry, through its moves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import commit_all, git, memory, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+OLD, NEW = "nav/architecture/threads", "nav/conventions/threading"
+
+
+def lived(folder: Path) -> Path:
+    """Return a memory whose decision was made, reworded, moved, approved and superseded."""
+    memory(folder)
+    root = folder / "memory"
+    write_entry(
+        root, OLD, "Navigation uses two threads.\n\nRationale: it was measured well.\n", title="Use two threads"
+    )
+    commit_all(folder, "say it better")
+    assert git(folder, "status", "--porcelain") == ""
+    (root / NEW).parent.mkdir(parents=True)
+    (root / f"{OLD}.md").rename(root / f"{NEW}.md")
+    commit_all(folder, "move it")
+    ended = {"status": "deprecated", "superseded_by": "nav/rules/callbacks", "deprecated_at": "2026-06-01"}
+    body = "Navigation uses two threads.\n\nRationale: it was measured well.\n"
+    write_entry(root, NEW, body, title="Use two threads", **ended)
+    commit_all(folder, "end it")
+    return folder
+
+
+def logged(capsys: Capture, address: str, *options: str, cwd: Path) -> dict[str, Any]:
+    ran = run_here(capsys, "log", address, "--format", "json", *options, cwd=cwd)
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_commits_are_told_newest_first_through_a_move(tmp_path: Path, capsys: Capture) -> None:
+    said = logged(capsys, NEW, cwd=lived(tmp_path))
+    assert [(one["subject"], one["changes"]) for one in said["commits"]] == [
+        ("end it", ["status: active → deprecated", "superseded_by: none → nav/rules/callbacks"]),
+        ("move it", [f"moved from {OLD}"]),
+        ("say it better", ["text: 2 words put in, 1 taken out"]),
+        ("the memory", ["created as active decision: Use two threads"]),
+    ]
+    assert (said["address"], said["cut_off"], said["commits"][0]["author"]) == (NEW, False, "Ada")
+
+
+def test_text_is_a_line_a_commit_and_a_line_a_change(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived(tmp_path)
+    ran = run_here(capsys, "log", NEW, cwd=folder)
+    first = ran.out.splitlines()[:2]
+    day = git(folder, "log", "-1", "--format=%cs")
+    assert first == [f"{day} {git(folder, 'rev-parse', 'HEAD')[:10]} Ada: end it", "    status: active → deprecated"]
+
+
+def test_entry_that_moved_away_says_where(tmp_path: Path, capsys: Capture) -> None:
+    said = logged(capsys, OLD, cwd=lived(tmp_path))
+    assert said["commits"][0]["changes"] == [f"moved to {NEW}"]
+    assert len(said["commits"]) == 3
+
+
+def test_entry_that_was_deleted_has_a_history(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    (folder / f"memory/{OLD}.md").unlink()
+    commit_all(folder, "away")
+    assert [one["changes"] for one in logged(capsys, OLD, cwd=folder)["commits"]] == [
+        ["deleted"],
+        ["created as active decision: Use two threads"],
+    ]
+
+
+def test_history_follows_a_move_that_rewrote_half(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    (folder / f"memory/{OLD}.md").unlink()
+    write_entry(
+        folder / "memory", NEW, "Navigation uses two threads.\n\nRationale: it was tried.\n", title="Use two threads"
+    )
+    commit_all(folder, "move and change")
+    said = logged(capsys, NEW, cwd=folder)
+    assert [one["subject"] for one in said["commits"]] == ["move and change", "the memory"]
+    assert said["commits"][0]["changes"][0] == f"moved from {OLD}"
+
+
+def test_first_commit_is_told_where_git_hides_it(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "config", "log.showRoot", "false")
+    assert len(logged(capsys, OLD, cwd=folder)["commits"]) == 1
+
+
+def test_history_ends_at_a_revision(tmp_path: Path, capsys: Capture) -> None:
+    said = logged(capsys, OLD, "--at", "HEAD~2", cwd=lived(tmp_path))
+    assert [one["subject"] for one in said["commits"]] == ["say it better", "the memory"]
+
+
+def test_approval_names_who_approved(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", NEW, status="draft")
+    commit_all(folder)
+    write_entry(folder / "memory", NEW, status="active", approved_by="Ada <ada@example.org>")
+    commit_all(folder, "approve")
+    changes = logged(capsys, NEW, cwd=folder)["commits"][0]["changes"]
+    assert changes[0] == "status: draft → active, by Ada <ada@example.org>"
+
+
+def test_change_on_disk_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", OLD, "Changed.\n")
+    assert run_here(capsys, "log", OLD, cwd=folder).out.splitlines()[0] == "on disk: uncommitted"
+
+
+def test_version_that_cannot_be_read_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    text = (folder / f"memory/{OLD}.md").read_text()
+    write(folder, f"memory/{OLD}.md", "---\nstatus: [\n---\n")
+    commit_all(folder, "break it")
+    write(folder, f"memory/{OLD}.md", text)
+    commit_all(folder, "mend it")
+    changes = [one["changes"] for one in logged(capsys, OLD, cwd=folder)["commits"]]
+    assert changes[1] == ["cannot be read"]
+
+
+def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, capsys: Capture) -> None:
+    origin = lived(tmp_path / "origin")
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
+    assert logged(capsys, NEW, cwd=tmp_path / "clone")["cut_off"] is True
+    assert "cut off" in run_here(capsys, "log", NEW, cwd=tmp_path / "clone").out
+
+
+def test_merge_lists_the_side_that_the_text_came_from(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "checkout", "-q", "-b", "feature")
+    write_entry(folder / "memory", OLD, "Four.\n", title="Use two threads")
+    commit_all(folder, "four")
+    git(folder, "checkout", "-q", "main")
+    write_entry(folder / "memory", "nav/rules/other")
+    commit_all(folder, "other")
+    git(folder, "merge", "-q", "--no-ff", "feature", "-m", "merge")
+    assert [one["subject"] for one in logged(capsys, OLD, cwd=folder)["commits"]] == ["four", "the memory"]
+
+
+def test_what_never_was_an_entry_exits_1(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "log", "nav/rules/zebra", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+
+
+def test_outside_git_there_is_no_history(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "mdmem.toml").touch()
+    write_entry(tmp_path, OLD)
+    ran = run_here(capsys, "log", OLD, cwd=tmp_path)
+    assert (ran.code, ran.err) == (3, f"mdmem: {tmp_path} is in no git repository\n")

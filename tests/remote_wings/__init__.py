@@ -1,0 +1,1 @@
+"""Wings that live in other repositories."""
