@@ -97,9 +97,7 @@ NOT_FETCHED = "wing-not-fetched"
 
 def not_fetched(tree: Tree) -> list[Finding]:
     """Return one finding for each wing that lives elsewhere and is not read, where the settings name it."""
-    return [
-        Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in missing_wings(tree)
-    ]
+    return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in missing_wings(tree)]
 
 
 def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:

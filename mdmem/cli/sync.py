@@ -34,12 +34,14 @@ def command(
         return _sync(given, form)
     from mdmem.render.syncs import wings_json, wings_text
 
-    fetched = open_workspace(given).fetch_wings(wings, pinned=pinned, commit=commit)
+    workspace = open_workspace(given)
+    fetched = workspace.fetch_wings(wings, pinned=pinned, commit=commit)
     print_text(wings_json(fetched) if form == "json" else wings_text(fetched, given.ink()))
     if not fetched.wings:
         given.remark("no wing lives in another repository; `[wings.NAME] git = ...` in mdmem.toml names one")
     if fetched.is_written and fetched.commit is None:
-        given.remark("mdmem.toml names the new commits: look at it with `mdmem diff`, then commit it")
+        then = ": look at it with `mdmem diff`, then commit it" if workspace.location.repository else ""
+        given.remark(f"mdmem.toml names the new commits{then}")
     if any(wing.fault is not None for wing in fetched.wings):
         return 3
     return 1 if fetched.faults else 0

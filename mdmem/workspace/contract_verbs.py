@@ -39,7 +39,13 @@ class ContractVerbs(WritingVerbs):
         from mdmem.workspace.bundling import retrieve_context
 
         return retrieve_context(
-            self.as_of(at), project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic, paths=paths
+            self.as_of(at),
+            project_id=project_id,
+            scope=scope,
+            focus=focus,
+            categories=categories,
+            topic=topic,
+            paths=paths,
         )
 
     def get_scope_state(self, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
@@ -57,8 +63,8 @@ class ContractVerbs(WritingVerbs):
     def compile_context(self, asked: ContextAsked, *, at: str | None = None) -> ContextPack:
         """Return what matters for a goal, in facets; that it was asked for is kept in the audit log.
 
-        With `at` it is what mattered at a revision or a date. Raises AccessDeniedError for a project that the caller may
-        not read, and UsageError for a revision or date that is none.
+        With `at` it is what mattered at a revision or a date. Raises AccessDeniedError for a project that the caller
+        may not read, and UsageError for a revision or date that is none.
         """
         from mdmem.workspace.contexts import compile_context
 

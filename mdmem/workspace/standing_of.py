@@ -178,13 +178,14 @@ class _Comparing:
                 yield path, Standing.OUTDATED
 
     def _is_displaced(self, path: str, found: Mapping[str, Standing]) -> bool:
+        is_read = path in self._read
+        if is_read and (path not in found or not found[path].is_proposal):
+            return False
         if not (is_entry_place(path) or _MANIFEST.fullmatch(path)) or not self.workspace.access.sees(path):
             return False
         if path.startswith(self._unreadable):
             return False
-        if path in self._read:
-            return path in found and found[path].is_proposal
-        return path in self._changed_here or self._committed(path) is not None
+        return is_read or path in self._changed_here or self._committed(path) is not None
 
     @cached_property
     def _unreadable(self) -> tuple[str, ...]:

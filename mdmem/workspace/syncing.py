@@ -82,7 +82,7 @@ class _Syncing:
         if course is Course.NOTHING:
             return self._done(course, theirs, theirs, number)
         commit = {Course.PUSH: ours, Course.PULL: theirs}.get(course) or self._rebased(ours, theirs)
-        report = self._checked(commit, theirs)
+        report = self._checked(commit)
         if course.pushes:
             self._refuse_broken(report)
         if commit != ours and not move_branch(self.repository, self.upstream.own_ref, ours, commit):
@@ -116,15 +116,16 @@ class _Syncing:
         error.add_note("then `mdmem sync` again")
         raise error
 
-    def _checked(self, commit: str, theirs: str) -> Report:
-        return check(self.workspace.at(Moment(revision=commit)), Asked(base=theirs))
+    def _checked(self, commit: str) -> Report:
+        # Should the ref move on meanwhile, what both come from is still the commit that was fetched.
+        return check(self.workspace.at(Moment(revision=commit)), Asked(base=self.upstream.name))
 
     def _refuse_broken(self, report: Report) -> None:
         found = breaking(report)
         if not found:
             return
-        many = f"{len(found)} findings that {self.upstream.name} has not" if len(found) > 1 else "a new finding"
-        error = SyncStoppedError(f"with {self.upstream.name} the memory has {many}; {_UNTOUCHED}")
+        many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"
+        error = SyncStoppedError(f"on top of {self.upstream.name} the memory has {many}; {_UNTOUCHED}")
         for one in found[:_SHOWN]:
             error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
         error.add_note("type `git pull --rebase` and `mdmem check`, mend and commit, then `mdmem sync` again")
