@@ -3,4 +3,14 @@
 from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Profile, Proposals, Settings, WingSettings
 from mdmem.settings.parse import parse_settings
 
-__all__ = ["AGENT_STATUS", "ROOMS", "Approvals", "Ended", "Profile", "Proposals", "Settings", "WingSettings", "parse_settings"]
+__all__ = [
+    "AGENT_STATUS",
+    "ROOMS",
+    "Approvals",
+    "Ended",
+    "Profile",
+    "Proposals",
+    "Settings",
+    "WingSettings",
+    "parse_settings",
+]

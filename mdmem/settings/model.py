@@ -44,7 +44,7 @@ class Ended(StrEnum):
 
 
 class Proposals(StrEnum):
-    """What becomes of entries that the default branch has not seen: they are shown, or hidden, or count as if it had."""
+    """What becomes of entries that the default branch has not seen: shown, hidden, or counted as if it had."""
 
     SHOW = "show"
     HIDE = "hide"
@@ -82,7 +82,7 @@ class Settings:
     `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification; `agent_status` is the
     status that an agent's writes get, by type, and `rooms` their room, by kind. `baseline` is a path below the root,
     in `/` form; `wings` is by name. `profile`, `timeout_seconds` of a retrieval and `answer_bytes`, where an answer
-    is cut, are the server's.
+    is cut, are the server's. `proposals` counts as the default branch has it.
     `source` is the file itself, which equality leaves out.
     """
 

@@ -3,8 +3,8 @@
     python tests/bench/history_at_dates.py CORPUS.jsonl.gz HISTORY.jsonl CONVERTER.py [DATE ...]
 
 The history of headers becomes a repository, one commit for each of its own with its own date, and `list --at DATE`
-tells the heads of every record at each date. Beside it the same lines are read up to the last one by then, and the chains of
-every record that was ever superseded are followed by hand. Exit code 1 where an answer differs, 0 without the corpora.
+tells the heads of every record at each date. Beside it the same lines are read up to the last one by then, and the
+chains of every record are followed by hand. Exit code 1 where an answer differs, 0 without the corpora.
 """
 
 from __future__ import annotations
