@@ -78,9 +78,9 @@ def at_option(command: Decorated) -> Decorated:
 
 
 AT_HELP = (
-    "Read the files of a commit, branch or tag; or, with 2026-01-31 or 2026-01-31T12:00Z, what was binding then: the last "
-    "commit by then on the default branch, a merge counting from its own day. A day lasts until its end in UTC, so that "
-    "it means the same everywhere; a time without an offset is UTC. What is both is read as a branch or tag."
+    "Read the files of a commit, branch or tag; or, with 2026-01-31 or 2026-01-31T12:00Z, what was binding then: the "
+    "last commit by then on the default branch, a merge counting from its own day. A day lasts until its end in UTC, "
+    "so that it means the same everywhere; a time without an offset is UTC. What is both is read as a branch or tag."
 )
 
 
