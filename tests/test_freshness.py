@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, memory, run_here, write_entry
+from builders import commit_all, environment, git, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/rules/crane"
@@ -49,6 +49,8 @@ def write_crane(folder: Path, title: str, address: str = ADDRESS) -> Path:
 def asked(tmp_path: Path, capsys: Capture) -> Asked:
     """Return a repository whose commit `Lifts` is indexed, and somebody to ask it."""
     folder = memory(tmp_path / "p")
+    # What is read is the question here, not what of it binds.
+    write(folder, "memory/mdmem.toml", 'proposals = "count"\n')
     write_crane(folder, "Lifts")
     commit_all(folder, "Lifts")
     who = Asked(capsys, folder)
