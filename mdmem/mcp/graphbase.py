@@ -60,7 +60,8 @@ _RETRIEVE_CONTEXT = Tool(
         "Call this before you reason about a project: it loads its memory with the priority focus, then project, then "
         "global. Items come by authority: invariants, which no limit leaves out, then decisions, patterns and notes; "
         "at most 10 of the focus, 10 of the project and 5 global ones. Superseded decisions are left out. "
-        "`proposed` holds drafts, which do not bind. `retrieval_status` tells `empty` from `failed` and `timed_out`: "
+        "`proposed` holds drafts and what the default branch has not got, which do not bind. "
+        "`retrieval_status` tells `empty` from `failed` and `timed_out`: "
         "after those two go on without the memory. `conflicted`: entries contradict each other; ask a person. "
         "`problems` names files that cannot be read and may bind. Where `hygiene_due` is true, call `run_hygiene`."
     ),

@@ -160,9 +160,9 @@ _RETRIEVE = Tool(
     about=(
         "Call this before you change code or decide anything: it answers what is binding here and now. Say what you "
         "are about to do in `query` and which files you touch in `paths`. Invariants of the scope always come, and "
-        "first; then decisions, patterns and notes that match, in that order of authority. `proposed` holds drafts: "
-        "they do not bind. `covered` is false where nothing binding covers the question. `problems` names files that "
-        "cannot be read and may bind. `conflicts` are for a person to resolve."
+        "first; then decisions, patterns and notes that match, in that order of authority. `proposed` holds drafts "
+        "and what the default branch has not got: they do not bind. `covered` is false where nothing binding covers "
+        "the question. `problems` names files that cannot be read and may bind. `conflicts` are for people to resolve."
     ),
     parameters=(
         Parameter(name="query", about="What you are about to do, in plain words. Without it: everything in force."),

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from mdmem.access import EVERYTHING, Access
 from mdmem.tree.model import Tree, TreeFile, Unreadable
 from mdmem.tree.narrowed import NarrowedTree
-from mdmem.tree.overlaid import OverlaidTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +97,11 @@ def missing_wings(tree: Tree) -> tuple[MissingWing, ...]:
 
 
 def _joined_in(tree: Tree) -> tuple[JoinedTree | None, Access]:
-    """Return the joined tree below changes and narrowings, and what is seen of it."""
+    """Return the joined tree below changes, narrowings and whatever else lies over it, and what is seen of it."""
     access = EVERYTHING
-    while isinstance(tree, (OverlaidTree, NarrowedTree)):
-        if isinstance(tree, NarrowedTree):
-            access = tree.access
-        tree = tree.below
-    return (tree if isinstance(tree, JoinedTree) else None), access
+    inner: Tree | None = tree
+    while inner is not None and not isinstance(inner, JoinedTree):
+        if isinstance(inner, NarrowedTree):
+            access = inner.access
+        inner = getattr(inner, "below", None)
+    return inner, access

@@ -33,35 +33,35 @@ class Deadline:
 class TimedTree:
     """A tree that gives no file past a deadline."""
 
-    tree: Tree
+    below: Tree
     deadline: Deadline
 
     @property
     def name(self) -> str:
         """Return what people call the tree."""
-        return self.tree.name
+        return self.below.name
 
     def files(self) -> tuple[TreeFile, ...]:
         """Return everything below the root."""
-        found = self.tree.files()
+        found = self.below.files()
         self.deadline.check()
         return found
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, while there is time."""
-        for path, content in self.tree.read(paths):
+        for path, content in self.below.read(paths):
             self.deadline.check()
             yield path, content
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
         """Return the content's identity of each file that can be read, by path."""
-        found = self.tree.digests(files)
+        found = self.below.digests(files)
         self.deadline.check()
         return found
 
     def identity(self, path: str, content: bytes) -> str:
         """Return the identity of bytes that were just read at a path."""
-        return self.tree.identity(path, content)
+        return self.below.identity(path, content)
 
 
 def within(workspace: Opened, seconds: float, *, clock: Clock) -> Opened:

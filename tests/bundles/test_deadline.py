@@ -102,7 +102,7 @@ def test_a_second_attempt_lists_the_files_anew(tmp_path: Path) -> None:
 
         def over(self, tree: Tree) -> Self:
             assert isinstance(tree, TimedTree)
-            trees.append(tree.tree)
+            trees.append(tree.below)
             return super().over(tree)
 
     listening = Listening(opened.location, opened.environment, opened.cwd, opened.today)

@@ -226,3 +226,9 @@ def test_suppression_cannot_hide_that_a_wing_is_missing(two: Two) -> None:
     opened = two.opened()
     found = run(Case(opened.whole_catalog, opened.settings, opened.today), ["wing-not-fetched"])
     assert [one.place.line for one in found] == [2]
+
+
+def test_wing_that_is_fetched_binds_in_a_bundle_with_a_time_limit(pinned: Two) -> None:
+    bundle = pinned.opened().retrieve_context(project_id="nav", scope="project").as_json()
+    standings = {item["id"]: item.get("standing") for item in (*bundle["items"], *bundle["proposed"])}
+    assert standings[RULE] == "binding"
