@@ -27,7 +27,9 @@ _FIELDS = {"type": "decision", "status": "active", "created_at": "2026-03-05"}
 
 def environment(**extra: str) -> dict[str, str]:
     """Return the process's variables without those of a hook or of the user, and with the tests' day."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "MDMEM_"))}
+    # What a CI sets is not for the tests: `check` is stricter there.
+    foreign = ("GIT_", "MDMEM_", "GITHUB_", "CI_")
+    kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(foreign)}
     ours = {"MDMEM_TODAY": TODAY, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "NO_COLOR": "1"}
     return kept | ours | extra
 

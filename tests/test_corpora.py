@@ -24,7 +24,10 @@ KEPS = PEPS.with_name("keps.jsonl.gz")
 HISTORY = PEPS.with_name("peps-history.jsonl")
 CONVERTER = SHARED / "tools" / "corpus_to_wings.py"
 BENCH = Path(__file__).parent / "bench"
-pytestmark = pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here"),
+]
 
 # One broken edge is one finding, so another code may stand for what the independent reader sees at that edge.
 EDGE_CODES = {"supersession-one-sided", "supersession-mismatch", "two-successors", "superseded-but-active"}

@@ -80,6 +80,7 @@ def test_eight_processes_write_25_new_entries_each(tmp_path: Path) -> None:
     assert_clean(root)
 
 
+@pytest.mark.long
 def test_eight_processes_commit_25_new_entries_each(tmp_path: Path) -> None:
     folder = memory(tmp_path / "m")
     write(folder, "other.txt", "somebody else's\n")
@@ -101,6 +102,7 @@ def test_eight_agents_save_25_decisions_each(tmp_path: Path) -> None:
     assert_clean(root)
 
 
+@pytest.mark.long
 def test_eight_agents_commit_5_decisions_each(tmp_path: Path) -> None:
     folder = memory(tmp_path / "m")
     write(folder, "memory/mdmem.toml", "commit = true\n")

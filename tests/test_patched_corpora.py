@@ -14,7 +14,10 @@ from mdmem.authoring import deprecating
 from mdmem.entry.model import Status
 from mdmem.errors import MdmemError
 
-pytestmark = pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here"),
+]
 
 LINE_ENDS = (b"\n", b"\r\n", b"\n")
 

@@ -113,7 +113,10 @@ def head(folder: Path) -> str:
     return git(folder, "log", "-1", "--format=%s")
 
 
-@pytest.mark.parametrize("name", CASES)
+_LONG = ("move a room", "save", "supersede by a new one")
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] if one in _LONG else []) for one in CASES])
 def test_killed_at_any_step_leaves_whole_files_and_can_be_completed(name: str, tmp_path: Path, capsys: Capture) -> None:
     case = CASES[name]
     a_memory(tmp_path / "m")
@@ -169,6 +172,7 @@ def waiting(folder: Path) -> Path:
     return root
 
 
+@pytest.mark.long
 def test_retry_that_is_killed_at_any_step_writes_once_in_the_end(tmp_path: Path, capsys: Capture) -> None:
     waiting(tmp_path / "m")
     done, killed = killed_at_each_step(tmp_path / "m", tmp_path / "killed", "memory", "pending", "retry")

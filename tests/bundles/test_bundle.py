@@ -397,7 +397,7 @@ class Refusing(Workspace):
     """A workspace in which one folder cannot be listed."""
 
     def over(self, tree: Tree) -> Self:
-        return super().over(Refused(getattr(tree, "tree", tree)))
+        return super().over(Refused(getattr(tree, "below", tree)))
 
 
 class Refused(WorkingTree):

@@ -65,7 +65,7 @@ def test_code_is_never_ended_by_what_it_holds() -> None:
     assert code("</code>`|") == "<code>&#60;/code&#62;&#96;&#124;</code>"
 
 
-@pytest.mark.parametrize("length", [1, 400, 5_000])
+@pytest.mark.parametrize("length", [1, 400, pytest.param(5_000, marks=pytest.mark.long)])
 def test_too_many_findings_are_counted_and_what_is_left_out_is_said(length: int) -> None:
     many = [finding(message="m" * length, help="h" * length, place=Place(RULE, line)) for line in range(1, 2001)]
     text = rendered("markdown", checked(*many, fixed=tuple(many)))
