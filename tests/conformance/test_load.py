@@ -17,6 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mdmem.mcp.limits import Buckets, HttpLimits
 
+pytestmark = pytest.mark.long
+
 _CALLS, _AT_ONCE = 120, 8
 _ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("retrieve", {"query": "threads"}),

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from builders import environment, memory
 
+pytestmark = pytest.mark.long
+
 _COMMAND = [sys.executable, "-m", "mdmem", "mcp"]
 _CLIENT = {"name": "tests", "version": "1"}
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}

@@ -161,6 +161,7 @@ def test_request_that_is_too_large_is_refused(guarded: Guarded) -> None:
     assert answer.status == 413
 
 
+@pytest.mark.long
 def test_limits_of_one_caller_hold_up_no_other(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     eager, other = token_for(root, "eager", "app"), token_for(root, "other", "app")
