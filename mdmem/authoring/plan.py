@@ -9,7 +9,7 @@ from pathlib import Path
 from mdmem.authoring.renaming import Renaming, in_fewest
 from mdmem.authoring.writing import Writing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, taken
-from mdmem.state import write_lock
+from mdmem.state import leads_away, write_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def carry_out(root: Path, plan: Plan, *, state: Path) -> None:
 
 def _compare(root: Path, change: Change) -> None:
     for path in dict.fromkeys((change.path, change.to)):
-        if _leads_away(root, path):
+        if leads_away(root, path):
             raise LostRaceError(f"`{path}` goes through a symbolic link; nothing was written")
     if change.before is None:
         if os.path.lexists(root / change.path):
@@ -66,12 +66,6 @@ def _compare(root: Path, change: Change) -> None:
         raise LostRaceError(f"`{change.path}` changed while it was looked at; nothing was written, try again")
     if change.to != change.path and _is_taken(root, change):
         raise LostRaceError(f"`{change.to}` exists by now; nothing was written, try again")
-
-
-def _leads_away(root: Path, path: str) -> bool:
-    """Say whether a file, or a folder above it and below the root, is a symbolic link."""
-    parts = path.split("/")
-    return any((root / "/".join(parts[:depth])).is_symlink() for depth in range(1, len(parts) + 1))
 
 
 def _is_taken(root: Path, change: Change) -> bool:

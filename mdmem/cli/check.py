@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import AT_HELP, Globals, global_options, path_for_reader, print_text, split_values, workspace_at
+from mdmem.cli.common import (
+    AT_HELP,
+    Globals,
+    global_options,
+    path_for_reader,
+    print_patch,
+    print_text,
+    split_values,
+    workspace_at,
+)
 from mdmem.cli.completion import complete_code
 
 if TYPE_CHECKING:
@@ -137,6 +146,7 @@ def _print(runs: list[Checked], form: str, given: Globals) -> None:
     from mdmem import __version__
     from mdmem.render.checked import Look
     from mdmem.render.formats import get_format
+    from mdmem.render.ink import sent
 
     look = Look(given.ink(), __version__)
     print_text(get_format(form)(runs, look))
@@ -145,7 +155,7 @@ def _print(runs: list[Checked], form: str, given: Globals) -> None:
     step_summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if step_summary and os.environ.get("GITHUB_ACTIONS") == "true":
         with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(get_format("markdown")(runs, look) + "\n")
+            stream.write(sent(get_format("markdown")(runs, look)) + "\n")
 
 
 def _remark_sums(given: Globals, runs: list[Checked]) -> None:
@@ -161,7 +171,7 @@ def _print_diff(mended: Mended, workspace: Workspace, given: Globals) -> None:
     changes = [
         FileChange(f"{under}{one.to}", one.before, one.after, f"{under}{one.path}") for one in mended.plan.changes
     ]
-    print_text(diff_text(changes, given.ink()))
+    print_patch(diff_text(changes, given.ink()))
 
 
 def _update_baseline(

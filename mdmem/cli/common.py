@@ -42,7 +42,7 @@ class Globals:
     def remark(self, text: str) -> None:
         """Say something on stderr, unless the user wants quiet."""
         if not self.quiet:
-            click.echo(text, err=True)
+            say(text)
 
 
 def global_options(command: Decorated) -> Decorated:
@@ -215,12 +215,13 @@ class _Progress:
             return
         if not sys.stderr.isatty():
             if not self._said:
-                click.echo(f"indexing {total} entries, once", err=True)
+                say(f"indexing {total} entries, once")
             self._said = 1
             return
         percent = done * 100 // total
         if percent != self._said or done == total:
             self._said = percent
+            # Nothing of a file is in it, and the carriage return is meant.
             click.echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
 
 
@@ -235,9 +236,33 @@ def path_for_reader(location: Location, cwd: Path) -> Callable[[str], str]:
 
 
 def print_text(text: str) -> None:
-    """Print a result, if there is one."""
+    """Print a result, if there is one, with every control character in it but the colours of our ink written out."""
+    from mdmem.render.ink import sent
+
     if text:
-        click.echo(text)
+        click.echo(sent(text))
+
+
+def print_patch(text: str) -> None:
+    """Print a patch, if there is one: as it is for a program, and for a terminal as any other result."""
+    from mdmem.render.ink import sent, sent_as_is
+
+    if text:
+        click.echo(sent(text) if sys.stdout.isatty() else sent_as_is(text))
+
+
+def say(text: str) -> None:
+    """Say something on stderr, with every control character in it written out."""
+    from mdmem.render.ink import sent
+
+    click.echo(sent(text), err=True)
+
+
+def is_confirmed(question: str) -> bool:
+    """Ask on stderr and return the answer; the question is shown as all else that is said."""
+    from mdmem.render.ink import sent
+
+    return click.confirm(sent(question), err=True)
 
 
 def with_words(words: Sequence[str]) -> str:

@@ -61,5 +61,7 @@ def _names(context: click.Context) -> Iterator[list[str]]:
         return
     for path in root.glob("*/*/*.md"):
         parts = path.relative_to(root).with_suffix("").parts
-        if path.name != "README.md" and not any(part.startswith(".") for part in parts):
+        # A shell prints what it completes, and no name that holds an escape sequence can be typed.
+        is_shown = all(part.isprintable() and not part.startswith(".") for part in parts)
+        if path.name != "README.md" and is_shown:
             yield list(parts)

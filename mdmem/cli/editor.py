@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
+from mdmem.cli.common import say
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
 
 def give_up_empty() -> NoReturn:
     """End the command: an empty text says that nothing is wanted."""
-    click.echo("the text is empty; nothing is written", err=True)
+    say("the text is empty; nothing is written")
     raise click.Abort
 
 
@@ -118,7 +119,7 @@ def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
         raise
     finally:
         if not is_told and (kept := typed.close()):
-            click.echo(kept, err=True)
+            say(kept)
 
 
 def _new_folder(workspace: Workspace) -> Path:

@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 from mdmem import __version__
-from mdmem.cli.common import Globals, global_options
+from mdmem.cli.common import Globals, global_options, say
 from mdmem.errors import MdmemError
 
 # One line a command: its module and its sentence in the help, so that the help imports none of them.
@@ -101,7 +101,8 @@ def run(arguments: Sequence[str]) -> int:
     except MdmemError as error:
         code = _fail(str(error), error.exit_code)
         # What somebody may do about it, below the sentence.
-        click.echo("".join(f"{note}\n" for note in getattr(error, "__notes__", ())), nl=False, err=True)
+        for note in getattr(error, "__notes__", ()):
+            say(note)
         return code
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
@@ -124,13 +125,15 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
-    click.echo(f"{command}: {sentence}", err=True)
+    say(f"{command}: {sentence}")
     return code
 
 
 def _fault(error: Exception) -> int:
     if os.environ.get("MDMEM_DEBUG"):
-        raise error
+        import traceback
+
+        say("".join(traceback.format_exception(error)).rstrip())
     sentence = (
         f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
+from mdmem.cli.common import Globals, format_option, global_options, is_confirmed, open_workspace, print_text
 
 
 @click.group("pending", invoke_without_command=True)
@@ -54,7 +54,7 @@ def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     pending = Saves(open_workspace(given)).pending
     write = pending.get(id_)
     named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
-    if not is_sure and not click.confirm(f"give up {named} for good?", err=True):
+    if not is_sure and not is_confirmed(f"give up {named} for good?"):
         given.remark(f"{named} still waits")
         return 1
     pending.drop(write.id)

@@ -210,8 +210,38 @@ def title_of(address: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text with each character that does not show written as its number."""
+    """Return a text with each character that does not show written as its number, the ends of lines included."""
     return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
+
+
+# What a terminal obeys, what turns the direction of text, and what has no width; line ends and tabs are text.
+ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_JOINERS = "\u200c\u200d"
+# Arabic and Indic scripts are misspelt without joiners, and emoji fall apart; between other letters they only hide.
+_JOINED = re.compile("[\u0590-\u1fff\u2190-\U0010ffff]")
+
+
+def visible_text(text: str) -> str:
+    """Return a text of several lines with each character that does not show, but acts, written as its number.
+
+    Lines end at line feeds; the joiners that a script or an emoji needs stay.
+    """
+    return ACTING.sub(_numbered, text)
+
+
+def _numbered(found: re.Match[str]) -> str:
+    if needs_joiner(found):
+        return found[0]
+    if found[0] == "\r" and found.string.startswith("\n", found.end()):
+        return ""
+    return f"<U+{ord(found[0]):04X}>"
+
+
+def needs_joiner(found: re.Match[str]) -> bool:
+    """Say whether what `ACTING` found is a joiner behind a sign that is joined."""
+    return found[0] in _JOINERS and _JOINED.match(found.string[found.start() - 1 : found.start()]) is not None
 
 
 _DEFAULTS = {item.name: item.default for item in fields(Entry)}

@@ -151,6 +151,8 @@ async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None
         http=_protocol(limits.head_seconds),
         ws="none",
         log_level="warning",
+        # Its own would print what a client sent as it came.
+        log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,

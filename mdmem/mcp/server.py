@@ -26,6 +26,7 @@ from mdmem import __version__
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
 from mdmem.mcp.calling import Calls, RefusedError
+from mdmem.mcp.logs import log_to_stderr
 from mdmem.mcp.offering import Offers
 from mdmem.mcp.opening import Provider
 from mdmem.mcp.pages import Page
@@ -56,6 +57,8 @@ class MemoryServer(MCPServer[Any]):
 
     def __init__(self, provider: Provider, *, profile: str | None, access: Caller, warming: Warming | None) -> None:
         """Take what opens the workspaces, the profile (None: the setting decides), and what says who calls."""
+        # The SDK adds a handler of its own only where there is none.
+        log_to_stderr()
         super().__init__(
             "mdmem",
             title="mdmem",

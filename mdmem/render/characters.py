@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
+
+from mdmem.entry.model import ACTING, needs_joiner, visible_text
 
 # File names may hold bytes that are no UTF-8; Python carries each as half of a surrogate pair.
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What XML 1.0 leaves out of `Char`, and the controls that it discourages.
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+# What XML 1.0 leaves out of `Char` and a person still does not see written out.
+_NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
-def escape_surrogates(json_text: str) -> str:
-    """Return JSON in which every lone surrogate stands as its escape, so that the text is valid UTF-8."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
+def json_text(content: Any, *, indent: int | None = 2) -> str:
+    """Return JSON in valid UTF-8 in which what a terminal would obey stands as its escape: the data are the same."""
+    text = json.dumps(content, ensure_ascii=False, indent=indent)
+    return _SURROGATE.sub(_escape, ACTING.sub(lambda found: found[0] if needs_joiner(found) else _escape(found), text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return re.sub("....", r"\\u\g<0>", found[0].encode("utf-16-be", "surrogatepass").hex())
 
 
 def replace_surrogates(text: str) -> str:
@@ -21,5 +30,10 @@ def replace_surrogates(text: str) -> str:
 
 
 def for_xml(text: str) -> str:
-    """Return a text without the characters that XML does not allow."""
-    return _NOT_XML.sub("\ufffd", text)
+    """Return a text in which XML allows every character and none acts on a terminal."""
+    return _NOT_XML.sub("\ufffd", visible_text(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text from a file in one line, so that it cannot pass for a line of ours."""
+    return " ".join(text.split())

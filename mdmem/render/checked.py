@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mdmem.checks.engine import Report
+from mdmem.entry.model import visible_text
 from mdmem.finding import Finding, Fix, Place, Severity
 from mdmem.render.characters import replace_surrogates
 from mdmem.render.ink import Ink
@@ -71,13 +72,13 @@ class Found:
 
     @property
     def message(self) -> str:
-        """Return the message as valid UTF-8."""
-        return replace_surrogates(self.finding.message)
+        """Return the message as valid UTF-8 that acts on no terminal and no page."""
+        return visible_text(replace_surrogates(self.finding.message))
 
     @property
     def advice(self) -> str:
-        """Return the help as valid UTF-8."""
-        return replace_surrogates(self.finding.help)
+        """Return the help in the same way."""
+        return visible_text(replace_surrogates(self.finding.help))
 
 
 def in_order(roots: Sequence[Checked]) -> tuple[Found, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json_form import dump
 from mdmem.render.words import count, indent
@@ -44,7 +45,7 @@ def _item(item: Item, ink: Ink) -> str:
     marks += ["shortened"] if item.metadata.get("form") == "summary" else []
     marks += marked(item.stance)
     head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
-    lines = [head, f"  {item.name}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
+    lines = [head, f"  {one_line(item.name)}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
     near = [f"{one.relationship} {one.id}" if one.direction == "outgoing" else _incoming(one) for one in item.related]
     return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
 

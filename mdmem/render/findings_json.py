@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from mdmem.checks.engine import Report
 from mdmem.finding import Fix, Place
-from mdmem.render.characters import escape_surrogates
+from mdmem.render.characters import json_text
 from mdmem.render.checked import Checked, Found, Look, in_order, mended
 from mdmem.render.json_form import SCHEMA, dump
 
@@ -17,18 +16,14 @@ def document(roots: Sequence[Checked], _: Look) -> str:
     """Return one document; paths count from their root, and with several roots each finding names its own."""
     several = len(roots) != 1
     head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
-    return escape_surrogates(
-        dump(
-            {
-                **head,
-                **_totals(roots),
-                "findings": [_finding(one, named=several) for one in in_order(roots)],
-                "incomplete": [
-                    one.from_top(path) if several else path for one in roots for path in one.report.incomplete
-                ],
-                "fixed": [_finding(one, named=several) for one in mended(roots)],
-            }
-        )
+    return dump(
+        {
+            **head,
+            **_totals(roots),
+            "findings": [_finding(one, named=several) for one in in_order(roots)],
+            "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
+            "fixed": [_finding(one, named=several) for one in mended(roots)],
+        }
     )
 
 
@@ -37,9 +32,7 @@ def lines(roots: Sequence[Checked], _: Look) -> str:
     records = [{"kind": "finding", **_finding(one, named=True)} for one in in_order(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in mended(roots)]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
-    return "\n".join(
-        escape_surrogates(json.dumps({"schema": SCHEMA, **record}, ensure_ascii=False)) for record in records
-    )
+    return "\n".join(json_text({"schema": SCHEMA, **record}, indent=None) for record in records)
 
 
 def _name(checked: Checked) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from mdmem.finding import Severity
-from mdmem.render.characters import replace_surrogates
+from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.checked import Checked, Found, Look, fingerprints, in_order
 
 # GitLab's words go up to `blocker`; an error here is what its own linters call major.
@@ -17,7 +16,7 @@ def code_quality(roots: Sequence[Checked], _: Look) -> str:
     """Return the findings as a list; by a fingerprint that no line number is in GitLab knows what is new."""
     found = in_order(roots)
     issues = [_issue(one, fingerprint) for one, fingerprint in zip(found, fingerprints(found), strict=True)]
-    return json.dumps(issues, ensure_ascii=False, indent=2)
+    return json_text(issues)
 
 
 def _issue(found: Found, fingerprint: str) -> dict[str, object]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from mdmem.entry.model import visible
 from mdmem.hygiene.model import Groups, Hygiene
-from mdmem.render.characters import escape_surrogates
 from mdmem.render.ink import Ink
 from mdmem.render.json_form import dump
 from mdmem.render.markdown_inline import code, prose
@@ -80,7 +79,7 @@ def hygiene_markdown(tended: Tended, *, limit: int = _SHOWN) -> str:
 
 def hygiene_json(tended: Tended) -> str:
     """Return the contract's keys, the findings beyond it, and remarks about the run."""
-    return escape_surrogates(dump(tended.as_json()))
+    return dump(tended.as_json())
 
 
 def _sections(hygiene: Hygiene) -> Iterator[_Section]:

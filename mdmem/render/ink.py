@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
+from mdmem.entry.model import visible_text
 from mdmem.finding import Severity
+
+# What follows the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
+# a file, a commit or a client can hold it.
+_SEALED = f"\x1b{os.urandom(16).hex()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """Puts ANSI colours round a text, or leaves it alone."""
+    """Puts colours round a text, or leaves it alone; they are sealed until `sent` or `sent_as_is` lets them go."""
 
     color: bool = False
 
@@ -38,4 +44,14 @@ class Ink:
         return self._in({Severity.ERROR: "1;31", Severity.WARNING: "33", Severity.INFO: "36"}[severity], text)
 
     def _in(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.color else text
+        return f"{_SEALED}[{code}m{text}{_SEALED}[0m" if self.color else text
+
+
+def sent(text: str) -> str:
+    """Return a text as a terminal may have it: the colours of an ink as they are, every other control written out."""
+    return "\x1b".join(map(visible_text, text.split(_SEALED)))
+
+
+def sent_as_is(text: str) -> str:
+    """Return a text with the colours of an ink and not one other character changed, for a program to read."""
+    return text.replace(_SEALED, "\x1b")

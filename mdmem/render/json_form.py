@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.finding import Finding
+from mdmem.render.characters import json_text
 from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SCHEMA = 1
 
 def dump(content: Mapping[str, Any]) -> str:
     """Return a document that says which version of the shape it has."""
-    return json.dumps({"schema": SCHEMA, **content}, ensure_ascii=False, indent=2)
+    return json_text({"schema": SCHEMA, **content})
 
 
 def _problem(finding: Finding) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from mdmem.entry.model import Entry, Status, day_of
+from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
 from mdmem.retrieval.model import Hit, SearchResult
@@ -19,7 +20,7 @@ def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
         blocks.append(f"Degraded: {result.why_degraded}; this answer comes from the files themselves.")
     for hit in result.hits[:limit]:
         head = ink.bold(f"[{hit.entry.type}] {hit.entry.address}")
-        lines = [f"{head}{_mark(hit)}", f"  {hit.entry.title}"]
+        lines = [f"{head}{_mark(hit)}", f"  {one_line(hit.entry.title)}"]
         if hit.heads and hit.entry.address not in hit.heads:
             lines.append(f"  replaced by {', '.join(hit.heads)}")
         lines += [f"  replaces {old}, which matched" for old in hit.via]
@@ -37,7 +38,9 @@ def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[H
     for hit in result.hits[:limit]:
         via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
         marks = "".join(f", {mark}" for mark in marked(hit.stance))
-        lines.append(f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {hit.entry.title}. {snippet_of(hit)}")
+        lines.append(
+            f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet_of(hit)}"
+        )
     return "\n".join(lines)
 
 
@@ -61,7 +64,7 @@ def entry_list(listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str]) -> s
 
 def _row(entry: Entry, ink: Ink, width: int, mark: str) -> str:
     head = f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}"
-    return f"{head}  {entry.title}{ink.dim(f'  ({mark})') if mark else ''}"
+    return f"{head}  {one_line(entry.title)}{ink.dim(f'  ({mark})') if mark else ''}"
 
 
 def nothing_listed(hidden: Mapping[str, int]) -> str:
@@ -82,7 +85,7 @@ def entry_table(listed: Iterable[Entry], marks: Mapping[str, str]) -> str:
 
 
 def _cell(title: str, mark: str) -> str:
-    text = f"{title} ({mark})" if mark else title
+    text = f"{one_line(title)} ({mark})" if mark else one_line(title)
     return text.replace("|", chr(92) + "|")
 
 
@@ -96,16 +99,18 @@ def _shown(one: Shown, ink: Ink) -> str:
     fields = [f"  {name}: {_value(value)}" for name, value in one.front_matter.items() if name not in ("type", "title")]
     head = ink.bold(f"[{entry.type}] {entry.address}")
     return "\n".join(
-        [f"{head} ({standing(one)})", f"  {entry.title}", *fields, "", indent(one.body.strip("\n"))]
+        [f"{head} ({standing(one)})", f"  {one_line(entry.title)}", *fields, "", indent(one.body.strip("\n"))]
     ).rstrip()
 
 
 def shown_markdown(shown: Iterable[Shown]) -> str:
     """Return entries as Markdown sections."""
-    return "\n\n".join(
-        f"## {one.entry.title}\n\n`{one.entry.address}`: {one.entry.type}, {standing(one)}\n\n{one.body.strip()}"
-        for one in shown
-    )
+    return "\n\n".join(_section(one) for one in shown)
+
+
+def _section(one: Shown) -> str:
+    head = f"## {one_line(one.entry.title)}\n\n`{one.entry.address}`: {one.entry.type}, {standing(one)}"
+    return f"{head}\n\n{one.body.strip()}"
 
 
 def standing(one: Shown) -> str:
@@ -124,8 +129,8 @@ def _standing(one: Shown) -> str:
 
 def _value(value: object) -> str:
     if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    return "" if value is None else str(value)
+        return one_line(", ".join(str(item) for item in value))
+    return "" if value is None else one_line(str(value))
 
 
 def why_text(explained: Explanation, ink: Ink) -> str:
@@ -139,13 +144,15 @@ def _link(link: ChainLink, asked: str, ink: Ink) -> str:
     entry = link.entry
     pointer = "→" if entry.address == asked else " "
     state = "current" if link.current else entry.status.replace("_", " ")
-    lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {entry.title}"]
+    lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
     lines += [f"    {text}" for text in _dates(entry)]
     lines += [f"    replaces {old}" for old in link.replaced]
-    lines += [f"    reason: {entry.reason}"] if entry.reason else []
-    lines += [f"    ended: {entry.deprecated_reason}"] if entry.deprecated_reason else []
-    lines += [f"    approved by {entry.approved_by}"] if entry.approved_by else []
-    shown = [f"    {one.digest} {one.when[:10]} {one.author}: {one.subject}" for one in link.commits[:3]]
+    lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
+    lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
+    lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
+    shown = [
+        f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}" for one in link.commits[:3]
+    ]
     more = len(link.commits) - len(shown)
     return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])
 

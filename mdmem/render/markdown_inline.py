@@ -17,6 +17,7 @@ _REFERENCE = re.compile(
     r"|(?<=\b[0-9a-f]{3})(?=[0-9a-f]{4,37}\b)"
 )
 _NOTHING = "\u200b"
+_NOTHING_SHOWN = f"&#{ord(_NOTHING)};"
 
 
 def prose(message: str) -> str:
@@ -34,7 +35,7 @@ def code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return _entities(_REFERENCE.sub(_NOTHING, text))
+    return _entities(_REFERENCE.sub(_NOTHING, text)).replace(_NOTHING, _NOTHING_SHOWN)
 
 
 def _entities(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from mdmem.budget import Form, Pack, Packed
 from mdmem.entry.model import Status
+from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
 from mdmem.standing import marked
@@ -76,13 +77,13 @@ def _verdict(pack: Pack) -> str:
 def _item(packed: Packed, ink: Ink) -> str:
     item, entry = packed.item, packed.item.entry
     head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_marks(packed)}"
-    return "\n".join([head, f"  {entry.title}", indent(packed.content, 4), ink.dim(f"  why: {item.reason}")])
+    return "\n".join([head, f"  {one_line(entry.title)}", indent(packed.content, 4), ink.dim(f"  why: {item.reason}")])
 
 
 def _section(packed: Packed) -> str:
     item, entry = packed.item, packed.item.entry
     quoted = "\n".join(f"> {line}".rstrip() for line in packed.content.splitlines())
-    return f"### {entry.type}: {entry.title}\n\n`{entry.address}`{_marks(packed)}; {item.reason}\n\n{quoted}"
+    return f"### {entry.type}: {one_line(entry.title)}\n\n`{entry.address}`{_marks(packed)}; {item.reason}\n\n{quoted}"
 
 
 def _marks(packed: Packed) -> str:

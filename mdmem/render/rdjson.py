@@ -6,12 +6,12 @@ have.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from mdmem.entry.model import visible_text
 from mdmem.finding import Edit
-from mdmem.render.characters import replace_surrogates
+from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.checked import Checked, Found, Look, in_order
 from mdmem.render.findings_text import concise_line
 from mdmem.render.fix_spans import is_text, merged, point
@@ -20,7 +20,7 @@ from mdmem.render.fix_spans import is_text, merged, point
 def diagnostics(roots: Sequence[Checked], _: Look) -> str:
     """Return the findings as one result; columns count bytes of UTF-8, the end of a range is not in it."""
     result = {"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in in_order(roots)]}
-    return json.dumps(result, ensure_ascii=False, indent=2)
+    return json_text(result)
 
 
 def _diagnostic(found: Found) -> dict[str, Any]:
@@ -31,13 +31,17 @@ def _diagnostic(found: Found) -> dict[str, Any]:
         "severity": found.severity.upper(),
         "code": {"value": found.finding.code},
         **({"suggestions": [suggested]} if suggested else {}),
-        "original_output": replace_surrogates(concise_line(found, found.checked.from_top)),
+        "original_output": visible_text(replace_surrogates(concise_line(found, found.checked.from_top))),
     }
 
 
 def _other_end(found: Found) -> str:
     other = found.finding.other
-    return replace_surrogates(f"other end: {found.checked.from_top(other.path)}:{other.line}") if other else ""
+    return (
+        visible_text(replace_surrogates(f"other end: {found.checked.from_top(other.path)}:{other.line}"))
+        if other
+        else ""
+    )
 
 
 def _range(found: Found) -> dict[str, Any]:

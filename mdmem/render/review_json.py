@@ -6,7 +6,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from mdmem.finding import Finding
-from mdmem.render.characters import escape_surrogates
 from mdmem.render.json_form import dump
 from mdmem.render.review_graph import mermaid
 from mdmem.review.model import Review
@@ -16,7 +15,7 @@ def review_json(review: Review) -> str:
     """Return every part of the review, none left out, with the drawing of the chains as `graph.mermaid`."""
     plain = {one.name: _plain(getattr(review, one.name)) for one in fields(review)}
     plain["graph"]["mermaid"] = mermaid(review.graph)
-    return escape_surrogates(dump({"changed": not review.is_empty, **plain}))
+    return dump({"changed": not review.is_empty, **plain})
 
 
 def _plain(value: object) -> Any:

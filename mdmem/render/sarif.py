@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from mdmem.finding import Place
-from mdmem.render.characters import replace_surrogates
+from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.checked import Checked, Found, Look, fingerprints, in_order
 from mdmem.render.sarif_fixes import fixes
 from mdmem.render.sarif_rules import LEVELS, rule
@@ -25,7 +24,7 @@ def log(roots: Sequence[Checked], look: Look) -> str:
         "version": "2.1.0",
         "runs": [_run(roots, look)],
     }
-    return json.dumps(content, ensure_ascii=False, indent=2)
+    return json_text(content)
 
 
 def _run(roots: Sequence[Checked], look: Look) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 `ledger`, `times` and `tokens` are imported from their modules: only a few commands need them.
 """
 
-from mdmem.state.files import default_mode, read_json, write_json, write_new, write_whole
+from mdmem.state.files import default_mode, leads_away, read_json, write_json, write_new, write_whole
 from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.places import Places, places
 from mdmem.state.stat_cache import StatCache
@@ -13,6 +13,7 @@ __all__ = [
     "Places",
     "StatCache",
     "default_mode",
+    "leads_away",
     "places",
     "read_json",
     "write_json",

@@ -74,6 +74,12 @@ def write_new(path: Path, content: bytes) -> None:
             Path(name).unlink()
 
 
+def leads_away(root: Path, path: str) -> bool:
+    """Say whether a file, or a folder above it and below the root, is a symbolic link."""
+    parts = path.split("/")
+    return any((root / "/".join(parts[:depth])).is_symlink() for depth in range(1, len(parts) + 1))
+
+
 def default_mode() -> int:
     """Return the permissions that a new file of this user gets."""
     mask = os.umask(0o022)

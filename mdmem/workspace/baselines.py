@@ -8,7 +8,7 @@ from pathlib import Path
 from mdmem.checks.baseline import apply_baseline, baseline_of, read_baseline
 from mdmem.errors import EnvironmentFaultError, SettingsError, UsageError
 from mdmem.finding import Finding
-from mdmem.state import write_whole
+from mdmem.state import leads_away, write_whole
 from mdmem.tree import Unreadable, read_one
 from mdmem.workspace.opened import Opened
 
@@ -33,7 +33,7 @@ def write_baseline(
 ) -> tuple[Path, int]:
     """Write the file that knows every finding, and return its path and how many findings it records.
 
-    Raises UsageError where none is named.
+    Raises UsageError where none is named, and SettingsError where the settings name one behind a symbolic link.
     """
     path = _path(workspace, given)
     if path is None:
@@ -52,7 +52,16 @@ def _path(workspace: Opened, given: str | None) -> Path | None:
     if given is not None:
         return workspace.cwd / given
     stated = workspace.settings.baseline
-    return workspace.location.root / stated if stated is not None else None
+    if stated is None:
+        return None
+    _refuse_link(workspace.location.root, stated)
+    return workspace.location.root / stated
+
+
+def _refuse_link(root: Path, stated: str) -> None:
+    """Raise SettingsError where a link lies on the way to the settings' baseline: whoever commits could lead it out."""
+    if leads_away(root, stated):
+        raise SettingsError(f"mdmem.toml: a symbolic link is on the way to the baseline {stated}; name a file without")
 
 
 def _content(workspace: Opened, given: str | None) -> tuple[str, bytes | None]:
@@ -68,6 +77,7 @@ def _content(workspace: Opened, given: str | None) -> tuple[str, bytes | None]:
             return given, (workspace.cwd / given).read_bytes()
         except OSError as error:
             raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}") from error
+    _refuse_link(workspace.location.root, stated or "")
     content = read_one(workspace.whole_tree, stated or "")
     if isinstance(content, Unreadable):
         hint = "`mdmem check --update-baseline` writes it"

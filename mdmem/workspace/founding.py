@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from mdmem.document.writing import scalar
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.gitrepo import Repository, find_repository, setting
 from mdmem.settings import parse_settings
-from mdmem.state import write_new
+from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.agents_file import tell_agents
 from mdmem.workspace.clients import CLIENTS, join_client
@@ -34,18 +35,18 @@ def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, client
     for a wing's name that is none.
     """
     folder = folder or (_found_here(cwd) if clients else None) or "memory"
-    root = (cwd / folder).resolve()
+    root = _root_for(cwd, folder)
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
     name = wing if wing is not None else _first_wing(root) or _name_of(base)
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
-    yield _write(root / SETTINGS_NAME, f'default_wing = "{name}"\n', base)
-    yield _write(root / name / "README.md", _manifest(name, repository), base)
+    yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
+    yield _write(root, f"{name}/README.md", _manifest(name, repository), base)
     if clients:
         yield from _join(clients, root, base)
     else:
-        yield _write(base / "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
+        yield _write(base, "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
@@ -53,6 +54,17 @@ def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, client
     # Outside git nothing but the folders above is searched for a root.
     where = "" if repository is not None else f" --root {shlex.quote(folder)}"
     yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
+
+
+def _root_for(cwd: Path, folder: str) -> Path:
+    """Return the folder that is meant; raises UsageError where a link of the project leads out of it."""
+    root, named = (cwd / folder).resolve(), Path(os.path.normpath(cwd / folder))
+    if root != named:
+        here = _repository(cwd)
+        top = here.top if here is not None else cwd
+        if named.is_relative_to(top) and not root.is_relative_to(top.resolve()):
+            raise UsageError(f"{folder} is a link that leads out of the project, to {root}; name that if it is meant")
+    return root
 
 
 def _found_here(cwd: Path) -> str | None:
@@ -150,11 +162,14 @@ def _left(hook: Hook) -> str:
     return advice(hook) or f"{hook.shown} is there and stays as it is"
 
 
-def _write(path: Path, text: str, base: Path, *, else_say: str = "") -> str:
+def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "") -> str:
+    path = folder / below
     name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
     if path.exists():
         has_it = text.encode() in path.read_bytes()
         return f"{name} is there and stays as it is" + (f"; {else_say}" if else_say and not has_it else "")
+    if leads_away(folder, below):
+        return f"{name} lies behind a symbolic link and is not written"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_new(path, text.encode())
     return f"wrote {name}"
