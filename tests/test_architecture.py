@@ -158,6 +158,31 @@ def test_only_gitrepo_and_the_editor_start_processes() -> None:
     }
 
 
+def test_what_is_printed_goes_through_one_door() -> None:
+    printing = {"click.echo", "click.secho", "click.confirm", "click.prompt", "click.echo_via_pager", "print"}
+    streams = {f"sys.{name}.{verb}" for name in ("stdout", "stderr") for verb in ("write", "writelines")}
+    found = {
+        module
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in printing | streams
+    }
+    # The server says where it listens, once and in its own words.
+    assert found == {"mdmem.cli.common", "mdmem.mcp.http"}
+
+
+def test_json_that_is_printed_goes_through_one_door() -> None:
+    found = {
+        module
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if unit_of(module) in ("mdmem.cli", "mdmem.render")
+        and isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "json.dumps"
+    }
+    assert found == {"mdmem.render.characters"}
+
+
 def test_broad_excepts_are_the_boundaries() -> None:
     broad = [
         module

@@ -100,11 +100,11 @@ def test_junit_case_says_what_where_and_what_to_do() -> None:
     (suite,) = ElementTree.fromstring(rendered("junit", checked(finding(message="a <b> & \x00"))).encode())
     assert suite[0].attrib == {
         "classname": "memory/nav/rules/a.md",
-        "name": "dangling-link: a <b> & \ufffd",
+        "name": "dangling-link: a <b> & <U+0000>",
         "file": "memory/nav/rules/a.md",
     }
-    assert suite[0][0].attrib == {"message": "a <b> & \ufffd", "type": "error"}
-    assert suite[0][0].text == "memory/nav/rules/a.md:3:6: a <b> & \ufffd\nwrite an address"
+    assert suite[0][0].attrib == {"message": "a <b> & <U+0000>", "type": "error"}
+    assert suite[0][0].text == "memory/nav/rules/a.md:3:6: a <b> & <U+0000>\nwrite an address"
 
 
 def test_junit_numbers_what_is_the_same_twice() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmem.render.diff import FileChange, diff_text
-from mdmem.render.ink import Ink
+from mdmem.render.ink import Ink, sent
 
 
 def applied(folder: Path, *changes: FileChange) -> dict[str, bytes]:
@@ -98,8 +98,8 @@ def test_patch_is_sorted_by_path() -> None:
 
 
 def test_colours_mark_what_goes_and_what_comes() -> None:
-    lines = diff_text([FileChange("a.md", b"a\n", b"b\n")], Ink(color=True)).splitlines()
-    assert lines[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
+    patch = diff_text([FileChange("a.md", b"a\n", b"b\n")], Ink(color=True))
+    assert sent(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "a\r\n", "", "\u2028\n", "x", "-\n", "@@\n"]), max_size=12).map("".join)

@@ -48,9 +48,9 @@ def test_fixed_and_unread_are_listed() -> None:
     ("written", "shown"),
     [
         ("a | b", "a &#124; b"),
-        ("<b>&amp;", "&#60;b&#62;&#38;\u200bamp;"),
+        ("<b>&amp;", "&#60;b&#62;&#38;&#8203;amp;"),
         ("`a|b` and `@ada`", "<code>a&#124;b</code> and <code>@ada</code>"),
-        ("@ada #12", "@\u200bada #\u200b12"),
+        ("@ada #12", "@&#8203;ada #&#8203;12"),
         ("one ` alone", "one &#96; alone"),
         ("`a` and ` b", "<code>a</code> and &#96; b"),
         ("[x](y) **z** https://e", "&#91;x&#93;(y) &#42;&#42;z&#42;&#42; https&#58;//e"),
