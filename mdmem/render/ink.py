@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from mdmem.entry.model import visible_text
 from mdmem.finding import Severity
 
-# What follows the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
+# What stands for the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
 # a file, a commit or a client can hold it.
-_SEALED = f"\x1b{os.urandom(16).hex()}"
+_SEALED = os.urandom(10).hex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Ink:
 
 def sent(text: str) -> str:
     """Return a text as a terminal may have it: the colours of an ink as they are, every other control written out."""
-    return "\x1b".join(map(visible_text, text.split(_SEALED)))
+    return visible_text(text).replace(_SEALED, "\x1b")
 
 
 def sent_as_is(text: str) -> str:
