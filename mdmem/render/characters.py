@@ -36,4 +36,4 @@ def for_xml(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return a text from a file in one line, so that it cannot pass for a line of ours."""
-    return " ".join(text.split())
+    return text if text.isprintable() else " ".join(text.split())
