@@ -8,6 +8,7 @@ from pathlib import Path
 from mdmem.errors import GitError
 from mdmem.gitrepo.process import Repository, records, resolve, run
 from mdmem.gitrepo.talking import TIMEOUT, talk, words_of
+from mdmem.own_folder import make_folder
 
 # Every other helper could run a program that the address names.
 _VARIABLES = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
@@ -26,7 +27,7 @@ def borrowed(folder: Path) -> Repository:
 def make_bare(folder: Path) -> Repository:
     """Return the bare repository of a folder, made where there is none yet; raises GitError and OSError."""
     if not (folder / "HEAD").exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         run(folder, "init", "--quiet", "--bare", "--template=", ".")
     return borrowed(folder)
 
