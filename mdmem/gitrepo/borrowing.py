@@ -28,7 +28,7 @@ def make_bare(folder: Path) -> Repository:
     """Return the bare repository of a folder, made where there is none yet; raises GitError and OSError."""
     if not (folder / "HEAD").exists():
         make_folder(folder)
-        run(folder, "init", "--quiet", "--bare", "--template=", ".")
+        run(folder, "init", "--quiet", "--bare", "--template=", ".", variables=borrowed(folder).variables)
     return borrowed(folder)
 
 

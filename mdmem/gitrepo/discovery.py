@@ -60,7 +60,8 @@ def is_brought_along(folder: Path) -> bool:
 
 def _work_trees(place: Path) -> Iterator[Path]:
     """Yield the folders, from one upwards, that hold a `.git`; as git does, stop at ceilings and other devices."""
-    ceilings = {os.path.realpath(path) for path in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)}
+    named = os.environ.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    ceilings = {os.path.realpath(path) for path in named if Path(path).is_absolute()}
     device = None
     for folder in (place, *place.parents):
         try:

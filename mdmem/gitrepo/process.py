@@ -132,9 +132,8 @@ def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Pa
 
 def resolve(repository: Repository, revision: str) -> str:
     """Return the commit that a revision names; raises UnknownRevisionError where it names none."""
-    printed = run(
-        repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
-    )
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
     # A range gives several.
     if len(printed.split()) != 1:
         raise UnknownRevisionError(revision)
