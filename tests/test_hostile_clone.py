@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from mdmem.gitrepo.committing import commit_paths
 from mdmem.gitrepo.errors import ForeignGitDirectoryError
 from mdmem.own_folder import make_folder
 from mdmem.regular_file import read_regular
-from mdmem.state import places
+from mdmem.state import audit, places
 from mdmem.state.lock import write_lock
 from mdmem.workspace.location import located
 
@@ -372,6 +373,13 @@ def test_pipe_in_the_place_of_a_file_makes_nobody_wait(path: str, line: str, tmp
     cwd = top if line.startswith("init") else top / "memory"
     ran = run_here(capsys, *line.split(), cwd=cwd)
     assert "fault of mdmem itself" not in ran.err + ran.out
+
+
+@pytest.mark.usefixtures("hurried")
+def test_pipe_in_the_place_of_the_audit_log_is_said(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / audit.NAME)
+    asked = audit.Audit(verb="list", asked={}, returned=(), when=datetime.now(UTC))
+    assert (audit.record(tmp_path, asked) or "").startswith("this call is not in the audit log")
 
 
 @pytest.mark.usefixtures("hurried")

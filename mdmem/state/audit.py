@@ -80,7 +80,8 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 def _append(state: Path, line: bytes, largest: int) -> None:
     path = state / NAME
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    # A pipe that nobody reads refuses at once.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     if path.exists() and path.stat().st_size + len(line) > largest:
         _rotate(state)
     # What is asked is nobody else's business.
