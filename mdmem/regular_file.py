@@ -9,7 +9,7 @@ from stat import S_ISDIR, S_ISREG
 
 # A pipe that nobody writes to keeps a plain `open` waiting for ever; a regular file is read as without it.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
 
 
 def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
@@ -19,7 +19,7 @@ def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
 
 def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
     """Return a file's bytes with the stat taken before them: a write in between makes a cache miss, never lie."""
-    descriptor = os.open(path, _FLAGS if follow else _FLAGS | _NO_FOLLOW)
+    descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
     try:
         stat = os.fstat(descriptor)
         if not S_ISREG(stat.st_mode):

@@ -110,7 +110,7 @@ class WorkingTree:
 
     def _read(self, path: str) -> bytes | Unreadable:
         try:
-            return read_regular(f"{self.root}{os.sep}{path}", follow=False)
+            return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)[0]
         except OSError as error:
             return Unreadable(error.strerror or str(error))
 
