@@ -51,6 +51,8 @@ LAYERS = {
     "mdmem.similarity": 1,
     "mdmem.standing": 1,
     "mdmem.errors": 0,
+    "mdmem.own_folder": 0,
+    "mdmem.regular_file": 0,
     "mdmem": 0,
 }
 # Outside library: the only units that import it.

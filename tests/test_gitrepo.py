@@ -149,10 +149,10 @@ def test_repository_of_another_owner_raises_what_git_says(top: Path, monkeypatch
 def test_repository_of_another_owner_is_told_by_the_words_of_an_older_git(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> bytes:
+    def refuse(*_: object, **__: object) -> bytes:
         raise GitError(f"git rev-parse: unsafe repository ('{top}' is owned by someone else)")
 
-    monkeypatch.setattr("mdmem.gitrepo.process.run", refuse)
+    monkeypatch.setattr("mdmem.gitrepo.discovery.run", refuse)
     with pytest.raises(DubiousOwnershipError, match=f"--add safe.directory {top}`"):
         find_repository(top / "memory")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from mdmem.authoring.renaming import Renaming, in_fewest
 from mdmem.authoring.writing import Writing
 from mdmem.errors import EnvironmentFaultError, LostRaceError, taken
+from mdmem.regular_file import read_regular
 from mdmem.state import leads_away, write_lock
 
 
@@ -58,7 +59,7 @@ def _compare(root: Path, change: Change) -> None:
             raise LostRaceError(taken(change.path.removesuffix(".md")))
         return
     try:
-        content = (root / change.path).read_bytes()
+        content = read_regular(root / change.path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise LostRaceError(f"`{change.path}` cannot be read any more: {reason}; nothing was written") from error

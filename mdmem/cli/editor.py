@@ -16,6 +16,7 @@ import click
 
 from mdmem.cli.common import say
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
+from mdmem.regular_file import read_regular
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -92,13 +93,13 @@ class Typed:
         try:
             _run(self._workspace, self.path)
         finally:
-            left = without_notes(self.path.read_bytes(), notes) if self.path.exists() else b""
+            left = without_notes(read_regular(self.path), notes) if self.path.exists() else b""
             self.path.write_bytes(left)
         return left
 
     def close(self) -> str | None:
         """Remove the file if nothing in it is lost by that, else return the sentence that says where it is."""
-        left = self.path.read_bytes() if self.path.exists() else b""
+        left = read_regular(self.path) if self.path.exists() else b""
         if self.is_written or not left.strip() or left == self.first:
             shutil.rmtree(self.path.parent, ignore_errors=True)
             return None

@@ -44,6 +44,7 @@ def command(given: Globals, kind: str, source: str, **options: str | None) -> in
 def _read(source: str) -> object:
     name = "standard input" if source == "-" else source
     try:
+        # Who names it may name a pipe.
         content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
         raise click.UsageError(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from error

@@ -4,6 +4,7 @@ Committing, merging and who commits are imported from their modules: a hook with
 """
 
 from mdmem.gitrepo.blobs import BlobReader, read_blobs
+from mdmem.gitrepo.discovery import find_repository, is_brought_along
 from mdmem.gitrepo.errors import (
     DubiousOwnershipError,
     GitLockedError,
@@ -31,7 +32,6 @@ from mdmem.gitrepo.process import (
     Repository,
     editor,
     environment_for,
-    find_repository,
     hooks_folder,
     resolve,
     run,
@@ -58,6 +58,7 @@ __all__ = [
     "has_sparse_checkout",
     "history",
     "hooks_folder",
+    "is_brought_along",
     "list_changed_in_index",
     "list_deletions",
     "list_ignored",

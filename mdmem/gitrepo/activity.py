@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from mdmem.errors import GitError
 from mdmem.gitrepo.process import Repository, pathspec, records, run
+from mdmem.regular_file import read_regular
 
 _HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
 # git reads no date before it.
@@ -71,6 +72,6 @@ def _newest(printed: Sequence[str], cut: frozenset[str]) -> dict[str, date]:
 def _cut_commits(repository: Repository) -> frozenset[str]:
     """Return the commits whose parents a shallow clone left out."""
     try:
-        return frozenset((repository.common_dir / "shallow").read_text(encoding="ascii").split())
+        return frozenset(read_regular(repository.common_dir / "shallow").decode("ascii").split())
     except OSError:
         return frozenset()

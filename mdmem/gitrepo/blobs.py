@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import IO
 from weakref import finalize
 
-from mdmem.gitrepo.process import SAFE, Repository, environment_for
+from mdmem.gitrepo.process import SAFE, Repository, variables_for
 
 
 class BlobReader:
@@ -68,7 +67,7 @@ class BlobReader:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**environment_for(os.environ, None), **self._repository.variables},
+                env=variables_for(None, self._repository.variables),
             )
             self._closing = finalize(self, _end, self._git)
         return self._git

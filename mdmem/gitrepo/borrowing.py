@@ -8,9 +8,11 @@ from pathlib import Path
 from mdmem.errors import GitError
 from mdmem.gitrepo.process import Repository, records, resolve, run
 from mdmem.gitrepo.talking import TIMEOUT, talk, words_of
+from mdmem.own_folder import make_folder
 
-# Every other helper could run a program that the address names.
-_VARIABLES = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+# Every other helper could run a program that the address names; and where it names a folder, the settings there could
+# name one for objects that are missing.
+_VARIABLES = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_NO_LAZY_FETCH": "1"}
 _FETCH = (
     *("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
     *("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"),
@@ -26,8 +28,8 @@ def borrowed(folder: Path) -> Repository:
 def make_bare(folder: Path) -> Repository:
     """Return the bare repository of a folder, made where there is none yet; raises GitError and OSError."""
     if not (folder / "HEAD").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        run(folder, "init", "--quiet", "--bare", "--template=", ".")
+        make_folder(folder)
+        run(folder, "init", "--quiet", "--bare", "--template=", ".", variables=borrowed(folder).variables)
     return borrowed(folder)
 
 

@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from mdmem.errors import GitError
 from mdmem.gitrepo.errors import NotCommittedError
 from mdmem.gitrepo.listing import has_sparse_checkout
-from mdmem.gitrepo.process import Repository, environment_for, hooks_folder, pathspec, records, resolve, run
+from mdmem.gitrepo.process import EXPLICIT, Repository, environment_for, hooks_folder, pathspec, records, resolve, run
 from mdmem.gitrepo.standing import PORTION, Standing, list_standings
 from mdmem.gitrepo.turns import LockHeldError, in_turn
+from mdmem.regular_file import read_regular
 
 
 def commit_paths(
@@ -142,7 +143,7 @@ def _differs_from_head(asked: _Asked, one: Standing) -> bool:
     if not one.is_half_staged:
         return True
     try:
-        content = (asked.repository.top / one.path).read_bytes()
+        content = read_regular(asked.repository.top / one.path)
     except FileNotFoundError:
         return one.head is not None
     return _stored(asked, one.path, content) != one.head
@@ -161,7 +162,7 @@ def _start(repository: Repository, *arguments: str, text_in: bytes) -> subproces
     # Unlike for reading, nothing is switched off that a person's own commit has: hooks run here anyway.
     variables = environment_for(os.environ, None)
     del variables["GIT_OPTIONAL_LOCKS"]
-    command = ["git", "--no-pager", *arguments]
+    command = ["git", "--no-pager", *EXPLICIT, *arguments]
     # A program that a hook leaves running keeps what it was given to write to: a pipe would not end before it does.
     with TemporaryFile() as out, TemporaryFile() as err:
         ran = subprocess.run(

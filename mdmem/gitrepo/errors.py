@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from mdmem.errors import GitError, UsageError
 
 UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's checkout `fetch-depth: 0`"
@@ -48,6 +50,14 @@ class DubiousOwnershipError(GitError):
         """Keep git's words and name the folder to trust."""
         hint = f"if you trust it, type `git config --global --add safe.directory {folder}`"
         super().__init__(f"{words}; {hint}")
+
+
+class ForeignGitDirectoryError(GitError):
+    """A `.git` leads to a folder that a commit may have brought along, settings that name programs included."""
+
+    def __init__(self, entry: Path, git_dir: Path) -> None:
+        """Name what leads there, and where it leads."""
+        super().__init__(f"{entry} names {git_dir}, which lies among the files of a work tree; git is not asked there")
 
 
 class UnwritableStoreError(GitError):

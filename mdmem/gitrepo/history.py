@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdmem.errors import GitError
-from mdmem.gitrepo.process import Repository, pathspec, records, run
+from mdmem.gitrepo.process import SETTINGS, Repository, pathspec, records, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +65,28 @@ def history(repository: Repository, paths: Sequence[str], *, until: str | None =
 
     `until` is the commit to start from, HEAD where it is None.
     """
-    from git import Repo
-    from git.exc import GitCommandError
+    from git.cmd import Git
+    from git.exc import CommandError
 
     form = "%x01%h%x02%an%x02%aI%x02%s"
-    with Repo(repository.top) as repo:
-        try:
-            options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
-            # Where somebody set it to false, the first commit names no path.
-            printed = repo.git(c="log.showRoot=true").log(*options, until or "HEAD", "--", *paths)
-        except GitCommandError:
-            # A repository without a commit has no history, which is no fault.
-            return []
+    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
+    git = Git(repository.top)
+    git.update_environment(**_named(repository))
+    try:
+        options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
+        printed = git(c=list(SETTINGS)).log(*options, until or "HEAD", "--", *paths)
+    except CommandError:
+        # A repository without a commit has no history, which is no fault; neither has one that is gone.
+        return []
     # A subject may hold the mark itself; what follows a real one is a digest.
     return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", str(printed)) if record]
+
+
+def _named(repository: Repository) -> dict[str, str]:
+    """Return what outweighs a hook's variables, which the library hands on."""
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
+    # A bare repository has no work tree.
+    return named if repository.top == repository.git_dir else named | {"GIT_WORK_TREE": str(repository.top)}
 
 
 def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:

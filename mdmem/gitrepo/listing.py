@@ -79,7 +79,7 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
 
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
     """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
-    arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+    arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
     return records(run(repository.top, *arguments, index=index))
 
 
@@ -121,6 +121,7 @@ def search_lines(repository: Repository, words: Sequence[str], limit: int) -> li
         "-z",
         "--no-color",
         "--no-column",
+        "--no-textconv",
         "--max-count=20",
         *patterns,
         ok=(0, 1),

@@ -12,6 +12,7 @@ from mdmem.errors import GitError
 from mdmem.gitrepo.errors import GitTooOldError, NoCommonAncestorError, ShallowHistoryError
 from mdmem.gitrepo.objects import ObjectStore, new_store
 from mdmem.gitrepo.process import Repository, resolve, run
+from mdmem.regular_file import read_regular
 
 # `merge-tree --write-tree` came with it.
 _NEEDED = "2.38"
@@ -151,7 +152,7 @@ def is_shallow(repository: Repository) -> bool:
 def parents_at_hand(repository: Repository) -> tuple[str, ...]:
     """Return the commits that a merge at hand will have as parents beside HEAD; none where no merge is being made."""
     try:
-        return tuple((repository.git_dir / "MERGE_HEAD").read_text(encoding="ascii").split())
+        return tuple(read_regular(repository.git_dir / "MERGE_HEAD").decode("ascii").split())
     except FileNotFoundError:
         return ()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from mdmem.errors import GitError, UsageError
 from mdmem.gitrepo.process import Repository, run
 from mdmem.gitrepo.turns import LockHeldError, in_turn
+from mdmem.own_folder import make_folder
 
 
 def move_branch(repository: Repository, ref: str, old: str, new: str, *, wait: float = 10.0) -> bool:
@@ -31,7 +32,7 @@ def _move(repository: Repository, ref: str, old: str, new: str) -> bool:
         raise LockHeldError(str(lock)) from error
     copy = repository.git_dir / "mdmem" / "sync" / "index"
     try:
-        copy.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(copy.parent)
         shutil.copy2(repository.git_dir / "index", copy)
         if _commit_of(repository, ref) != old:
             return False

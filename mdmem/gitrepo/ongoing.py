@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mdmem.errors import UsageError
 from mdmem.gitrepo.process import Repository
+from mdmem.regular_file import read_regular
 
 # Where git itself looks; a rebase stops with the files of a merge or of a cherry-pick beside its own.
 _SIGNS = (
@@ -24,7 +25,7 @@ def state_of(repository: Repository) -> str | None:
             return operation
     try:
         # Between two picks of several, this alone is left.
-        word = (repository.git_dir / "sequencer" / "todo").read_text(encoding="utf-8", errors="replace").split()[:1]
+        word = read_regular(repository.git_dir / "sequencer" / "todo").decode("utf-8", "replace").split()[:1]
     except OSError:
         return None
     return "revert" if word == ["revert"] else "cherry-pick"

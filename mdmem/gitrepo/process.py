@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmem.errors import GitError
-from mdmem.gitrepo.errors import DubiousOwnershipError, UnknownRevisionError
+from mdmem.gitrepo.errors import UnknownRevisionError
 from mdmem.gitrepo.objects import ObjectStore
 
-# A hook's variables name the repository of the hook; these alone are still right for ours.
-_KEPT = ("GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+# What says where a repository or its history is (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`,
+# `GIT_SHALLOW_FILE`, `GIT_PREFIX`) is a hook's own, and ours is found from the folder that is meant; what names a
+# program or a trace (`GIT_EXTERNAL_DIFF`, `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) is not needed. All of it is dropped
+# but for what is named here. No variable comes from a repository: each is the user's, or that of a hook's git.
 
-
-_AUTHOR_PREFIXES = (
+# Where a push is received, the objects that are not let in yet: the hook has to see them.
+_QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+# Who commits; the user's settings and those of `git -c`, but not `GIT_CONFIG`, with which only another file would be
+# read and written; how the user speaks to others and edits; where not to look for repositories; and which git this is,
+# for one that is not where it was built for. `GIT_INDEX_FILE` is handed on only by who asked `staged_index` for it.
+_KEPT_PREFIXES = (
     "GIT_AUTHOR_",
     "GIT_COMMITTER_",
-    "GIT_CONFIG",
+    "GIT_CONFIG_",
     "GIT_SSH",
     "GIT_EDITOR",
     "GIT_CEILING_DIRECTORIES",
-    "GIT_EXEC",
+    "GIT_EXEC_PATH",
 )
 
-
-# A hostile repository's settings may name programs for these; none is needed to read. Without its root a log would hide
-# what the first commit did.
-SAFE = ("-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "log.showRoot=true", "--no-pager")
+# Whoever writes has these, too. A folder that only looks like a git directory may be one that a commit brought along,
+# with settings that name programs; git's own `.git`, and a bare repository that `GIT_DIR` names, count as before.
+EXPLICIT = ("-c", "safe.bareRepository=explicit")
+# A repository's settings may name programs for these; none is needed to read. Without its root a log would hide what
+# the first commit did.
+SETTINGS = (
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "log.showRoot=true",
+    "log.showSignature=false",
+)
+SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +73,23 @@ def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[
     kept = {
         name: value
         for name, value in environment.items()
-        if not name.startswith("GIT_") or name.startswith(_AUTHOR_PREFIXES)
+        if not name.startswith("GIT_") or name in _QUARANTINE or name.startswith(_KEPT_PREFIXES)
     }
-    for name in _KEPT[1:]:
-        if name in environment:
-            kept[name] = environment[name]
     if index is not None:
         kept["GIT_INDEX_FILE"] = str(index)
     # LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
     return kept | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def variables_for(index: Path | None, named: Mapping[str, str] | None) -> dict[str, str]:
+    """Return what a git process of ours gets, with variables of our own.
+
+    Where they name the repository, what a hook says of the objects of its own one is not for it.
+    """
+    kept = environment_for(os.environ, index)
+    if named and "GIT_DIR" in named:
+        kept = {name: value for name, value in kept.items() if name not in _QUARANTINE}
+    return {**kept, **(named or {})}
 
 
 def run(
@@ -86,7 +107,7 @@ def run(
             cwd=folder,
             input=text_in if text_in is not None else b"",
             capture_output=True,
-            env={**environment_for(os.environ, index), **(variables or {})},
+            env=variables_for(index, variables),
             check=False,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -96,35 +117,6 @@ def run(
         words = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {done.returncode}"]
         raise GitError(f"git {arguments[0]}: {words[0].removeprefix('fatal: ')}")
     return done.stdout
-
-
-def find_repository(folder: Path) -> Repository | None:
-    """Return the repository that a folder lies in, or None; raises GitError where git refuses to say."""
-    place = folder
-    # git cannot start in a folder that may not be entered.
-    while not os.access(place, os.X_OK) or not place.is_dir():
-        place = place.parent
-    try:
-        printed = run(place, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
-    except GitError as error:
-        if (
-            "not a git repository" in str(error)
-            or "must be run in a work tree" in str(error)
-            or "not installed" in str(error)
-        ):
-            return None
-        raise _of_ownership(error, place) from error
-    top, git_dir, common = printed.decode("utf-8", "surrogateescape").split("\n")[:3]
-    return Repository(Path(top), Path(git_dir), (place / common).resolve())
-
-
-def _of_ownership(error: GitError, place: Path) -> GitError:
-    """Return what git said about a repository of another owner with the command that answers it, other errors as is."""
-    words = str(error).removeprefix("git rev-parse: ")
-    if "dubious ownership" not in words and "unsafe repository" not in words:
-        return error
-    named = re.search(r"repository (?:at )?\(?'(.+?)'(?: is owned|$)", words)
-    return DubiousOwnershipError(words, shlex.quote(named[1] if named else str(place)))
 
 
 def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
@@ -140,9 +132,8 @@ def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Pa
 
 def resolve(repository: Repository, revision: str) -> str:
     """Return the commit that a revision names; raises UnknownRevisionError where it names none."""
-    printed = run(
-        repository.top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
-    )
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
     # A range gives several.
     if len(printed.split()) != 1:
         raise UnknownRevisionError(revision)

@@ -12,6 +12,8 @@ from typing import Self
 from mdmem.errors import GitError
 from mdmem.gitrepo.process import Repository, records, run
 from mdmem.gitrepo.talking import talk, words_of
+from mdmem.own_folder import make_folder
+from mdmem.regular_file import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class SideTree:
 
     def _make(self, commit: str) -> None:
         folder = self._folder
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
         self._is_made = True
         _must(
             self._repository.top, "worktree", "add", "--quiet", "--no-checkout", "--detach", "--", str(folder), commit
@@ -85,11 +87,11 @@ class SideTree:
 
     def _own(self) -> Path:
         """Return the folder in which git keeps what it knows of the work tree."""
-        said = (self._folder / ".git").read_bytes().removeprefix(b"gitdir: ").removesuffix(b"\n")
+        said = read_regular(self._folder / ".git").removeprefix(b"gitdir: ").removesuffix(b"\n")
         return self._folder / os.fsdecode(said)
 
     def _commit(self) -> str:
-        return (self._own() / "HEAD").read_text(encoding="ascii").strip()
+        return read_regular(self._own() / "HEAD").decode("ascii").strip()
 
     def _remove(self) -> None:
         # `git worktree remove` looks for changes first, and `prune` forgets other work trees, too.

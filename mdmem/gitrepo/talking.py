@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from mdmem.errors import GitError
-from mdmem.gitrepo.process import environment_for
+from mdmem.gitrepo.process import EXPLICIT, variables_for
 
 # In seconds: a repository of memories is small, and whoever waits longer wants to know why.
 TIMEOUT = 120.0
@@ -26,10 +26,10 @@ def talk(
 
     Hooks run, and signing and credential helpers work, as where a person calls git.
     """
-    said = environment_for(os.environ, None) | _UNASKING | dict(variables or {})
+    said = variables_for(None, _UNASKING | dict(variables or {}))
     # Unlike for reading, git may refresh its index.
     del said["GIT_OPTIONAL_LOCKS"]
-    command = ["git", "--no-pager", "-c", "core.quotePath=false", *arguments]
+    command = ["git", "--no-pager", *EXPLICIT, "-c", "core.quotePath=false", *arguments]
     # What a hook leaves running keeps what it was given to write to: a pipe would not end before it does.
     with TemporaryFile() as out, TemporaryFile() as err:
         try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from mdmem.index import analysis
 from mdmem.index.damage import DamagedIndexError, reading
 from mdmem.index.terms import SCORED
+from mdmem.regular_file import read_regular
 
 FORMAT = 1
 NAME = "index.json"
@@ -70,7 +71,7 @@ def stamp_of(folder: Path) -> Stamp | None:
 def load(folder: Path) -> Manifest | None:
     """Return the published state, none where there is no index, or raise `DamagedIndexError`."""
     try:
-        content = (folder / NAME).read_bytes()
+        content = read_regular(folder / NAME)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -10,6 +10,7 @@ from mdmem.index.generation import sweep
 from mdmem.index.lock import locked
 from mdmem.index.manifest import NAME, Manifest, Stamp, load, publish, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Progress, Read, Refreshed
+from mdmem.own_folder import make_folder
 
 LOCK = "lock"
 
@@ -36,7 +37,7 @@ class Wanted:
 def refresh(folder: Path, wanted: Wanted, *, rebuild: bool) -> Refreshed:
     """Make the index on disk hold what is wanted, or raise `IndexBusyError` or `IndexWriteError`."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with locked(folder / LOCK):
             old = None if rebuild else _published(folder)
             # A writer that was killed left its generation behind; one that fails later must find the room.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import SettingsError
+from mdmem.regular_file import read_regular
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
@@ -60,7 +61,7 @@ class Provider:
 
     def _settings_bytes(self) -> bytes:
         try:
-            return (self._opened().location.root / SETTINGS_NAME).read_bytes()
+            return read_regular(self._opened().location.root / SETTINGS_NAME)
         except FileNotFoundError:
             return b""
 

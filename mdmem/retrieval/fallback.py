@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.regular_file import read_regular
 from mdmem.state import leads_away
 
 LIMIT = 20
@@ -42,11 +43,11 @@ def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) ->
 
 def _passages(base: Path, path: str, words: Sequence[str]) -> Iterator[Passage]:
     place = base / path
-    # A link may lead out of the repository, and a pipe never ends.
-    if leads_away(base, path) or not place.is_file():
+    if leads_away(base, path):
         return
     try:
-        text = place.read_text(encoding="utf-8", errors="replace")
+        # A link may lead out of the repository.
+        text = read_regular(place, follow=False).decode("utf-8", "replace")
     except OSError:
         return
     wanted = [word.casefold() for word in words]

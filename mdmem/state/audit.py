@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from mdmem.own_folder import make_folder
+from mdmem.regular_file import read_regular
 from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.records import written_time
 
@@ -44,7 +46,7 @@ def record(state: Path, audit: Audit, *, largest: int = _LARGEST) -> str | None:
     """
     try:
         folder = state / "audit"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder, mode=0o700)
         # A lock of its own: a writer of entries may hold the other one for seconds.
         with write_lock(folder, wait=_WAIT):
             _append(state, _line(audit), largest)
@@ -59,7 +61,7 @@ def read_audit(state: Path) -> Iterator[dict[str, Any]]:
     """Yield the lines of the log, the oldest first; what a crash tore is left out."""
     for path in (*(_older(state, number) for number in range(_KEPT, 0, -1)), state / NAME):
         try:
-            lines = path.read_bytes().splitlines()
+            lines = read_regular(path).splitlines()
         except OSError:
             continue
         for line in lines:
@@ -78,7 +80,8 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 def _append(state: Path, line: bytes, largest: int) -> None:
     path = state / NAME
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    # A pipe that nobody reads refuses at once.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     if path.exists() and path.stat().st_size + len(line) > largest:
         _rotate(state)
     # What is asked is nobody else's business.

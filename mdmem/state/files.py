@@ -11,11 +11,14 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
+from mdmem.own_folder import make_folder
+from mdmem.regular_file import read_regular
+
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
     """Return what `write_json` stored under this version; empty for a file that is absent, torn or of another."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(read_regular(path))
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict) or found.get("version") != version or not isinstance(found.get("content"), dict):
@@ -28,7 +31,7 @@ def write_json(path: Path, version: str, content: Mapping[str, Any]) -> bool:
     """Replace a file of the cache as a whole and say whether that worked: a cache may fail to be written."""
     text = json.dumps({"version": version, "content": content}, ensure_ascii=False, separators=(",", ":"))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         # A cache that a crash tore is read as none, so it need not wait for the disk.
         write_whole(path, text.encode("utf-8", "surrogatepass"), durable=False)
     except OSError:

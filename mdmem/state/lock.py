@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mdmem.errors import EnvironmentFaultError
+from mdmem.own_folder import make_folder
 
 if sys.platform == "win32":  # pragma: no cover
     from msvcrt import LK_NBLCK, locking
@@ -33,7 +34,7 @@ def write_lock(state: Path, *, wait: float = 10.0) -> Iterator[None]:
 
     The kernel keeps it, so that a file which a dead process left behind locks nobody out.
     """
-    state.mkdir(parents=True, exist_ok=True)
+    make_folder(state)
     # The file stays: whoever removed it would let two processes lock two files of one name.
     handle = os.open(state / "write.lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -62,7 +63,7 @@ def try_lock(path: Path) -> int | None:
 
     To let go is to remove the file and then to close the handle; the kernel lets go for a process that dies.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         _acquire(handle)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmem.gitrepo import Repository
+from mdmem.gitrepo import Repository, is_brought_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,22 @@ def places(root: Path, repository: Repository | None, environment: Mapping[str, 
     """Return a root's folders: below git's own directory, which no commit can write, else in the user's cache."""
     if repository is None:
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-        cache = user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name
-        state = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name
+        cache = _own(user_folder(environment, "XDG_CACHE_HOME", ".cache") / "mdmem" / name)
+        state = _own(user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / name)
         return Places(cache / "index", cache, state)
     name = root.relative_to(repository.top).as_posix().replace("%", "%25").replace("/", "%2F")
     # No other folder's name has a `%` before a letter `t`.
     name = "%top" if name == "." else name
     own, common = repository.git_dir / "mdmem", repository.common_dir / "mdmem"
     return Places(own / "cache" / name, common / "cache", common / "state" / name)
+
+
+def _own(folder: Path) -> Path:
+    """Return a folder of the user's, or one that cannot be there in place of what a repository brought along.
+
+    In a CI the user's cache may lie in the clone.
+    """
+    return Path(os.devnull) / folder.name if is_brought_along(folder) else folder
 
 
 def user_folder(environment: Mapping[str, str], variable: str, below_home: str) -> Path:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any
 
+from mdmem.own_folder import make_folder
+from mdmem.regular_file import read_regular
 from mdmem.state.files import write_whole
 
 
 def write_record(path: Path, content: Mapping[str, Any]) -> None:
     """Replace a record as a whole, for its owner's eyes alone; raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent, mode=0o700)
     write_whole(path, canonical(content))
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
     """Return a record; None for what is torn, no JSON object, or no file of its own."""
     try:
-        # To open a pipe would wait for ever, and a link may lead anywhere.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-        with os.fdopen(handle, "rb") as stream:
-            found = json.loads(stream.read()) if S_ISREG(os.fstat(handle).st_mode) else None
+        # A link may lead anywhere.
+        found = json.loads(read_regular(path, follow=False))
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -10,6 +10,7 @@ from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
 from mdmem.gitrepo import Repository, has_sparse_checkout
+from mdmem.regular_file import read_regular, read_with_stat
 from mdmem.tree.listed import GitTree, left_out_of
 from mdmem.tree.model import (
     Digests,
@@ -92,7 +93,7 @@ class WorkingTree:
         try:
             # As in git, what a symbolic link leads to is not looked at.
             is_file = S_ISREG(manifest.lstat().st_mode)
-            return is_file and is_wing_manifest(_read_with_stat(str(manifest))[0])
+            return is_file and is_wing_manifest(read_regular(manifest, follow=False))
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError:
@@ -109,14 +110,14 @@ class WorkingTree:
 
     def _read(self, path: str) -> bytes | Unreadable:
         try:
-            return _read_with_stat(f"{self.root}{os.sep}{path}")[0]
+            return read_with_stat(f"{self.root}{os.sep}{path}", follow=False)[0]
         except OSError as error:
             return Unreadable(error.strerror or str(error))
 
     def _learn(self, path: str) -> str | None:
         """Return the digest of a file that was read for it, and remember it."""
         try:
-            content, stat = _read_with_stat(f"{self.root}{os.sep}{path}")
+            content, stat = read_with_stat(f"{self.root}{os.sep}{path}", follow=False)
         except OSError:
             return None
         digest = digest_of(content)
@@ -144,23 +145,6 @@ class WorkingTree:
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the digest of the bytes themselves: the file may have changed since it was listed."""
         return digest_of(content)
-
-
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-
-
-def _read_with_stat(path: str) -> tuple[bytes, os.stat_result]:
-    """Return a file's bytes with the stat taken before them: a write in between makes a cache miss, never lie."""
-    descriptor = os.open(path, _FLAGS)
-    try:
-        stat = os.fstat(descriptor)
-        content = os.read(descriptor, stat.st_size + 1)
-        # One byte more was asked for than there should be: only a file that changed meanwhile needs another look.
-        while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
-            content += more
-    finally:
-        os.close(descriptor)
-    return content, stat
 
 
 def _target(path: str) -> str:

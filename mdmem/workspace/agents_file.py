@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mdmem.clientfile import MisfitError
+from mdmem.regular_file import read_regular
 from mdmem.workspace.clients import content_to_grow, put
 
 NAME = "AGENTS.md"
@@ -68,7 +69,7 @@ def _added(path: Path, base: Path, lines: str) -> str:
 def _hides_agents(path: Path, agents: Path) -> bool:
     """Say whether a file keeps Claude Code from reading AGENTS.md: it is another one and does not take that in."""
     try:
-        return not path.samefile(agents) and not _IMPORT.search(path.read_bytes())
+        return not path.samefile(agents) and not _IMPORT.search(read_regular(path))
     except OSError:
         return False
 

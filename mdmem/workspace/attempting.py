@@ -20,6 +20,7 @@ from mdmem.dedup import Outcome
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.gitrepo.ongoing import state_of
 from mdmem.governance import status_for_agent, why_no_global_writes
+from mdmem.regular_file import read_regular
 from mdmem.state import BusyError, write_lock
 from mdmem.state.ledger import Ledger
 from mdmem.state.tokens import TokenError, check_token, use_token
@@ -253,7 +254,7 @@ def _is_written(workspace: Opened, planned: Planned) -> bool:
     """Say whether every file holds what was planned."""
     try:
         return all(
-            change.after is not None and (workspace.location.root / change.to).read_bytes() == change.after
+            change.after is not None and read_regular(workspace.location.root / change.to) == change.after
             for change in planned.intent.plan.changes
         )
     except OSError:

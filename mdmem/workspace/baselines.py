@@ -8,6 +8,7 @@ from pathlib import Path
 from mdmem.checks.baseline import apply_baseline, baseline_of, read_baseline
 from mdmem.errors import EnvironmentFaultError, SettingsError, UsageError
 from mdmem.finding import Finding
+from mdmem.regular_file import read_regular
 from mdmem.state import leads_away, write_whole
 from mdmem.tree import Unreadable, read_one
 from mdmem.workspace.opened import Opened
@@ -39,7 +40,7 @@ def write_baseline(
     if path is None:
         hint = "name one with --baseline FILE, or in mdmem.toml with `baseline` under [check]"
         raise UsageError(f"there is no baseline to update; {hint}")
-    old = read_baseline(path.read_bytes(), path=str(path)) if path.exists() else None
+    old = read_baseline(read_regular(path), path=str(path)) if path.exists() else None
     content = baseline_of(found, old=old, codes=codes)
     try:
         write_whole(path, content)
@@ -74,6 +75,7 @@ def _content(workspace: Opened, given: str | None) -> tuple[str, bytes | None]:
         return "", None
     if given is not None:
         try:
+            # Who names it may name a pipe.
             return given, (workspace.cwd / given).read_bytes()
         except OSError as error:
             raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}") from error

@@ -18,6 +18,7 @@ from typing import Any
 
 from mdmem.clientfile import Grown, MisfitError, grow_json, grow_toml
 from mdmem.errors import EnvironmentFaultError
+from mdmem.regular_file import read_regular
 from mdmem.state import write_new, write_whole
 
 SERVER = "mdmem"
@@ -122,7 +123,7 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
     if not mode & stat.S_IWUSR:
         raise MisfitError("it is read-only")
     try:
-        return target.read_bytes()
+        return read_regular(target)
     except OSError as error:
         raise MisfitError(f"it cannot be read: {_why(error)}") from error
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from mdmem import SETTINGS_NAME
 from mdmem.gitrepo import Repository, list_tracked_named
 from mdmem.gitrepo.own_settings import own_setting, set_own, unset_own
+from mdmem.regular_file import read_regular
 from mdmem.state import write_whole
 from mdmem.workspace.hook_text import Program
 from mdmem.workspace.hooking import this_program
@@ -110,7 +111,7 @@ def _block(patterns: Iterable[str]) -> bytes:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         return b""
 
@@ -125,7 +126,7 @@ def install_driver(repository: Repository, driver: Driver) -> str:
     # The attribute comes last: without a command for it git merges text.
     content = _without_block(_content(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""
-    driver.attributes.parent.mkdir(parents=True, exist_ok=True)
+    driver.attributes.parent.mkdir(exist_ok=True)
     write_whole(driver.attributes, content + gap + _block(driver.patterns))
     return "wrote" if driver.state is DriverState.ABSENT else "replaced"
 

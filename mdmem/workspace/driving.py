@@ -10,6 +10,7 @@ from mdmem.document.sides import Sides
 from mdmem.document.three_way import Outcome, merge_entries
 from mdmem.errors import EnvironmentFaultError
 from mdmem.gitrepo.merge_file import merge_file, shows_base
+from mdmem.regular_file import read_regular
 from mdmem.state.files import write_whole
 
 
@@ -29,7 +30,7 @@ def drive(driven: Driven, cwd: Path) -> Outcome:
     Raises EnvironmentFaultError where a file cannot be read or written, and GitError where git cannot merge a text.
     """
     try:
-        sides = driven.files.map(Path.read_bytes)
+        sides = driven.files.map(read_regular)
         outcome = _merged(driven, sides, cwd)
         if outcome.content != sides.ours:
             write_whole(driven.files.ours, outcome.content, durable=False)

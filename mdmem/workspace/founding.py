@@ -11,6 +11,7 @@ from pathlib import Path
 from mdmem.document.writing import scalar
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.gitrepo import Repository, find_repository, setting
+from mdmem.regular_file import read_regular
 from mdmem.settings import parse_settings
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
@@ -92,7 +93,7 @@ def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
 
 def _profile(root: Path) -> str:
     try:
-        return parse_settings((root / SETTINGS_NAME).read_bytes()).profile.value
+        return parse_settings(read_regular(root / SETTINGS_NAME)).profile.value
     except (OSError, SettingsError):
         return "core"
 
@@ -107,7 +108,7 @@ def _repository(root: Path) -> Repository | None:
 def _first_wing(root: Path) -> str | None:
     """Return the wing that an existing memory counts as its own: a second developer starts no other."""
     try:
-        settings = parse_settings((root / SETTINGS_NAME).read_bytes())
+        settings = parse_settings(read_regular(root / SETTINGS_NAME))
     except (OSError, SettingsError):
         return None
     return settings.default_wing
@@ -162,12 +163,19 @@ def _left(hook: Hook) -> str:
     return advice(hook) or f"{hook.shown} is there and stays as it is"
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError:
+        return b""
+
+
 def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "") -> str:
     path = folder / below
     name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
     if path.exists():
-        has_it = text.encode() in path.read_bytes()
-        return f"{name} is there and stays as it is" + (f"; {else_say}" if else_say and not has_it else "")
+        has_it = not else_say or text.encode() in _content(path)
+        return f"{name} is there and stays as it is" + ("" if has_it else f"; {else_say}")
     if leads_away(folder, below):
         return f"{name} lies behind a symbolic link and is not written"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.regular_file import read_regular
+
 _FOR_PRE_COMMIT = (
     "add the hook `mdmem-check` to {config} (`entry: mdmem check --staged`, `always_run: true`,"
     " `pass_filenames: false`)"
@@ -76,6 +78,6 @@ def find_framework(top: Path, folder: Path, stage: str, *, content: bytes) -> Fr
 
 def _names_mdmem(config: Path) -> bool:
     try:
-        return b"mdmem" in config.read_bytes()
+        return b"mdmem" in read_regular(config)
     except OSError:
         return False

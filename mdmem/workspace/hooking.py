@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.gitrepo import Repository, hooks_folder
+from mdmem.regular_file import read_regular
 from mdmem.state import write_new, write_whole
 from mdmem.workspace.frameworks import Framework, find_framework
 from mdmem.workspace.hook_text import STAGES, Program, hook_text, is_ours
@@ -108,7 +109,7 @@ def _content_of(path: Path) -> bytes | None:
     if not os.path.lexists(path):
         return None
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError:
         return b""
 

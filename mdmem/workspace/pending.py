@@ -11,6 +11,7 @@ from pathlib import Path
 from mdmem.authoring.model import NOT_YET, SaveResult, SaveStanding, SaveStatus, failed
 from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError
+from mdmem.regular_file import read_regular
 from mdmem.scope import find_wing
 from mdmem.state.ledger import Ledger
 from mdmem.state.ledger_model import PendingWrite
@@ -154,7 +155,7 @@ class Pending:
         """Return the answer where an attempt wrote whose process died before it could say so."""
         for path, digest in record.intended.items():
             try:
-                content = (self._root / path).read_bytes()
+                content = read_regular(self._root / path)
             except OSError:
                 continue
             if hashlib.sha256(content).hexdigest() == digest:

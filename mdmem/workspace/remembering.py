@@ -17,6 +17,7 @@ from mdmem.context.describing import PRIVATE, id_of
 from mdmem.entry.model import Status
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.governance import needs_token, status_for_agent
+from mdmem.regular_file import read_regular
 from mdmem.scope import Filters, is_doubtful, resolve_scope, scope_state
 from mdmem.state import write_lock
 from mdmem.state.private import WING
@@ -204,6 +205,6 @@ def _of(near: Sequence[Similar]) -> list[str]:
 
 def _holds(home: Opened, address: str, content: bytes) -> bool:
     try:
-        return (home.location.root / f"{address}.md").read_bytes() == content
+        return read_regular(home.location.root / f"{address}.md") == content
     except OSError:
         return False
