@@ -88,11 +88,15 @@ class Lineage:
 
     def descendants(self, address: str) -> frozenset[str]:
         """Return everything that supersedes an entry, directly or through others."""
-        return _reach(address, self.successors)
+        return _reach([address], self.successors) - {address}
+
+    def with_descendants(self, addresses: Iterable[str]) -> frozenset[str]:
+        """Return entries with everything that supersedes one of them."""
+        return _reach(addresses, self.successors)
 
     def ancestors(self, address: str) -> frozenset[str]:
         """Return everything that an entry supersedes, directly or through others."""
-        return _reach(address, self.predecessors)
+        return _reach([address], self.predecessors) - {address}
 
     def chain(self, address: str) -> tuple[str, ...]:
         """Return an entry with all its ancestors and descendants, the oldest first; within a cycle by address."""
@@ -152,12 +156,12 @@ class _Components:
         self.found.append(frozenset(group))
 
 
-def _reach(start: str, edges: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    seen: set[str] = set()
-    todo = [start]
+def _reach(starts: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    seen = set(starts)
+    todo = list(seen)
     while todo:
         for following in edges.get(todo.pop(), ()):
             if following not in seen:
                 seen.add(following)
                 todo.append(following)
-    return frozenset(seen - {start})
+    return frozenset(seen)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from mdmem.document.fence import StrictHandler
+from mdmem.document.lines import line_at
 from mdmem.document.split import FenceError
 from mdmem.document.strict import Fields, Trouble, read_fields
 from mdmem.finding import Finding, Place
@@ -49,12 +50,12 @@ class Document:
     def body_place(self, offset: int, width: int = 0) -> Place:
         """Return where a character of the body stands in the file."""
         start = self.body.rfind("\n", 0, offset) + 1
-        return Place(self.path, self.body_line + self.body.count("\n", 0, offset), offset - start + 1, width)
+        return Place(self.path, self.body_line - 1 + line_at(self.body, offset), offset - start + 1, width)
 
     def text_place(self, offset: int, width: int = 0) -> Place:
         """Return where a character of the file's text stands."""
         start = self.text.rfind("\n", 0, offset) + 1
-        return Place(self.path, self.text.count("\n", 0, offset) + 1, offset - start + 1, width)
+        return Place(self.path, line_at(self.text, offset), offset - start + 1, width)
 
 
 def parse_document(path: str, data: bytes) -> Document:

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -22,23 +22,20 @@ def new_generation(folder: Path) -> Iterator[Path]:
         undo.pop_all()
 
 
-def link_files(source: Path, target: Path) -> None:
-    """Give a generation the files of another; they are never written again, so that both may share them."""
-    for path in sorted(source.iterdir()):
-        if path.is_file() and not path.name.endswith("LOCK"):
-            # Not every file system links, and none links across devices.
-            try:
-                os.link(path, target / path.name)
-            except OSError:
-                shutil.copy2(path, target / path.name)
+def link_files(source: Path, target: Path, names: Iterable[str]) -> None:
+    """Give a generation files of another; they are never written again, so that both may share them."""
+    for name in names:
+        # Not every file system links, and none links across devices.
+        try:
+            os.link(source / name, target / name)
+        except OSError:
+            shutil.copy2(source / name, target / name)
 
 
 def seal(path: Path) -> dict[str, int]:
     """Write a generation through to the disk and return the size of each of its files."""
     sizes = {}
     for file in sorted(path.iterdir()):
-        if file.is_dir() or file.name.endswith("LOCK"):
-            continue
         # Whoosh does not sync, and a pointer that outlives a power cut must not point at empty files.
         with file.open("rb") as stream:
             os.fsync(stream.fileno())

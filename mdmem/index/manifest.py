@@ -16,21 +16,27 @@ from mdmem.index.damage import DamagedIndexError, reading
 from mdmem.index.terms import SCORED
 from mdmem.regular_file import read_regular
 
-FORMAT = 1
+FORMAT = 2
 NAME = "index.json"
 
 Stamp = tuple[int, int, int]
 
-# What this names is unpickled by Whoosh, so that it must not lead out of the index's folder.
+# What these name is opened, so that it must not lead out of the index's folder.
 _GENERATION = re.compile(r"generation-[0-9a-f]{16}")
+_SEGMENT = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """One published state of the index; `generation` is its folder, and `files` the size of each file there."""
+    """One published state of the index.
+
+    `generation` is its folder, `files` the size of each file there, and `segments` the name of each and how many
+    documents it is to hold, in the order of their numbers.
+    """
 
     generation: str
     files: Mapping[str, int]
+    segments: Sequence[tuple[str, int]]
     keys: Sequence[str | None]
     digests: Sequence[str | None]
     lengths: Mapping[str, Sequence[int]]
@@ -80,15 +86,20 @@ def load(folder: Path) -> Manifest | None:
         stored = json.loads(content)
         if {name: stored.pop(name) for name in versions()} != versions():
             raise DamagedIndexError("the index was made by another version")
-        manifest = Manifest(**stored)
+        manifest = Manifest(**stored | {"segments": [(name, count) for name, count in stored["segments"]]})
     _check(folder, manifest)
     return manifest
 
 
 def _check(folder: Path, manifest: Manifest) -> None:
     with reading():
-        columns = [manifest.keys, manifest.digests, *(manifest.lengths[name] for name in SCORED)]
-        fits = len({len(column) for column in columns}) == 1 and _GENERATION.fullmatch(manifest.generation)
+        texts, numbers = [manifest.keys, manifest.digests], [manifest.lengths[name] for name in SCORED]
+        # Whoever asks counts with these later, where nothing would tell a number from a list.
+        fits = all(set(map(type, column)) <= {str, type(None)} for column in texts)
+        fits &= all(set(map(type, column)) <= {int} and min(column, default=0) >= 0 for column in numbers)
+        fits &= {len(column) for column in texts + numbers} == {sum(count for _, count in manifest.segments)}
+        fits &= all(_SEGMENT.fullmatch(name) and type(count) is int and count >= 0 for name, count in manifest.segments)
+        fits &= _GENERATION.fullmatch(manifest.generation) is not None
         sizes = {name: os.stat(folder / manifest.generation / name).st_size for name in manifest.files}  # noqa: PTH116 - hot
         if not fits or sizes != manifest.files:
             raise DamagedIndexError("the index does not fit its table of documents")

@@ -3,14 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mdmem.index.damage import DamagedIndexError, reading
+from mdmem.index.damage import DamagedIndexError
 from mdmem.index.manifest import Manifest, Stamp, load, stamp_of
 from mdmem.index.postings import WhooshPostings
-
-if TYPE_CHECKING:
-    from mdmem.index.storage import OwnedStorage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,17 +40,7 @@ def _open(folder: Path) -> Opened | None:
 
     storage = OwnedStorage(folder / manifest.generation)
     try:
-        return Opened(manifest, _postings(storage, len(manifest.keys)), stamp, storage.release)
+        return Opened(manifest, WhooshPostings(storage, manifest.segments), stamp, storage.release)
     except DamagedIndexError:
         storage.release()
         raise
-
-
-def _postings(storage: "OwnedStorage", documents: int) -> WhooshPostings:
-    from whoosh.index import FileIndex
-
-    with reading():
-        reader = FileIndex(storage).reader()
-        if reader.doc_count_all() != documents:
-            raise DamagedIndexError("the index does not fit its table of documents")
-        return WhooshPostings(reader)

@@ -2,10 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from mdmem.index.damage import DamagedIndexError, reading
+from mdmem.index.damage import reading
 from mdmem.index.terms import Terms
+
+if TYPE_CHECKING:
+    from mdmem.index.storage import OwnedStorage
 
 Columns = tuple[Sequence[int], Sequence[float]]
 """Numbers of documents, and how often the field of each holds a term.
@@ -40,40 +44,31 @@ class MemoryPostings:
 
 
 class WhooshPostings:
-    """Postings of an opened Whoosh index; every method raises `DamagedIndexError` where the files are broken."""
+    """Postings of Whoosh's segments; every method raises `DamagedIndexError` where the files are broken."""
 
-    def __init__(self, reader: Any) -> None:
-        """Take an index reader of Whoosh, which stays the caller's to close."""
+    def __init__(self, storage: "OwnedStorage", segments: Sequence[tuple[str, int]]) -> None:
+        """Open the segments, whose files the storage releases."""
+        # Imported here: documents in memory must not pay for Whoosh.
+        from mdmem.index.segments import Segment
+
+        bases = accumulate((count for _, count in segments), initial=0)
         with reading():
-            self._segments = tuple((segment, base, segment.doc_count_all()) for segment, base in reader.leaf_readers())
+            self._segments = [(base, Segment(storage, *named)) for base, named in zip(bases, segments, strict=False)]
 
     def postings(self, field: str, term: str) -> list[Columns]:
         """Return the postings of one term, segment by segment."""
+        text = term.encode("utf-8", "surrogatepass")
+        found: list[Columns] = []
         with reading():
-            return [
-                _decoded(segment.postings(field, term), base, count)
-                for segment, base, count in self._segments
-                if (field, term) in segment
-            ]
+            for base, segment in self._segments:
+                if held := segment.postings(field, text):
+                    numbers, frequencies = held
+                    found.append(([base + number for number in numbers] if base else numbers, frequencies))
+        return found
 
     def lexicon(self, field: str, prefix: str) -> list[str]:
         """Return the field's terms that start with the prefix."""
+        text = prefix.encode("utf-8", "surrogatepass")
         with reading():
-            return [
-                text.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text
-                for segment, _, _ in self._segments
-                if field in segment.schema
-                for text in segment.expand_prefix(field, prefix)
-            ]
-
-
-def _decoded(matcher: Any, base: int, count: int) -> Columns:
-    numbers: list[int] = []
-    frequencies: list[float] = []
-    while matcher.is_active():
-        numbers.append(base + matcher.id())
-        frequencies.append(matcher.weight())
-        matcher.next()
-    if numbers and not base <= numbers[0] <= numbers[-1] < base + count:
-        raise DamagedIndexError("the index names documents that it does not hold")
-    return numbers, frequencies
+            found = [term for _, segment in self._segments for term in segment.lexicon(field, text)]
+            return [term.decode("utf-8", "surrogatepass") for term in found]

@@ -4,6 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from whoosh.filedb.filestore import FileStorage
+from whoosh.filedb.structfile import StructFile
+
+from mdmem.index import plain
+
+
+class PlainFile(StructFile):  # type: ignore[misc]
+    """A file whose pickles are data: what names a class is refused."""
+
+    def read_pickle(self) -> Any:
+        """Read the pickle that starts here."""
+        return plain.load(self.file)
 
 
 class OwnedStorage(FileStorage):  # type: ignore[misc]
@@ -12,6 +23,7 @@ class OwnedStorage(FileStorage):  # type: ignore[misc]
     def __init__(self, folder: Path) -> None:
         """Take the folder."""
         super().__init__(str(folder))
+        self._path = folder
         self._files: list[Any] = []
 
     def open_file(self, name: str, **options: Any) -> Any:
@@ -19,7 +31,8 @@ class OwnedStorage(FileStorage):  # type: ignore[misc]
 
         It is read, not mapped: a mapped file that somebody cuts short ends the process, a read one raises.
         """
-        self._files.append(super().open_file(name, **options))
+        # Closed by `release`.
+        self._files.append(PlainFile((self._path / name).open("rb"), name=name, **options))
         return self._files[-1]
 
     def create_file(self, name: str, **options: Any) -> Any:

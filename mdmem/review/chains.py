@@ -58,9 +58,11 @@ class _Drawing:
     @cached_property
     def members(self) -> frozenset[str]:
         """The ends of the touched edges, and everything between them and their heads."""
-        lineage = self.comparison.after.catalog.lineage
-        ends = {address for edge in self.touched for address in edge}
-        return frozenset(ends.union(*(lineage.descendants(address) for address in ends)))
+        return self.comparison.after.catalog.lineage.with_descendants(self._touched_ends)
+
+    @cached_property
+    def _touched_ends(self) -> frozenset[str]:
+        return frozenset(address for ends in self.touched for address in ends)
 
     def _edges(self) -> Iterator[GraphEdge]:
         yield from self.touched.values()
@@ -75,7 +77,7 @@ class _Drawing:
         """The chains, the highest authority first; in each the touched ends and heads come before what is between."""
         group_of = {address: {address} for address in self.members}
         for edge in self._edges():
-            one, other = group_of[edge.old], group_of[edge.new]
+            other, one = sorted((group_of[edge.old], group_of[edge.new]), key=len)
             if one is not other:
                 one |= other
                 group_of.update(dict.fromkeys(other, one))
@@ -83,7 +85,7 @@ class _Drawing:
         return sorted((tuple(sorted(group, key=self._weight)) for group in groups), key=self._group_weight)
 
     def _weight(self, address: str) -> tuple[bool, int, str]:
-        is_end = any(address in ends for ends in self.touched) or self._is_current(address)
+        is_end = address in self._touched_ends or self._is_current(address)
         ref = self._ref(address)
         return not is_end, ref.type.rank if ref is not None else 0, address
 

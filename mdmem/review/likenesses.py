@@ -16,6 +16,8 @@ from mdmem.similarity import words_once
 
 # An entry that is like many is one of a series; the nearest are enough to see it.
 _NEAREST = 3
+# In a memory of copies all are alike: the nearest are looked for among so many.
+_ENOUGH = 50
 
 
 def near_entries(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple[Near, ...]:
@@ -78,27 +80,35 @@ class _Likeness:
     asked: Mapping[str, frozenset[str]]
 
     def pairs(self, texts: Iterable[tuple[str, frozenset[str]]]) -> Iterator[tuple[str, float, str]]:
-        """Yield each text that was asked for with each that shares enough of its words, and how much they share."""
+        """Yield each text that was asked for with each that shares enough of its words, and how much they share.
+
+        Of very many like one, the first that `texts` has.
+        """
         # Of thousands of texts only the words that are asked about are held.
         held = [(name, words & self._words, len(words)) for name, words in texts] if self.asked else []
         by_word = self._by_rare_word(Counter(word for _, words, _ in held for word in words))
+        found: Counter[str] = Counter()
         for other, words, size in held:
             for address in {name for word in words & by_word.keys() for name in by_word[word]} - {other}:
                 share = _share(self.asked[address], words, size)
                 if share >= SUPERSEDES_FROM:
                     yield address, share, other
+                    found[address] += 1
+                    if found[address] == _ENOUGH:
+                        for word in self.asked[address] & by_word.keys():
+                            by_word[word].discard(address)
 
-    def _by_rare_word(self, frequency: Mapping[str, int]) -> Mapping[str, list[str]]:
+    def _by_rare_word(self, frequency: Mapping[str, int]) -> Mapping[str, set[str]]:
         """Return the asked texts by their rarest words, as many as a text near to them cannot miss all.
 
         What shares .70 of all words holds .70 of the asked ones (prefix filtering, Chaudhuri et al., ICDE 2006).
         """
-        found: dict[str, list[str]] = {}
+        found: dict[str, set[str]] = {}
         for address, words in self.asked.items():
             ordered = sorted(words, key=lambda word: (frequency.get(word, 0), word))
             # The small difference guards against .70 having no exact float.
             for word in ordered[: len(ordered) - math.ceil(SUPERSEDES_FROM * len(ordered) - 1e-9) + 1]:
-                found.setdefault(word, []).append(address)
+                found.setdefault(word, set()).add(address)
         return found
 
     @cached_property

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from mdmem.checks.case import Conflict
 
 
+# Files whose lines are kept while findings are shown.
+_SHOWN_FILES = 16
+
+
 @dataclass(frozen=True)
 class Opened:
     """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
@@ -262,12 +266,25 @@ class Opened:
 
     def line_of(self, place: Place) -> str | None:
         """Return the line of a file that a place is in, or None where the file cannot be read as text."""
-        content = self.bytes_of(place.path)
-        if content is None:
+        lines = self._lines_of(place.path)
+        if lines is None:
             return None
-        lines = content.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
         line = lines[place.line - 1] if place.line <= len(lines) else None
         return None if line is not None and self.catalog.names_hidden(line, place.path) else line
+
+    def _lines_of(self, path: str) -> list[str] | None:
+        # Findings come by file, and one file may have thousands.
+        if path not in self._shown:
+            if len(self._shown) >= _SHOWN_FILES:
+                self._shown.clear()
+            content = self.bytes_of(path)
+            text = None if content is None else content.decode("utf-8", "replace").removeprefix("\ufeff")
+            self._shown[path] = None if text is None else text.splitlines()
+        return self._shown[path]
+
+    @cached_property
+    def _shown(self) -> dict[str, list[str] | None]:
+        return {}
 
 
 def _named(said: str, commit: str) -> str:

@@ -11,7 +11,7 @@ GENERATION = "generation-0123456789abcdef"
 
 def manifest(**pairs: str) -> Manifest:
     lengths = dict.fromkeys(SCORED, [1] * (len(pairs) + 1))
-    return Manifest(GENERATION, {}, [*pairs, None], [*pairs.values(), None], lengths)
+    return Manifest(GENERATION, {}, [("0" * 16, len(pairs) + 1)], [*pairs, None], [*pairs.values(), None], lengths)
 
 
 def test_load_returns_what_was_published_when_the_folder_has_it(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_load_raises_when_the_file_is_something_else(tmp_path: Path, content: st
 def test_load_raises_when_a_file_has_another_size(tmp_path: Path) -> None:
     (tmp_path / GENERATION).mkdir()
     (tmp_path / GENERATION / "x").write_bytes(b"12")
-    made = Manifest(GENERATION, {"x": 2}, [], [], {name: [] for name in SCORED})
+    made = Manifest(GENERATION, {"x": 2}, [], [], [], {name: [] for name in SCORED})
     publish(tmp_path, made)
     assert load(tmp_path) == made
     (tmp_path / GENERATION / "x").write_bytes(b"1")

@@ -245,7 +245,7 @@ def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytes
     assert ask(index, made) == ("index", False)
 
 
-NAMES = ["index.json", ".toc", ".trm", ".pst", ".col"]
+NAMES = ["index.json", ".trm", ".pst"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -270,7 +270,7 @@ def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, name: str) ->
     assert ask(WhooshIndex(tmp_path), made) == ("index", False)
 
 
-@pytest.mark.parametrize("name", [".toc", ".trm", ".pst"])
+@pytest.mark.parametrize("name", [".trm", ".pst"])
 def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path, name: str) -> None:
     made = tree(30)
     kept(made, tmp_path)
@@ -292,7 +292,7 @@ def test_search_scans_and_next_builds_when_postings_break_under_an_open_index(tm
     assert ask(index, made) == ("index", False)
 
 
-@pytest.mark.parametrize("column", ["keys", "digests", "lengths", "generation", "files"])
+@pytest.mark.parametrize("column", ["keys", "digests", "lengths", "generation", "files", "segments"])
 def test_search_builds_anew_when_the_table_does_not_fit(tmp_path: Path, column: str) -> None:
     made = tree(30)
     kept(made, tmp_path)
@@ -329,7 +329,7 @@ def test_refresh_rebuilds_when_the_old_generation_is_broken_inside(
 ) -> None:
     made = tree(30)
     index = kept(made, tmp_path)
-    [terms] = tmp_path.rglob("*.toc")
+    [terms] = tmp_path.rglob("*.trm")
     terms.write_bytes(b"\x00" * terms.stat().st_size)
     made.put(numbered(1, extra="x"))
     assert index.refresh(live=made.live, read=made.read).rebuilt is True

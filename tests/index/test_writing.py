@@ -34,7 +34,7 @@ def test_rebuild_numbers_documents_in_their_order(tmp_path: Path) -> None:
 def test_extend_shares_files_when_documents_are_added(tmp_path: Path) -> None:
     old = built(tmp_path, 20)
     new = extend(tmp_path, old, frozenset(["w/r/e3"]), [numbered(3, extra="fresh"), numbered(30)])
-    assert set(old.files) - {"_MAIN_1.toc"} <= set(new.files)
+    assert set(old.files) < set(new.files)
     at = old.keys.index("w/r/e3")
     assert (new.keys[at], new.digests[at], list(new.keys[20:])) == (None, None, ["w/r/e3", "w/r/e30"])
     assert held(tmp_path, new, "body", "entry3") == ["w/r/e3"]

@@ -1,0 +1,82 @@
+"""What a command does once for each entry or finding, and not for each pair of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import entry, entry_text, make_root, open_root, write
+from review.sides import reviewed, successor, superseded
+
+from mdmem import lineage, overlap
+from mdmem.document import lines
+from mdmem.document.parse import parse_document
+from mdmem.entry.model import Wing, WingKind
+from mdmem.finding import Place
+from mdmem.overlap import undeclared_overlaps
+from mdmem.review import likenesses
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[object]:
+    """Return a list that grows with each call of a function."""
+    calls: list[object] = []
+    inner: Callable[..., object] = getattr(module, name)
+
+    def call(*arguments: object) -> object:
+        calls.append(arguments)
+        return inner(*arguments)
+
+    monkeypatch.setattr(module, name, call)
+    return calls
+
+
+def test_lines_of_a_body_are_counted_once() -> None:
+    document = parse_document("a/b/c.md", entry_text("one\n" * 100, title="T").encode())
+    before = lines._ends.cache_info().misses
+    places = [document.body_place(offset) for offset in range(400)]
+    assert lines._ends.cache_info().misses == before + 1
+    # The body starts with the empty line after the front matter.
+    shown = [(place.line - document.body_line, place.column) for place in places[:6]]
+    assert shown == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]
+
+
+def test_file_of_many_findings_is_read_once_to_show_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_root(tmp_path)
+    write(root, "a/README.md", "---\nkind: project\n---\n")
+    write(root, "a/b/c.md", entry_text("one\n" * 100, title="T"))
+    workspace = open_root(root)
+    calls = counted(monkeypatch, type(workspace), "bytes_of")
+    shown = [workspace.line_of(Place("a/b/c.md", line)) for line in range(1, 50)]
+    assert (shown[0], len(calls)) == ("---", 1)
+
+
+def test_copies_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch, likenesses, "_share")
+    monkeypatch.setattr(likenesses, "_ENOUGH", 5, raising=False)
+    body = "Times are stored in UTC, to the second, and shown in the zone of the reader.\n"
+    found = reviewed({}, {f"e{number:02}": entry_text(body, title=f"Rule {number}") for number in range(40)}).near
+    assert len(calls) <= 40 * 7
+    assert 40 <= len(found) <= 40 * 3
+
+
+def test_shared_entries_of_one_subject_are_looked_at_and_named_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch, overlap, "_why")
+    monkeypatch.setattr(overlap, "_COMPARED", 30, raising=False)
+    wings = {"shop": Wing(name="shop")}
+    wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}
+    shared = [entry(f"{wing}/rules/e", title="Topic") for wing in wings]
+    found = list(undeclared_overlaps(shared, wings))
+    assert len(calls) == 30
+    assert [one.shared.address for one in found] == [f"s{number:02}/rules/e" for number in range(20)]
+    assert found[-1].why == "both bear the same entry-id; more like it are not named"
+    assert {one.why for one in found[:-1]} == {"both bear the same entry-id"}
+
+
+def test_chain_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = counted(monkeypatch, lineage, "_reach")
+    chain = {f"e{number}": superseded(f"e{number + 1}") for number in range(30)}
+    found = reviewed({}, {**chain, "e30": successor("e29")})
+    assert len(found.graph.nodes) == 31
+    assert len(calls) == 1
