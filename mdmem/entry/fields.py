@@ -121,7 +121,7 @@ FIELDS = (
         Kind.MOMENT,
         "when somebody last found it right",
         "verified_at: 2026-04-10",
-        set_by="`mdmem verify`",
+        set_by="`mdmem verify`, and a save of what was validated",
         searched=Searched.DATE,
     ),
     Field(
