@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
+from mdmem.entry.fields import VERSION
 from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import GoneError
 from mdmem.gitrepo import find_repository
@@ -425,6 +426,12 @@ def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, 
     load_cached(Overtaken(root, "w/README.md", new), tmp_path / "cache")
     write(root, "w/README.md", old)
     assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
+
+
+def test_cache_carries_the_version_of_the_table_of_fields(root: Path, tmp_path: Path) -> None:
+    write_entry(root, "w/r/e")
+    cached(root, tmp_path / "cache")
+    assert f'.{VERSION}",' in (tmp_path / "cache" / "entries.json").read_text()
 
 
 @pytest.mark.parametrize(

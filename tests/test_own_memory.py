@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from mdmem.cli.main import run
 
-ROOT = Path(__file__).parents[1] / "example-wings"
+TOP = Path(__file__).parents[1]
+ROOT = TOP / "example-wings"
+OWN = ROOT / "mdmem"
+# A module, a glob, or a folder in backticks; an address has none of their ends.
+PATH = re.compile(r"[\w<>*-][\w./<>*-]*(?:\.py\b|/\*\*?)|(?<=`)[\w<>*-][\w./<>*-]*/(?=`)")
 
 
 def test_example_wings_have_no_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,3 +35,20 @@ def test_warnings_of_the_example_wings_are_the_deliberate_conflicts(
 def test_own_rules_apply_to_files_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
     code = run(["check", "--root", str(ROOT), "--strict", "--select", "applies-to-nothing", f"{ROOT}/mdmem"])
     assert code == 0, capsys.readouterr().out
+
+
+def texts() -> dict[str, str]:
+    """Return the entries of our own wing by their path in it."""
+    return {str(path.relative_to(OWN)): path.read_text(encoding="utf-8") for path in sorted(OWN.rglob("*.md"))}
+
+
+def is_there(pattern: str) -> bool:
+    """Say whether a path or glob meets a file; `<name>` stands for any name."""
+    return next(TOP.glob(re.sub("<[a-z]+>", "*", pattern).rstrip("/")), None) is not None
+
+
+def test_paths_that_own_entries_name_are_whole_and_exist() -> None:
+    named = {(name, path) for name, text in texts().items() for path in PATH.findall(text)}
+    assert len(named) > 80
+    assert [pair for pair in sorted(named) if not pair[1].startswith(("mdmem/", "tests/", "example-wings/"))] == []
+    assert [pair for pair in sorted(named) if not is_there(pair[1])] == []

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from mdmem.catalog.reading import Loaded
+from mdmem.entry.fields import VERSION
 from mdmem.entry.model import Wing, from_json, to_json, wing_from_json
 from mdmem.finding import Finding, Place
 
-# Raised whenever what `to_json` stores or what the schema accepts changes.
-CACHE_VERSION = "5"
+# The number is raised whenever what is stored of a file changes; the table of fields has a version of its own.
+CACHE_VERSION = f"6.{VERSION}"
 _FOREIGN = (AttributeError, KeyError, TypeError, ValueError)
 
 

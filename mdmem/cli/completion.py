@@ -43,6 +43,13 @@ def complete_status(_: click.Context, __: click.Parameter, incomplete: str) -> l
     return [status.value for status in Status if status.startswith(incomplete)]
 
 
+def complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the fields that begin with what is typed."""
+    from mdmem.entry.fields import FIELDS
+
+    return [field.name for field in FIELDS if field.name.startswith(incomplete)]
+
+
 def complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the checks that begin with what is typed."""
     from mdmem.checks.registry import CODES

@@ -34,6 +34,7 @@ COMMANDS = {
     "why": ("why", "Show how an entry came to bind or was replaced."),
     "log": ("log", "Show the history of an entry, through its moves."),
     "blame": ("blame", "Show who last set each field of an entry, and when."),
+    "fields": ("fields", "List the fields of a front matter, or show one with its example."),
     "check": ("check", "Check every file and every link of the memory."),
     "diff": ("diff", "Show what a change does to what is believed, and what merging it would do."),
     "hygiene": ("hygiene", "Show what needs maintenance: duplicates, what is old, what the code has outgrown."),

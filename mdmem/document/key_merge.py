@@ -8,12 +8,12 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from mdmem.document.edits import UnpatchableError, apply_edits
-from mdmem.document.layout import LISTS
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.parts import Part, part_of
 from mdmem.document.patch import set_fields
 from mdmem.document.sides import Sides
 from mdmem.document.strict import read_fields
+from mdmem.entry.fields import LISTS
 
 # What replaced an entry is a decision, not a collection: two answers are never joined.
 _DECIDED = frozenset({"superseded_by"})

@@ -11,26 +11,10 @@ from mdmem.document.edits import UnpatchableError
 from mdmem.document.parse import Document
 from mdmem.document.split import split_text
 from mdmem.document.strict import Fields
+from mdmem.entry.fields import FIELDS, Kind, names_of
 
-# The order in which new keys are written: an entry's own, then a manifest's.
-ORDER = (
-    *("type", "status", "created_at", "title", "verified_at", "deprecated_at", "expires_at", "version"),
-    *("label", "owner", "topic", "focus", "agent", "tags", "applies_to", "confidence", "relevance_score"),
-    *("supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced"),
-    *("reason", "deprecated_reason", "approved_by", "editorial_at", "ignore"),
-    *("trigger", "repeatable_steps", "exclusions"),
-    *("objective", "actions_taken", "decisions_made", "open_items", "next_actions", "entity", "relations"),
-    *("kind", "project_id", "owners", "shared_wings", "description", "last_hygiene_at"),
-)
-LISTS = frozenset(
-    {
-        *("tags", "applies_to", "supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced"),
-        *("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "open_items", "next_actions"),
-        *("relations", "owners", "shared_wings"),
-    }
-)
-_NUMBERS = frozenset({"version", "confidence", "relevance_score"})
-_RANKS = {name: rank for rank, name in enumerate(ORDER)}
+_NUMBERS = frozenset(names_of(Kind.VERSION, Kind.SHARE))
+_RANKS = {field.name: rank for rank, field in enumerate(FIELDS)}
 _COLON = re.compile(r"[ \t]*:")
 _BESIDE = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*\Z")
 

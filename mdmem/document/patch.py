@@ -15,10 +15,11 @@ import yaml
 from mdmem.document.edits import UnpatchableError, apply_edits, replace_in_body, replace_span
 from mdmem.document.flow import joined
 from mdmem.document.items import Slot, change_items, change_scalar, fill, fresh, slots_for
-from mdmem.document.layout import LISTS, Change, Layout, content_end, layout_of, rank_of
+from mdmem.document.layout import Change, Layout, content_end, layout_of, rank_of
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.strict import Fields
 from mdmem.document.writing import restyled, scalar
+from mdmem.entry.fields import LISTS
 from mdmem.finding import Edit
 
 __all__ = [

@@ -1,109 +1,355 @@
-"""The fields of the front matter: a model a type of entry, and one for a wing's manifest."""
+"""The table of fields: one row for each key of a front matter; reading, writing, schema, search and guide follow it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter
-
-from mdmem.entry.model import EntryType, Status, WingKind
-from mdmem.entry.values import Globs, Links, Moment, Names, Pairs, Relations, Share, Text, Texts, Version
-
-REQUIRED = ("type", "status", "created_at")
-SESSION_FIELDS = ("objective", "actions_taken", "decisions_made", "open_items", "next_actions")
-ENTITY_FIELDS = ("entity", "relations")
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from hashlib import sha256
 
 
-class _Fields(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Kind(StrEnum):
+    """What a value is, by which it is read, written, stored and described."""
+
+    TYPE = auto()
+    STATUS = auto()
+    WING_KIND = auto()
+    TEXT = auto()
+    TEXTS = auto()
+    NAMES = auto()
+    LINKS = auto()
+    GLOBS = auto()
+    MOMENT = auto()
+    VERSION = auto()
+    SHARE = auto()
+    PAIRS = auto()
+    RELATIONS = auto()
 
 
-class EntryFields(_Fields):
-    """The fields that every type of entry has."""
+class Holder(StrEnum):
+    """Which files state a field: every entry, those of one type, notes of one label, or a wing's manifest."""
 
-    status: Status
-    created_at: Moment = None
-    title: Text = None
-    verified_at: Moment = None
-    deprecated_at: Moment = None
-    expires_at: Moment = None
-    editorial_at: Moment = None
-    version: Version = None
-    label: Text = None
-    owner: Text = None
-    topic: Text = None
-    focus: Text = None
-    agent: Text = None
-    approved_by: Text = None
-    reason: Text = None
-    deprecated_reason: Text = None
-    confidence: Share = None
-    relevance_score: Share = None
-    tags: Texts = ()
-    applies_to: Globs = ()
-    supersedes: Links = ()
-    superseded_by: Links = ()
-    overrides: Links = ()
-    conflicts_with: Links = ()
-    see: Links = ()
-    produced: Links = ()
-    ignore: Pairs = ()
+    ENTRY = auto()
+    INVARIANT = auto()
+    DECISION = auto()
+    PATTERN = auto()
+    NOTE = auto()
+    SESSION = auto()
+    ENTITY = auto()
+    WING = auto()
+
+    @property
+    def type(self) -> str:
+        """Return the type of entry that is meant; where no single one is, the word itself."""
+        return "note" if self in (Holder.SESSION, Holder.ENTITY) else self.value
+
+    @property
+    def words(self) -> str:
+        """Return the files in words."""
+        if self in (Holder.SESSION, Holder.ENTITY):
+            return f"notes labelled `{self}`"
+        return {Holder.ENTRY: "every entry", Holder.WING: "a wing's manifest"}.get(self, f"{self}s")
 
 
-class InvariantFields(EntryFields):
-    """What must not be violated."""
+class Searched(StrEnum):
+    """How full text takes a field in: as words of a weight class, whole but for case, or as a date."""
 
-    type: Literal[EntryType.INVARIANT]
-
-
-class DecisionFields(EntryFields):
-    """Which direction is currently authoritative."""
-
-    type: Literal[EntryType.DECISION]
+    TITLE = auto()
+    TAG = auto()
+    WHOLE = auto()
+    DATE = auto()
 
 
-class PatternFields(EntryFields):
-    """How similar problems are usually solved."""
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One key of a front matter: what it holds, in one sentence what it means, and a line that shows it."""
 
-    type: Literal[EntryType.PATTERN]
-    trigger: Text = None
-    repeatable_steps: Texts = ()
-    exclusions: Texts = ()
+    name: str
+    kind: Kind
+    meaning: str
+    example: str
+    holder: Holder = Holder.ENTRY
+    set_by: str = "its writer"
+    searched: Searched | None = None
+    required: bool = False
 
-
-class NoteFields(EntryFields):
-    """What extra context may help; sessions and entities are notes with a label."""
-
-    type: Literal[EntryType.NOTE]
-    objective: Text = None
-    actions_taken: Texts = ()
-    decisions_made: Texts = ()
-    open_items: Texts = ()
-    next_actions: Texts = ()
-    entity: Text = None
-    relations: Relations = ()
+    @property
+    def is_list(self) -> bool:
+        """Say whether it holds several values, of which a single one may be written plainly."""
+        return self.kind in _SEVERAL
 
 
-class WingFields(_Fields):
-    """The fields of a wing's manifest."""
+_SEVERAL = frozenset({Kind.TEXTS, Kind.NAMES, Kind.LINKS, Kind.GLOBS, Kind.RELATIONS})
 
-    kind: WingKind = WingKind.PROJECT
-    project_id: Text = None
-    owners: Texts = ()
-    shared_wings: Names = None
-    description: Text = None
-    last_hygiene_at: Moment = None
+# The order of the rows is the order in which new keys are written: an entry's own, then a manifest's.
+FIELDS = (
+    Field(
+        "type",
+        Kind.TYPE,
+        "what it is, in the order of authority",
+        "type: decision",
+        searched=Searched.WHOLE,
+        required=True,
+    ),
+    Field(
+        "status",
+        Kind.STATUS,
+        "where it stands; a draft binds nobody",
+        "status: active",
+        set_by="its writer, `mdmem approve`, `review`, `verify`, `deprecate` and `supersede`; "
+        "an agent only drafts what binds, as `[governance]` says",
+        searched=Searched.WHOLE,
+        required=True,
+    ),
+    Field(
+        "created_at",
+        Kind.MOMENT,
+        "when it was written, a date or a date-time with its offset",
+        "created_at: 2026-03-05",
+        searched=Searched.DATE,
+        required=True,
+    ),
+    Field(
+        "title",
+        Kind.TEXT,
+        "one line; without it the first heading, else the entry-id in words",
+        "title: Use a MultiThreadedExecutor in the navigation node",
+        searched=Searched.TITLE,
+    ),
+    Field(
+        "verified_at",
+        Kind.MOMENT,
+        "when somebody last found it right",
+        "verified_at: 2026-04-10",
+        set_by="`mdmem verify`, and a save of what was validated",
+        searched=Searched.DATE,
+    ),
+    Field(
+        "deprecated_at",
+        Kind.MOMENT,
+        "when it ended",
+        "deprecated_at: 2026-06-30",
+        set_by="`mdmem deprecate`, `supersede` and `approve`",
+    ),
+    Field("expires_at", Kind.MOMENT, "from the day after on it counts as under review", "expires_at: 2026-12-31"),
+    Field("version", Kind.VERSION, "a number from 1", "version: 2"),
+    Field(
+        "label",
+        Kind.TEXT,
+        "what kind of note it is, such as session or entity",
+        "label: incident",
+        searched=Searched.WHOLE,
+    ),
+    Field("owner", Kind.TEXT, "who answers for it", "owner: navigation-team", searched=Searched.WHOLE),
+    Field("topic", Kind.TEXT, "what it is about", "topic: executors", searched=Searched.WHOLE),
+    Field("focus", Kind.TEXT, "the focus area that it is for", "focus: docking", searched=Searched.WHOLE),
+    Field(
+        "agent",
+        Kind.TEXT,
+        "the agent that wrote it",
+        "agent: review-bot",
+        set_by="`mdmem save` and the tools of the server",
+    ),
+    Field("tags", Kind.TEXTS, "words to find it by", "tags: [executor, navigation]", searched=Searched.TAG),
+    Field(
+        "applies_to",
+        Kind.GLOBS,
+        "globs of the code that it is about, from the repository's top",
+        'applies_to: ["src/navigation/**"]',
+    ),
+    Field("confidence", Kind.SHARE, "how sure the writer is", "confidence: 0.8"),
+    Field("relevance_score", Kind.SHARE, "how much it matters", "relevance_score: 0.6"),
+    Field(
+        "supersedes",
+        Kind.LINKS,
+        "the addresses of the entries that it replaces",
+        "supersedes: [lifecore_ros2/architecture/single-executor]",
+        set_by="its writer, and `mdmem supersede`",
+    ),
+    Field(
+        "superseded_by",
+        Kind.LINKS,
+        "the addresses of the entries that replace it",
+        "superseded_by: [lifecore_ros2/architecture/multi-threaded-executor-for-navigation]",
+        set_by="`mdmem supersede` and `approve`",
+    ),
+    Field(
+        "overrides",
+        Kind.LINKS,
+        "the addresses of the shared rules that it replaces here",
+        "overrides: [ros2/architecture/single-threaded-executor-default]",
+    ),
+    Field(
+        "conflicts_with",
+        Kind.LINKS,
+        "the addresses of the entries that it contradicts",
+        "conflicts_with: [ros2/communication/sensor-streams-reliable]",
+    ),
+    Field("see", Kind.LINKS, "the addresses of related entries", "see: [ros2/anti-patterns/blocking-callbacks]"),
+    Field(
+        "produced",
+        Kind.LINKS,
+        "the addresses of the entries that came out of it",
+        "produced: [lifecore_ros2/components/retry-docking-by-error-code]",
+    ),
+    Field(
+        "reason",
+        Kind.TEXT,
+        "why it supersedes, overrides or contradicts another entry",
+        "reason: two action clients contend on one thread",
+        set_by="its writer, and `mdmem supersede`",
+    ),
+    Field(
+        "deprecated_reason",
+        Kind.TEXT,
+        "why it ended",
+        "deprecated_reason: the robot has no dock any more",
+        set_by="`mdmem deprecate`",
+    ),
+    Field(
+        "approved_by",
+        Kind.TEXT,
+        "who made it active, as name and email",
+        "approved_by: Navigation Team <navigation@example.com>",
+        set_by="`mdmem approve`",
+    ),
+    Field(
+        "editorial_at",
+        Kind.MOMENT,
+        "when the body was corrected without a change of the rule",
+        "editorial_at: 2026-05-02",
+        set_by="`mdmem edit --editorial`",
+    ),
+    Field(
+        "ignore",
+        Kind.PAIRS,
+        "check codes that do not count here, each with its reason",
+        "ignore: {local-path: the path is the subject}",
+    ),
+    Field(
+        "trigger",
+        Kind.TEXT,
+        "when the pattern applies",
+        "trigger: A callback has to wait for another node",
+        holder=Holder.PATTERN,
+    ),
+    Field(
+        "repeatable_steps",
+        Kind.TEXTS,
+        "what to do, step by step",
+        "repeatable_steps: [Give the client its own group, Await the future]",
+        holder=Holder.PATTERN,
+    ),
+    Field(
+        "exclusions",
+        Kind.TEXTS,
+        "when the pattern does not apply",
+        "exclusions: [Nodes with one callback]",
+        holder=Holder.PATTERN,
+    ),
+    Field(
+        "objective",
+        Kind.TEXT,
+        "what the session was for",
+        "objective: Find out why docking stalls",
+        holder=Holder.SESSION,
+    ),
+    Field(
+        "actions_taken",
+        Kind.TEXTS,
+        "what was done",
+        "actions_taken: [Replayed the bag of the night run]",
+        holder=Holder.SESSION,
+    ),
+    Field(
+        "decisions_made", Kind.TEXTS, "what was decided", "decisions_made: [Retry by error code]", holder=Holder.SESSION
+    ),
+    Field(
+        "open_items",
+        Kind.TEXTS,
+        "what is left open",
+        "open_items: [The beacon's range is unknown]",
+        holder=Holder.SESSION,
+    ),
+    Field(
+        "next_actions",
+        Kind.TEXTS,
+        "what comes next",
+        "next_actions: [Measure the range in the hall]",
+        holder=Holder.SESSION,
+    ),
+    Field(
+        "entity",
+        Kind.TEXT,
+        "the name of the thing that the note is about",
+        "entity: docking station",
+        holder=Holder.ENTITY,
+    ),
+    Field(
+        "relations",
+        Kind.RELATIONS,
+        "how the thing relates to others",
+        "relations: [{type: part-of, to: lifecore_ros2/entities/fleet}]",
+        holder=Holder.ENTITY,
+    ),
+    Field(
+        "kind", Kind.WING_KIND, "a project's own wing, or one that projects share", "kind: project", holder=Holder.WING
+    ),
+    Field(
+        "project_id",
+        Kind.TEXT,
+        "the id by which clients know the project",
+        "project_id: lifecore-ros2",
+        holder=Holder.WING,
+        set_by="its writer, and `save_session`",
+    ),
+    Field("owners", Kind.TEXTS, "who answers for the wing", "owners: [navigation-team]", holder=Holder.WING),
+    Field(
+        "shared_wings",
+        Kind.NAMES,
+        "the shared wings that the project reads, in their order; without it every one",
+        "shared_wings: [ros2]",
+        holder=Holder.WING,
+    ),
+    Field(
+        "description",
+        Kind.TEXT,
+        "what the wing is for",
+        "description: The navigation stack of the delivery robot",
+        holder=Holder.WING,
+    ),
+    Field(
+        "last_hygiene_at",
+        Kind.MOMENT,
+        "when the wing was last tended",
+        "last_hygiene_at: 2026-11-09",
+        holder=Holder.WING,
+        set_by="`mdmem hygiene`",
+    ),
+)
 
 
-# One row a type: the model that reads its front matter.
-MODELS: Mapping[EntryType, type[EntryFields]] = {
-    EntryType.INVARIANT: InvariantFields,
-    EntryType.DECISION: DecisionFields,
-    EntryType.PATTERN: PatternFields,
-    EntryType.NOTE: NoteFields,
-}
-ADAPTERS = {kind: TypeAdapter(model) for kind, model in MODELS.items()}
-WING_ADAPTER = TypeAdapter(WingFields)
-KNOWN_FIELDS = frozenset(name for model in MODELS.values() for name in model.model_fields)
-WING_FIELDS = frozenset(WingFields.model_fields)
+def names_of(*kinds: Kind) -> tuple[str, ...]:
+    """Return the names of the fields of some kinds, in order."""
+    return tuple(field.name for field in FIELDS if field.kind in kinds)
+
+
+def searched_as(*ways: Searched) -> tuple[str, ...]:
+    """Return the names of the fields that full text takes in, in order."""
+    return tuple(field.name for field in FIELDS if field.searched in ways)
+
+
+WING_FIELDS = frozenset(field.name for field in FIELDS if field.holder is Holder.WING)
+KNOWN_FIELDS = frozenset(field.name for field in FIELDS) - WING_FIELDS
+REQUIRED = tuple(field.name for field in FIELDS if field.required)
+LISTS = frozenset(field.name for field in FIELDS if field.is_list)
+
+
+def version_of(fields: Iterable[Field]) -> str:
+    """Return what changes with how fields are read and searched, but not with the prose about them."""
+    rows = [(field.name, field.kind, field.holder, field.searched, field.required) for field in fields]
+    return sha256(repr(rows).encode()).hexdigest()[:12]
+
+
+# What was stored under another table is read anew.
+VERSION = version_of(FIELDS)

@@ -8,8 +8,10 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any
 
-LINK_FIELDS = ("supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced")
-DATE_FIELDS = ("created_at", "verified_at", "deprecated_at", "expires_at", "editorial_at")
+from mdmem.entry.fields import KNOWN_FIELDS, Kind, names_of
+
+LINK_FIELDS = names_of(Kind.LINKS)
+DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
 
 # A date-time may carry an offset; whether it must is a check, so both are read.
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
@@ -248,6 +250,7 @@ def needs_joiner(found: re.Match[str]) -> bool:
 
 _DEFAULTS = {item.name: item.default for item in fields(Entry)}
 _PLACED = frozenset({"address", "title"})
+_RELATIONS = names_of(Kind.RELATIONS)
 
 
 def to_json(entry: Entry) -> dict[str, Any]:
@@ -259,7 +262,7 @@ def to_json(entry: Entry) -> dict[str, Any]:
             continue
         if isinstance(value, date):
             value = value.isoformat()
-        elif name == "relations":
+        elif name in _RELATIONS:
             value = [[relation.type, relation.to] for relation in value]
         plain[name] = value
     return plain
@@ -267,6 +270,7 @@ def to_json(entry: Entry) -> dict[str, Any]:
 
 _TYPES = {kind.value: kind for kind in EntryType}
 _STATUSES = {status.value: status for status in Status}
+_PAIRS = names_of(Kind.PAIRS)
 
 
 def from_json(address: str, plain: dict[str, Any]) -> Entry:
@@ -278,10 +282,12 @@ def from_json(address: str, plain: dict[str, Any]) -> Entry:
     for name in DATE_FIELDS:
         if name in values:
             values[name] = parse_moment(values[name])
-    if "ignore" in values:
-        values["ignore"] = tuple((code, reason) for code, reason in values["ignore"])
-    if "relations" in values:
-        values["relations"] = tuple(Relation(kind, to) for kind, to in values["relations"])
+    for name in _PAIRS:
+        if name in values:
+            values[name] = tuple((code, reason) for code, reason in values[name])
+    for name in _RELATIONS:
+        if name in values:
+            values[name] = tuple(Relation(kind, to) for kind, to in values[name])
     return Entry(address=address, **values)
 
 

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from mdmem.entry.fields import (
-    ADAPTERS,
-    ENTITY_FIELDS,
-    KNOWN_FIELDS,
-    REQUIRED,
-    SESSION_FIELDS,
-    WING_ADAPTER,
-    WING_FIELDS,
-    EntryFields,
-)
+from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
+from mdmem.entry.front_matter import ADAPTERS, WING_ADAPTER
 from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, title_of, visible
 from mdmem.entry.spelling import known_spelling, meant_value, nearest
 from mdmem.entry.values import kind_of
@@ -149,7 +141,7 @@ def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], 
         return flaws, {}
 
 
-def _values(model: EntryFields) -> dict[str, Any]:
+def _values(model: BaseModel) -> dict[str, Any]:
     return {name: value for name, value in model.__dict__.items() if name in model.model_fields_set}
 
 
@@ -227,6 +219,6 @@ def _misplaced(kind: EntryType, stated: Mapping[str, Any]) -> list[Flaw]:
     if kind is not EntryType.NOTE:
         return []
     label = stated.get("label")
-    wrong = [key for key in SESSION_FIELDS if key in stated and label != "session"]
-    wrong += [key for key in ENTITY_FIELDS if key in stated and label != "entity"]
+    labelled = (field for field in FIELDS if field.holder in (Holder.SESSION, Holder.ENTITY))
+    wrong = [field.name for field in labelled if field.name in stated and label != field.holder]
     return [_not_for(f"note labelled `{label}`" if label else "note without a label", key) for key in wrong]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 
-from mdmem.entry.fields import KNOWN_FIELDS
+from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field
+from mdmem.entry.model import visible
+from mdmem.errors import UsageError
 
 _SPELLINGS = {name.replace("_", ""): name for name in KNOWN_FIELDS} | {
     "supercedes": "supersedes",
@@ -46,3 +48,13 @@ def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:
     """Return the known word closest to one that is not known, or None when nothing is close."""
     close = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
     return close[0] if close else None
+
+
+def get_field(name: str) -> Field:
+    """Return the field of a name; raises UsageError with the field that was meant, where one can be told."""
+    found = next((field for field in FIELDS if field.name == name), None)
+    if found is not None:
+        return found
+    close = known_spelling(name) or nearest(name, KNOWN_FIELDS | WING_FIELDS)
+    hint = f"did you mean `{close}`?" if close else "`mdmem fields` lists them"
+    raise UsageError(f"there is no field `{visible(name)}`; {hint}")

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
 from mdmem.index.damage import DamagedIndexError, reading
 from mdmem.index.terms import SCORED
@@ -62,7 +63,7 @@ def versions() -> dict[str, object]:
     """Return what an index must have been made with to be read."""
     import whoosh
 
-    return {"format": FORMAT, "analysis": analysis.VERSION, "whoosh": list(whoosh.__version__)}
+    return {"format": FORMAT, "fields": VERSION, "analysis": analysis.VERSION, "whoosh": list(whoosh.__version__)}
 
 
 def stamp_of(folder: Path) -> Stamp | None:

@@ -12,24 +12,16 @@ class IndexDocument:
     """What the index takes in of one entry.
 
     `key` and `digest` (the content's identity, in hex) together say whether a document is up to date.
-    `body` is Markdown, headings included; dates are ISO text.
+    `body` is Markdown, headings included. `fields` are the texts of what the table of fields says is searched, by
+    name; dates are ISO text.
     """
 
     key: str
     digest: str
-    title: str
     body: str
-    type: str
-    status: str
     wing: str
     room: str
-    label: str | None = None
-    focus: str | None = None
-    owner: str | None = None
-    topic: str | None = None
-    tags: tuple[str, ...] = ()
-    created_at: str | None = None
-    verified_at: str | None = None
+    fields: Mapping[str, tuple[str, ...]]
 
 
 Read = Callable[[Sequence[str]], Iterable[IndexDocument]]

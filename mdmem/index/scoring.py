@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.postings import Columns
 from mdmem.index.terms import SCORED
 
@@ -25,8 +26,14 @@ from mdmem.index.terms import SCORED
 # Cranfield (title and abstract, 225 questions): nDCG@10 .412, Recall@10 .424.
 # With a title that weighs 1 nDCG@10 is .392, with K1 at 1.2 .393, without stop words .398. No corpus here has tags.
 # PEPs: MRR .920 where the title is the question, .911 where the first sentence of the abstract is.
-WEIGHTS = {"title": 5.0, "headings": 1.0, "identifiers": 0.5, "tags": 2.0, "body": 1.0}
-LENGTH_SHARE = {"title": 0.75, "headings": 0.5, "identifiers": 0.5, "tags": 0.5, "body": 0.75}
+WEIGHTS = {
+    **dict.fromkeys(searched_as(Searched.TITLE), 5.0),
+    "headings": 1.0,
+    "identifiers": 0.5,
+    **dict.fromkeys(searched_as(Searched.TAG), 2.0),
+    "body": 1.0,
+}
+LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
 K1 = 2.5
 
 

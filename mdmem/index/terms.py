@@ -4,17 +4,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import analyse
 from mdmem.index.protocol import IndexDocument
 
-SCORED = ("title", "headings", "identifiers", "tags", "body")
+_TITLES, _TAGS = searched_as(Searched.TITLE), searched_as(Searched.TAG)
+
+SCORED = (*_TITLES, "headings", "identifiers", *_TAGS, "body")
 """The fields whose words count for the score, in the order in which they are summed."""
 
-EXACT = ("type", "status", "wing", "room", "label", "focus", "owner", "topic")
+EXACT = ("wing", "room", *searched_as(Searched.WHOLE))
 """The fields that hold one value as it stands, but for case."""
 
-DATES = {"created": "created_at", "verified": "verified_at"}
-"""The fields that hold a date, with the attribute they are taken from."""
+DATES = {name.removesuffix("_at"): name for name in searched_as(Searched.DATE)}
+"""The fields that hold a date, with the field of the front matter that they are taken from."""
 
 FIELDS = (*SCORED, *EXACT, *DATES)
 
@@ -28,21 +31,28 @@ Terms = Mapping[str, Mapping[str, int]]
 
 def terms_of(document: IndexDocument) -> Terms:
     """Return what each field of a document holds; fields without a term are left out."""
-    title, title_wholes = analyse(document.title)
+    titles = {name: analyse(_text(document, name)) for name in _TITLES}
+    tags = {name: analyse(_text(document, name)) for name in _TAGS}
     headings, _ = analyse("\n".join(iter_headings(document.body)))
     body, body_wholes = analyse(document.body)
-    tags, tag_wholes = analyse("\n".join(document.tags))
+    title_wholes = [whole for _, wholes in titles.values() for whole in wholes]
     found: dict[str, Mapping[str, int]] = {
-        "title": Counter(title),
+        **{name: Counter(words) for name, (words, _) in titles.items()},
         "headings": Counter(headings),
         # Headings are part of the body, and would count twice.
         "identifiers": Counter(title_wholes + body_wholes),
-        "tags": Counter(tags + tag_wholes),
+        **{name: Counter(words + wholes) for name, (words, wholes) in tags.items()},
         "body": Counter(body),
+        "wing": exact([document.wing]),
+        "room": exact([document.room]),
     }
-    found |= {name: exact([getattr(document, name)]) for name in EXACT}
-    found |= {name: exact([getattr(document, attribute)]) for name, attribute in DATES.items()}
+    found |= {name: exact(document.fields.get(name, ())) for name in EXACT if name not in found}
+    found |= {name: exact(document.fields.get(stated, ())) for name, stated in DATES.items()}
     return {name: counts for name, counts in found.items() if counts}
+
+
+def _text(document: IndexDocument, name: str) -> str:
+    return "\n".join(document.fields.get(name, ()))
 
 
 def lengths_of(terms: Terms) -> tuple[int, ...]:
@@ -52,12 +62,8 @@ def lengths_of(terms: Terms) -> tuple[int, ...]:
 
 def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[list[str]]:
     """Yield the words of each of the given fields in their order, stop words left out."""
-    texts = {
-        "title": [document.title],
-        "headings": iter_headings(document.body),
-        "tags": document.tags,
-        "body": [document.body],
-    }
+    texts: dict[str, Iterable[str]] = {"headings": iter_headings(document.body), "body": [document.body]}
+    texts |= {name: document.fields.get(name, ()) for name in (*_TITLES, *_TAGS)}
     for field in fields:
         for text in texts.get(field, ()):
             yield analyse(text)[0]

@@ -14,6 +14,7 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.budget import content_of
 from mdmem.catalog import Catalog, Parsed, load, load_cached, settings_bytes
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.model import Entry
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
@@ -292,20 +293,11 @@ def _named(said: str, commit: str) -> str:
 
 
 def _indexed(entry: Entry, digest: str, body: str) -> IndexDocument:
-    return IndexDocument(
-        key=entry.address,
-        digest=digest,
-        title=entry.title,
-        body=content_of(entry, body),
-        type=entry.type.value,
-        status=entry.status.value,
-        wing=entry.wing,
-        room=entry.room,
-        label=entry.label,
-        focus=entry.focus,
-        owner=entry.owner,
-        topic=entry.topic,
-        tags=entry.tags,
-        created_at=entry.created_at.isoformat() if entry.created_at else None,
-        verified_at=entry.verified_at.isoformat() if entry.verified_at else None,
-    )
+    stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+    return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
+
+
+def _texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:
+    if value is None or isinstance(value, tuple):
+        return value or ()
+    return (value.isoformat() if isinstance(value, date) else str(value),)

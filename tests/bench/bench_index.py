@@ -51,8 +51,8 @@ def stock(folder: Path, documents: Documents) -> None:
     )
     writer = create_in(str(folder), schema).writer(limitmb=2048)
     for each in documents.values():
-        fields = {"type": each.type, "status": each.status, "tags": " ".join(each.tags)}
-        writer.add_document(key=each.key, title=each.title, body=each.body, **fields)
+        stated = {name: " ".join(each.fields[name]) for name in ("title", "type", "status", "tags")}
+        writer.add_document(key=each.key, body=each.body, **stated)
     writer.commit()
 
 

@@ -26,14 +26,16 @@ class Corpus:
         return IndexDocument(
             key=f"wing/room/entry-{number}",
             digest=f"{self._random.getrandbits(64):016x}",
-            title=self.text(6),
             body="\n\n".join(sections),
-            type="decision",
-            status="active",
             wing="wing",
             room="room",
-            tags=("navigation", "executor"),
-            created_at="2026-03-05",
+            fields={
+                "title": (self.text(6),),
+                "type": ("decision",),
+                "status": ("active",),
+                "tags": ("navigation", "executor"),
+                "created_at": ("2026-03-05",),
+            },
         )
 
     def documents(self, count: int) -> list[IndexDocument]:

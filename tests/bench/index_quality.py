@@ -100,7 +100,8 @@ def _records(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _document(key: object, title: str, body: str) -> IndexDocument:
-    return IndexDocument(str(key), "0", title, body, "note", "active", "w", "r")
+    stated = {"title": (title,), "type": ("note",), "status": ("active",)}
+    return IndexDocument(str(key), "0", body, "w", "r", stated)
 
 
 def _sentence(body: str) -> str:

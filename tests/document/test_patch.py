@@ -4,10 +4,8 @@ import pytest
 import yaml
 
 from mdmem.document import patch
-from mdmem.document.layout import LISTS, ORDER
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import UnpatchableError
-from mdmem.entry.fields import KNOWN_FIELDS, MODELS, WING_FIELDS, WingFields
 from mdmem.finding import Edit
 
 PATH = "w/r/e.md"
@@ -383,17 +381,6 @@ def test_key_is_added_when_the_file_ends_with_the_fence() -> None:
     assert patch.apply_edits(data, patch.set_fields(parse_document(PATH, data), {"type": "note"})) == (
         b"---\ntype: note\n---"
     )
-
-
-def test_order_names_every_field_of_the_schema() -> None:
-    assert sorted(ORDER) == sorted({*KNOWN_FIELDS, *WING_FIELDS})
-
-
-def test_lists_are_the_fields_whose_models_hold_tuples() -> None:
-    models = (*MODELS.values(), WingFields)
-    fields = {name: field for model in models for name, field in model.model_fields.items()}
-    many = {name for name, field in fields.items() if field.default == () or "tuple" in str(field.annotation)}
-    assert many - {"ignore"} == LISTS
 
 
 def test_changed_fields_are_named_in_order() -> None:

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mdmem.document import patch
-from mdmem.document.layout import LISTS
 from mdmem.document.parse import Document, parse_document
+from mdmem.entry.fields import LISTS
 from mdmem.finding import Edit
 
 PATH = "w/r/e.md"

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from document.test_patch_properties import KEYS, PLAIN, documents
 from mdmem.document import patch
-from mdmem.document.layout import LISTS
 from mdmem.document.merge_marks import Marks, Side, has_hunks, take_side
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.sides import Sides
 from mdmem.document.three_way import BODY, Outcome, merge_entries, merged_order
+from mdmem.entry.fields import LISTS
 
 # A manifest: any keys will do.
 PATH = "w/README.md"

@@ -8,7 +8,8 @@ import pytest
 from builders import entry_text
 
 from mdmem.document.parse import parse_document
-from mdmem.entry.fields import KNOWN_FIELDS, MODELS, REQUIRED, WING_FIELDS
+from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED, WING_FIELDS
+from mdmem.entry.front_matter import MODELS
 from mdmem.entry.json_schema import front_matter_schema, wing_schema
 from mdmem.entry.model import EntryType
 

@@ -16,8 +16,9 @@ WORDS = (
 def document(key: str, body: str = "", **fields: Any) -> IndexDocument:
     """Return a document whose digest follows from what it says."""
     wing, room, name = key.split("/")
-    defaults = {"title": name.replace("-", " "), "type": "decision", "status": "active", "wing": wing, "room": room}
-    made = IndexDocument(key=key, digest="", body=body, **(defaults | fields))
+    stated = {"title": name.replace("-", " "), "type": "decision", "status": "active"} | fields
+    texts = {name: (value,) if isinstance(value, str) else tuple(value) for name, value in stated.items()}
+    made = IndexDocument(key, "", body, wing, room, texts)
     return replace(made, digest=sha256(repr(made).encode("utf-8", "surrogatepass")).hexdigest()[:16])
 
 

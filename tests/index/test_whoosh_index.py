@@ -303,7 +303,7 @@ def test_search_builds_anew_when_the_table_does_not_fit(tmp_path: Path, column: 
     assert ask(WhooshIndex(tmp_path), made) == ("index", False)
 
 
-@pytest.mark.parametrize(("module", "name"), [(manifest, "FORMAT"), (analysis, "VERSION")])
+@pytest.mark.parametrize(("module", "name"), [(manifest, "FORMAT"), (manifest, "VERSION"), (analysis, "VERSION")])
 def test_search_builds_anew_when_versions_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:

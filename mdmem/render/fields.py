@@ -1,0 +1,89 @@
+"""The table of fields: all of it in columns, one row in full, as JSON, and as the guide's table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mdmem.entry.fields import FIELDS, Field, Holder, Kind, Searched
+from mdmem.entry.model import EntryType, Status, WingKind
+from mdmem.render.ink import Ink
+from mdmem.render.json_form import dump
+
+_KINDS = {
+    Kind.TYPE: ", ".join(EntryType),
+    Kind.STATUS: ", ".join(Status),
+    Kind.WING_KIND: ", ".join(WingKind),
+    Kind.TEXT: "text",
+    Kind.TEXTS: "list of text",
+    Kind.NAMES: "list of wings",
+    Kind.LINKS: "list of addresses",
+    Kind.GLOBS: "list of globs",
+    Kind.MOMENT: "date or date-time",
+    Kind.VERSION: "whole number from 1",
+    Kind.SHARE: "number from 0 to 1",
+    Kind.PAIRS: "mapping of check code to reason",
+    Kind.RELATIONS: "list of mappings with `type` and `to`",
+}
+_SEARCHED = {
+    Searched.TITLE: "by its words, which weigh as those of a title",
+    Searched.TAG: "by its words, which weigh as those of a tag",
+    Searched.WHOLE: "as a whole",
+    Searched.DATE: "as a date",
+}
+_SHORT = {Kind.TYPE: "one of four", Kind.STATUS: "one of four", Kind.PAIRS: "mapping", Kind.RELATIONS: "list"}
+
+
+def fields_text(fields: Sequence[Field], ink: Ink) -> str:
+    """Return one line a field: its name, what it holds, where it stands, what it means."""
+    rows = [(field.name, _SHORT.get(field.kind, _KINDS[field.kind]), field.holder.words) for field in fields]
+    name, kind, holder = (max(map(len, column)) for column in zip(*rows, strict=True))
+    heads = [f"{ink.bold(f'{row[0]:<{name}}')}  {row[1]:<{kind}}  {row[2]:<{holder}}" for row in rows]
+    return "\n".join(f"{head}  {field.meaning}" for head, field in zip(heads, fields, strict=True))
+
+
+def field_text(field: Field, ink: Ink) -> str:
+    """Return the whole row of one field, its example last."""
+    rows = [
+        ("value", _KINDS[field.kind]),
+        ("for", field.holder.words + (", needed" if field.required else "")),
+        ("set by", field.set_by),
+        ("searched", _SEARCHED[field.searched] if field.searched else "no"),
+    ]
+    lines = [f"{ink.bold(field.name)}: {field.meaning}", *(f"  {name:<8}  {said}" for name, said in rows)]
+    return "\n".join([*lines, f"  {'example':<8}  {field.example}"])
+
+
+def fields_json(fields: Sequence[Field]) -> str:
+    """Return the rows with all that they hold."""
+    return dump({"fields": [_row(field) for field in fields]})
+
+
+def _row(field: Field) -> dict[str, Any]:
+    return {
+        "name": field.name,
+        "type": field.kind,
+        "value": _KINDS[field.kind],
+        "for": field.holder,
+        "needed": field.required,
+        "meaning": field.meaning,
+        "set_by": field.set_by,
+        "searched": field.searched,
+        "example": field.example,
+    }
+
+
+def fields_markdown(fields: Sequence[Field]) -> str:
+    """Return the fields as a Markdown table."""
+    rows = [f"| `{one.name}` | {_value(one)} | {one.meaning} | {one.set_by} | `{one.example}` |" for one in fields]
+    return "\n".join(["| field | value | meaning | set by | example |", "| --- | --- | --- | --- | --- |", *rows])
+
+
+def _value(field: Field) -> str:
+    return _KINDS[field.kind] + (", needed" if field.required else "")
+
+
+def guide_table() -> str:
+    """Return the guide's tables, one for each kind of file, with a heading over each."""
+    tables = [(holder, [field for field in FIELDS if field.holder is holder]) for holder in Holder]
+    return "\n\n".join(f"## For {holder.words}\n\n{fields_markdown(fields)}" for holder, fields in tables if fields)

@@ -1,0 +1,73 @@
+"""`mdmem fields`: every field with its meaning, one in full, and the guide's page that is made of them."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from builders import run_here
+
+from mdmem.entry.fields import FIELDS
+from mdmem.render.fields import guide_table
+
+Capture = pytest.CaptureFixture[str]
+APPROVED_BY = """\
+approved_by: who made it active, as name and email
+  value     text
+  for       every entry
+  set by    `mdmem approve`
+  searched  no
+  example   approved_by: Navigation Team <navigation@example.com>
+"""
+
+
+def test_every_field_is_one_line_without_a_memory(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "fields", cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[0] for line in ran.out.splitlines()] == [field.name for field in FIELDS]
+    assert " ".join(ran.out.splitlines()[28].split()) == "trigger text patterns when the pattern applies"
+
+
+def test_one_field_is_shown_whole(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "fields", "approved_by", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, APPROVED_BY)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("supercedes", "did you mean `supersedes`?"),
+        ("projectid", "did you mean `project_id`?"),
+        ("xyzzy", "`mdmem fields` lists them"),
+    ],
+)
+def test_unknown_field_is_answered_with_the_one_that_was_meant(
+    name: str, hint: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "fields", name, cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"mdmem: there is no field `{name}`; {hint}\n")
+
+
+def test_json_holds_the_whole_row(tmp_path: Path, capsys: Capture) -> None:
+    said = json.loads(run_here(capsys, "fields", "tags", "--format", "json", cwd=tmp_path).out)
+    assert said["schema"] == 1
+    assert said["fields"] == [
+        {
+            "name": "tags",
+            "type": "texts",
+            "value": "list of text",
+            "for": "entry",
+            "needed": False,
+            "meaning": "words to find it by",
+            "set_by": "its writer",
+            "searched": "tag",
+            "example": "tags: [executor, navigation]",
+        }
+    ]
+
+
+def test_page_of_the_guide_holds_the_table() -> None:
+    page = files("mdmem").joinpath("guide", "fields.md").read_text(encoding="utf-8")
+    assert page.split("<!-- fields -->\n")[1].split("\n<!-- /fields -->")[0] == guide_table()

@@ -1,0 +1,62 @@
+"""The example wings show what they are there for: the policy's example under pressure, and every facet of a pack."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import run_here
+
+from mdmem.facets import Facet
+
+EXAMPLES = Path(__file__).parents[1] / "example-wings"
+REVIEW = ("review how the ingest accepts or rejects late readings of a gauge", "--path", "src/ingest/late.py")
+WING = "tidewatch"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """Return the wings as somebody has them who got them without git: nothing in them is only proposed."""
+    shutil.copytree(EXAMPLES, tmp_path / "memory")
+    return tmp_path
+
+
+def asked(memory: Path, capsys: Capture, *arguments: str) -> dict[str, Any]:
+    ran = run_here(capsys, *arguments, "--root", "memory", "--format", "json", cwd=memory)
+    assert ran.code == 0
+    answer: dict[str, Any] = json.loads(ran.out)
+    return answer
+
+
+def given(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(item["address"].rpartition("/")[2], item["form"]) for item in answer["items"]]
+
+
+def test_policy_example_has_twenty_entries_without_pressure(memory: Path, capsys: Capture) -> None:
+    answer = asked(memory, capsys, "retrieve", *REVIEW, "--wing", WING, "--budget", "5000")
+    assert Counter(item["type"] for item in answer["items"]) == {"invariant": 2, "decision": 3, "pattern": 6, "note": 9}
+
+
+def test_policy_example_keeps_what_binds_under_pressure(memory: Path, capsys: Capture) -> None:
+    answer = asked(memory, capsys, "retrieve", *REVIEW, "--wing", WING, "--budget", "700")
+    assert given(answer) == [
+        ("no-reading-is-dropped-in-silence", "full"),
+        ("water-levels-are-millimetres", "full"),
+        ("ingest-writes-through-an-append-only-log", "full"),
+        ("late-readings-replace-estimates", "full"),
+        ("reject-with-a-cause", "summary"),
+        ("replay-the-log-after-a-fix", "summary"),
+    ]
+    assert Counter(one["type"] for one in answer["omitted"]) == {"decision": 1, "pattern": 4, "note": 9}
+    assert answer["tokens"] <= answer["budget"]
+
+
+def test_goal_brings_every_facet(memory: Path, capsys: Capture) -> None:
+    goal = "plan how the gauges stop falling silent at spring tide"
+    pack = asked(memory, capsys, "context", goal, "--project", WING, "--layer", "deep_search")
+    assert sorted(section["facet"] for section in pack["sections"]) == sorted(Facet)
