@@ -142,6 +142,7 @@ class Writing:
             rename_new(new, old)
         except FileExistsError:
             self._kept.append(new)
+        _remove_empty(self._root, new.parent)
 
     @contextmanager
     def _keeping(self, path: str) -> Iterator[None]:

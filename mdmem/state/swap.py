@@ -37,13 +37,15 @@ def holds(path: Path, content: bytes) -> bool:
         handle = os.open(path, _FLAGS)
     except OSError:
         return False
-    with os.fdopen(handle, "rb") as stream:
+    try:
         if not S_ISREG(os.fstat(handle).st_mode):
             return False
-        try:
+        with os.fdopen(handle, "rb", closefd=False) as stream:
             return stream.read(len(content) + 1) == content
-        except OSError:
-            return False
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
 
 
 def swap(ours: Path, target: Path, *, read: bytes, written: bytes) -> None:
