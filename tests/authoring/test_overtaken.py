@@ -123,17 +123,16 @@ def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypat
 def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mdmem.authoring import plan
 
-    write_entry(root, DRAFT, f"{TEXT}\n[see: {OLD}]\n", title="Next", see="threads")
-    whole = plan.carry_out
+    whole, others = plan.carry_out, ["nav/notes/one", "nav/notes/two"]
 
     def carry_out(*given: Any, **named: Any) -> None:
-        monkeypatch.setattr(plan, "carry_out", whole)
-        move(open_root(root))
+        write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")
         whole(*given, **named)
 
+    write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
     monkeypatch.setattr(plan, "carry_out", carry_out)
     checking.mend(open_root(root), Asked(), with_unsafe=False, is_dry=False)
-    assert f"see: {MOVED}" in (root / f"{DRAFT}.md").read_text()
+    assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
 
 
 def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
