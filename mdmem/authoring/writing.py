@@ -181,7 +181,7 @@ def _temporary(target: Path) -> tuple[int, Path]:
 
 
 def _lost(path: str) -> LostRaceError:
-    return LostRaceError(f"`{path}` was saved while it was written")
+    return LostRaceError(f"`{path}` changed while it was written")
 
 
 def _remove_left_over(folder: Path) -> None:

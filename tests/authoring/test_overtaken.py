@@ -159,7 +159,7 @@ def test_text_that_lost_its_place_is_told_and_not_tried_again(
 
     def carry_out(*given: Any, **named: Any) -> None:
         calls.append(given)
-        raise KeptAsideError("`a.md` was saved while it was written; nothing was changed; `a.md.x.kept` keeps a text")
+        raise KeptAsideError("`a.md` changed while it was written; nothing was changed; `a.md.x.kept` keeps a text")
 
     monkeypatch.setattr(writing, "carry_out", carry_out)
     said = run_here(capsys, "review", OLD, "--reason", "Doubt.", cwd=root)

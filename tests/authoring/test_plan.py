@@ -214,7 +214,7 @@ def meanwhile(
     patch.setattr(where, name, called)
 
 
-SAVED = r"`app/rules/b.md` was saved while it was written; nothing was written"
+SAVED = r"`app/rules/b.md` changed while it was written; nothing was written"
 # Each is called after all files were compared, the last one between the last look and the step itself.
 SEAMS = {"disk": (os, "fsync", 2), "look": (writing, "swap", 2), "swap": (swap, "exchange", 2)}
 
@@ -241,7 +241,7 @@ def test_plan_keeps_both_of_two_saves_that_come_in_between(tmp_path: Path, monke
     saves = [lambda text=text: save(root / B, text) for text in ("first\n", "second\n")]
     meanwhile(monkeypatch, swap, "exchange", 2, *saves)
     with pytest.raises(
-        KeptAsideError, match=r"saved while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
+        KeptAsideError, match=r"changed while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
     ) as told:
         carry_out(root, plan, state=tmp_path / "state")
     assert contents(root) == (b"old a\n", b"second\n")
@@ -273,7 +273,7 @@ def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(
     plan = two_files(tmp_path)
     with (tmp_path / A).open("r+") as held:
         meanwhile(monkeypatch, swap, "exchange", 2, lambda: held.write("mine!\n") and held.flush())
-        with pytest.raises(LostRaceError, match=r"`app/rules/a.md` was saved while it was written"):
+        with pytest.raises(LostRaceError, match=r"`app/rules/a.md` changed while it was written"):
             carry_out(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"mine!\n", b"old b\n")
 
@@ -296,7 +296,7 @@ def test_rename_gives_back_what_was_saved_before_it(
     two_files(tmp_path)
     plan = Plan((Change(B, B, b"old b\n", b"new b\n"), Change(A, MOVED, b"old a\n", after)))
     meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(tmp_path / A, "mine\n"))
-    with pytest.raises(LostRaceError, match=r"was saved while it was written; nothing was written"):
+    with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
         carry_out(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"mine\n", b"old b\n")
     assert not (tmp_path / "app/other").exists()
@@ -336,7 +336,7 @@ def test_file_is_removed_only_as_it_was_read(tmp_path: Path, monkeypatch: pytest
     two_files(tmp_path)
     plan = Plan((Change(A, A, b"old a\n", None), Change(B, B, b"old b\n", b"new b\n")))
     meanwhile(monkeypatch, os, "fsync", 1, lambda: save(tmp_path / (A if is_saved else B), "mine\n"))
-    with pytest.raises(LostRaceError, match=r"was saved while it was written; nothing was written"):
+    with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
         carry_out(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == ((b"mine\n", b"old b\n") if is_saved else (b"old a\n", b"mine\n"))
 
