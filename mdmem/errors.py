@@ -40,6 +40,10 @@ class LostRaceError(MdmemError):
     exit_code = 4
 
 
+class KeptAsideError(LostRaceError):
+    """Somebody else's text lost its place while a write was taken back; the sentence names the file that keeps it."""
+
+
 class GoneError(EnvironmentFaultError):
     """A file was there when the memory was loaded, and is there no more."""
 

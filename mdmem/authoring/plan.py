@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from mdmem.authoring.renaming import Renaming, in_fewest
 from mdmem.authoring.writing import Writing
-from mdmem.errors import EnvironmentFaultError, LostRaceError, taken
+from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
 from mdmem.regular_file import read_regular
 from mdmem.state import leads_away, write_lock
 
@@ -33,9 +34,10 @@ class Plan:
     changes: tuple[Change, ...] = ()
 
 
-def carry_out(root: Path, plan: Plan, *, state: Path) -> None:
+def carry_out(root: Path, plan: Plan, *, state: Path, newest: Callable[[], Plan] | None = None) -> None:
     """Write a plan to a root, all of it or nothing, alone among all writers; `state` is the folder of the root's state.
 
+    `newest` gives the plan to write instead, asked for when no other writer can change any more what it rests on.
     Raises LostRaceError where a file is not what the plan read, EnvironmentFaultError where one cannot be written, and
     BusyError where others write for too long. A process that is killed leaves whole files, those first in the plan new.
     """
@@ -43,6 +45,7 @@ def carry_out(root: Path, plan: Plan, *, state: Path) -> None:
         return
     try:
         with write_lock(state):
+            plan = newest() if newest is not None else plan
             for change in plan.changes:
                 _compare(root, change)
             _write(root, plan)
@@ -86,25 +89,40 @@ def _write(root: Path, plan: Plan) -> None:
         for change in plan.changes:
             path = change.path
             writing.put(path, change.before, change.after)
+        writing.settle()
         renames = {change.path: change.to for change in plan.changes if change.to != change.path}
+        contents = {change.to: change.after for change in plan.changes if change.after is not None}
         writing.clear(renames)
         for one in in_fewest(root, renames):
             path = one.new
-            _rename(writing, one)
-    except OSError as error:
-        left = "" if writing.undo() else " and what was written before could not be taken back"
-        then = "`mdmem check` says what is left to do" if left else "nothing was changed"
-        raise EnvironmentFaultError(f"cannot write `{path}`: {error.strerror or error}{left}; {then}") from error
+            _rename(writing, one, contents)
+    except (LostRaceError, OSError) as error:
+        raise _taken_back(writing, path, error) from error
     finally:
         writing.close()
 
 
-def _rename(writing: Writing, one: Renaming) -> None:
+def _taken_back(writing: Writing, path: str, error: LostRaceError | OSError) -> MdmemError:
+    """Take back what is in place and return what to say of it."""
+    left = "" if writing.undo() else " and what was written before could not be taken back"
+    kept = "".join(f"; `{one}` keeps a text that was saved meanwhile" for one in writing.kept)
+    then = "`mdmem check` says what is left to do" if left else "nothing was changed"
+    if isinstance(error, OSError):
+        return EnvironmentFaultError(f"cannot write `{path}`: {error.strerror or error}{left}; {then}{kept}")
+    if kept or left:
+        return KeptAsideError(f"{error}{left}; {then}{kept}")
+    return LostRaceError(f"{error}; nothing was written")
+
+
+def _rename(writing: Writing, one: Renaming, contents: Mapping[str, bytes]) -> None:
+    def rename(old: str, new: str, files: tuple[tuple[str, str], ...]) -> None:
+        writing.rename(old, new, {to: contents[to] for _, to in files})
+
     try:
-        writing.rename(one.old, one.new)
+        rename(one.old, one.new, one.files)
     except OSError:
         # A container's layered file system gives no new name to a folder that came with the image.
         if one.files == ((one.old, one.new),):
             raise
         for old, new in one.files:
-            writing.rename(old, new)
+            rename(old, new, ((old, new),))

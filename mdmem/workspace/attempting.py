@@ -172,13 +172,13 @@ class Attempts:
             if fault is not None:
                 return failed(f"nothing was written: {fault}")
         if target.needs_token and not call.is_granted:
-            carry(workspace, planned.intent, WriteOptions(is_dry=True))
+            carry(workspace, lambda _: planned.intent, WriteOptions(is_dry=True))
             self._use_token(call)
         if call.id is not None:
             self._ledger.intend(call.id, {one.to: _digest(one) for one in entries if one.before is None})
         result = planned.result
         try:
-            carry(workspace, planned.intent, WriteOptions())
+            carry(workspace, lambda _: planned.intent, WriteOptions())
         except EnvironmentFaultError as error:
             if not _is_written(workspace, planned):
                 raise

@@ -25,7 +25,6 @@ from mdmem.workspace.seen import seen_findings
 
 if TYPE_CHECKING:
     from mdmem.authoring.mending import Mended
-    from mdmem.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,17 +112,27 @@ def mend(workspace: Opened, asked: Asked, *, with_unsafe: bool, is_dry: bool) ->
     Raises UsageError where another tree than the working tree is read, and what `carry_out` raises.
     """
     from mdmem.authoring.mending import mend_all
-    from mdmem.authoring.plan import carry_out
+    from mdmem.authoring.plan import Plan, carry_out
+    from mdmem.workspace.writing import is_unchanged
 
     if not workspace.moment.is_working_tree:
         raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
 
-    def checked(tree: Tree) -> Report:
-        return check(workspace.over(tree), asked)
+    known = workspace.catalog.file_digests
 
-    mended = mend_all(workspace.tree, checked, with_unsafe=with_unsafe)
+    def mended_in(one: Opened) -> Mended:
+        return mend_all(one.tree, lambda tree: check(one.over(tree), asked), with_unsafe=with_unsafe)
+
+    mended = mended_in(workspace)
+
+    def newest() -> Plan:
+        nonlocal mended
+        fresh = replace(workspace)
+        mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
+        return mended.plan
+
     if not is_dry:
-        carry_out(workspace.location.root, mended.plan, state=workspace.state_folder)
+        carry_out(workspace.location.root, mended.plan, state=workspace.state_folder, newest=newest)
     return replace(mended.report, fixed=mended.fixed), mended
 
 

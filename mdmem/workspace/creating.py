@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mdmem.authoring.create import create
+from mdmem.authoring.intent import Intent
 from mdmem.catalog import interpret
 from mdmem.dedup import CANDIDATES, REVIEW_FROM, Subject
 from mdmem.document.parse import parse_document, without_code
@@ -33,6 +34,10 @@ class Near:
 
 def create_entry(workspace: Opened, address: str, text: str, options: WriteOptions) -> Written:
     """Write a new entry; raises LostRaceError where the address is taken, and what `create` and `carry` raise."""
+    return carry(workspace, lambda one: _creation(one, address, text), options)
+
+
+def _creation(workspace: Opened, address: str, text: str) -> Intent:
     wing, room, _ = address.split("/")
     refuse_taken(workspace, address)
     refuse_unmade_wing(workspace, wing)
@@ -42,7 +47,7 @@ def create_entry(workspace: Opened, address: str, text: str, options: WriteOptio
             raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
     intent = create(address, text)
     is_new_wing = not (root / wing).is_dir()
-    return carry(workspace, replace(intent, remarks=(f"`{wing}` is a new wing",) if is_new_wing else ()), options)
+    return replace(intent, remarks=(f"`{wing}` is a new wing",) if is_new_wing else ())
 
 
 def refuse_taken(workspace: Opened, address: str) -> None:

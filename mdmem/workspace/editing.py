@@ -67,7 +67,7 @@ def save_edit(
     intent = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_due else None)
     after = intent.plan.changes[0].after or b""
     remarks = tuple(_frozen(workspace, opening, after))
-    return carry(workspace, replace(intent, remarks=remarks), options)
+    return carry(workspace, lambda _: replace(intent, remarks=remarks), options)
 
 
 def _frozen(workspace: Opened, opening: Opening, content: bytes) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What moves where: the two names that a user types, and the way of the write."""
+"""What moves where: the two names that a user types, and the plan."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from mdmem.authoring.create import require_names
+from mdmem.authoring.intent import Intent
 from mdmem.authoring.moving import move
 from mdmem.authoring.writing import TEMPORARY
 from mdmem.checks.case import Case
@@ -13,11 +14,10 @@ from mdmem.errors import NotFoundError, UsageError
 from mdmem.workspace.naming import from_root, resolve_names
 from mdmem.workspace.opened import Opened
 from mdmem.workspace.wings import refuse_unmade_wing
-from mdmem.workspace.writing import WriteOptions, Written, carry
 
 
-def move_named(workspace: Opened, name: str, to: str, options: WriteOptions) -> Written:
-    """Move an entry, a room or a wing to another place; raises what `move` and `carry` raise, and UsageError."""
+def move_named(workspace: Opened, name: str, to: str) -> Intent:
+    """Return what moves an entry, a room or a wing to another place; raises what `move` raises, and UsageError."""
     old = _old_place(workspace, name)
     new = _new_place(workspace, old, to)
     require_names(new.split("/"), known=old.split("/"))
@@ -26,7 +26,7 @@ def move_named(workspace: Opened, name: str, to: str, options: WriteOptions) -> 
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
     intent = move(case, old, new, under=under)
-    return carry(workspace, replace(intent, remarks=(*intent.remarks, *_left_behind(workspace, old))), options)
+    return replace(intent, remarks=(*intent.remarks, *_left_behind(workspace, old)))
 
 
 def _old_place(workspace: Opened, name: str) -> str:

@@ -49,7 +49,7 @@ def record_in_manifests(
             remarks.append(str(error))
     named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
     intent = Intent(plan=Plan(tuple(changes)), deeds=(Deed(Verb.TEND, named),))
-    return carry(workspace, intent, WriteOptions(commit=commit))
+    return carry(workspace, lambda _: intent, WriteOptions(commit=commit))
 
 
 def _why_not(catalog: Catalog, name: str) -> str:

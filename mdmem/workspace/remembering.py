@@ -117,7 +117,7 @@ def _write(home: Opened, memo: Memo, now: datetime, *, is_private: bool) -> Reme
     near = _near(home, address, text, is_private=is_private)
     said = [_said(id_of(address, is_private=is_private), status), *_unlinked(unlinked), *_of(near)]
     try:
-        carry(home, intent, WriteOptions())
+        carry(home, lambda _: intent, WriteOptions())
     except EnvironmentFaultError as error:
         if not _holds(home, address, composed.content):
             raise

@@ -66,7 +66,7 @@ def settle(workspace: Opened, name: str, taking: Taking, options: WriteOptions) 
     if before is None:
         raise NotFoundError(f"{quarrel.path} cannot be read; `git checkout -m` brings it back")
     intent = _intent(workspace, quarrel, taking, before)
-    written = carry(workspace, intent, _options(workspace, options))
+    written = carry(workspace, lambda _: intent, _options(workspace, options))
     remarks = (*written.remarks, *_next(workspace, written, quarrel))
     # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
     shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Self
 
-from mdmem.errors import LostRaceError, UsageError
+from mdmem.errors import KeptAsideError, LostRaceError, UsageError
 from mdmem.workspace.opened import Opened
 
 if TYPE_CHECKING:
@@ -28,21 +28,28 @@ class WritingVerbs(Opened):
         return resolve_names(self, [name])[0]
 
     def _carried(self, plan: Callable[[Self], Intent], options: WriteOptions) -> Written:
-        """Plan and carry out; where somebody else wrote in between, plan once more on what is there then."""
+        """Plan and carry out; where somebody else wrote in between, plan once more on what is there then.
+
+        Names mean what they mean on the files that are planned on: what they meant before may have moved.
+        """
         from mdmem.workspace.writing import carry
 
         try:
-            return carry(self, plan(self), options)
+            return carry(self, plan, options)
+        except KeptAsideError:
+            raise
         except LostRaceError:
-            fresh = replace(self)
-            return carry(fresh, plan(fresh), options)
+            return carry(replace(self), plan, options)
 
     def supersede(self, name: str, *, by: str, reason: str, options: WriteOptions) -> Written:
         """Put one entry in the place of another, at once or when it is approved."""
         from mdmem.authoring.superseding import supersede
 
-        old, new = self._address(name), self._address(by)
-        return self._carried(lambda one: supersede(one.catalog, old, by=new, reason=reason, today=one.today), options)
+        def plan(one: Self) -> Intent:
+            old, new = one._address(name), one._address(by)
+            return supersede(one.catalog, old, by=new, reason=reason, today=one.today)
+
+        return self._carried(plan, options)
 
     def compose_successor(self, name: str, successor: Successor, *, reason: str) -> tuple[str, str]:
         """Return address and text of an entry that is to supersede another, before it is edited; nothing is written."""
@@ -54,19 +61,21 @@ class WritingVerbs(Opened):
         """Write a new entry in the place of another."""
         from mdmem.authoring.succeeding import supersede_with
 
-        old = self._address(name)
-        return self._carried(
-            lambda one: supersede_with(one.catalog, old, new=new, text=text, reason=reason, today=one.today), options
-        )
+        def plan(one: Self) -> Intent:
+            old = one._address(name)
+            return supersede_with(one.catalog, old, new=new, text=text, reason=reason, today=one.today)
+
+        return self._carried(plan, options)
 
     def approve(self, name: str, *, by: str | None, options: WriteOptions) -> Written:
         """Put a draft in force and end what it supersedes; git says who approves unless somebody is named."""
         from mdmem.authoring.approving import approve
 
-        address, person = self._address(name), by or self._person()
-        return self._carried(
-            lambda one: approve(one.catalog, one.settings, address, person=person, today=one.today), options
-        )
+        def plan(one: Self) -> Intent:
+            address, person = one._address(name), by or one._person()
+            return approve(one.catalog, one.settings, address, person=person, today=one.today)
+
+        return self._carried(plan, options)
 
     def _person(self) -> str:
         from mdmem.gitrepo.identity import identity
@@ -81,31 +90,34 @@ class WritingVerbs(Opened):
         """Put an entry under review."""
         from mdmem.authoring.reviewing import review
 
-        address = self._address(name)
-        return self._carried(lambda one: review(one.catalog, address, reason=reason), options)
+        return self._carried(lambda one: review(one.catalog, one._address(name), reason=reason), options)
 
     def end_review(self, name: str, *, options: WriteOptions) -> Written:
         """Confirm an entry that is under review."""
         from mdmem.authoring.reviewing import end_review
 
-        address = self._address(name)
-        return self._carried(lambda one: end_review(one.catalog, address, today=one.today), options)
+        return self._carried(lambda one: end_review(one.catalog, one._address(name), today=one.today), options)
 
     def verify(self, names: Sequence[str], *, at: date | None, options: WriteOptions) -> Written:
         """Say of entries that they hold, all of them or none; of a folder's entries those that are in force."""
         from mdmem.authoring.verifying import verify
         from mdmem.workspace.naming import resolve_names
 
-        addresses = resolve_names(self, [name for name in names if not name.endswith("/")])
-        rooms = resolve_names(self, [name for name in names if name.endswith("/")])
-        return self._carried(lambda one: verify(one.catalog, addresses, at=at, today=one.today, rooms=rooms), options)
+        def plan(one: Self) -> Intent:
+            addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
+            rooms = resolve_names(one, [name for name in names if name.endswith("/")])
+            return verify(one.catalog, addresses, at=at, today=one.today, rooms=rooms)
+
+        return self._carried(plan, options)
 
     def deprecate(self, name: str, *, reason: str, options: WriteOptions) -> Written:
         """End an entry that nothing replaces."""
         from mdmem.authoring.deprecating import deprecate
 
-        address = self._address(name)
-        return self._carried(lambda one: deprecate(one.catalog, address, reason=reason, today=one.today), options)
+        def plan(one: Self) -> Intent:
+            return deprecate(one.catalog, one._address(name), reason=reason, today=one.today)
+
+        return self._carried(plan, options)
 
     def refuse_taken(self, address: str) -> None:
         """Raise LostRaceError where an address is taken, before anybody writes a text for it."""
@@ -129,7 +141,7 @@ class WritingVerbs(Opened):
         """Move an entry, a room or a wing, and rewrite every link to what moves."""
         from mdmem.workspace.moving import move_named
 
-        return move_named(self, name, to, options)
+        return self._carried(lambda one: move_named(one, name, to), options)
 
     def open_entry(self, name: str) -> Opening:
         """Return an entry as its file holds it, to be edited."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.authoring.intent import Intent
 from mdmem.authoring.message import Deed, commit_message, subject_of
@@ -20,6 +21,8 @@ from mdmem.workspace.opened import Opened
 
 if TYPE_CHECKING:
     from mdmem.catalog import Catalog
+
+Root = TypeVar("Root", bound=Opened)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,32 +44,65 @@ class Written:
     is_dry: bool = False
 
 
-def carry(workspace: Opened, intent: Intent, options: WriteOptions) -> Written:
-    """Carry out an intent and return what was written.
+def carry(workspace: Root, plan: Callable[[Root], Intent], options: WriteOptions) -> Written:
+    """Carry out what is planned on the files as they are, and return what was written.
 
-    Raises UsageError where the result would break the memory, or a commit cannot be made now, and LostRaceError where
-    somebody else wrote what makes it so; then nothing is written.
+    Where they changed by the time at which no other writer can change them any more, it is planned anew on what is
+    there then. Raises UsageError where the result would break the memory, or a commit cannot be made now, and
+    LostRaceError where somebody else wrote what makes it so; then nothing is written.
     Raises what `carry_out` raises, and EnvironmentFaultError where the files are written and git refuses the commit.
     """
     if not workspace.moment.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
+    # What is compared later was read before what is planned on it.
+    known = workspace.catalog.file_digests
+    intent = _proved(workspace, plan(workspace))
+    repository = _repository_to_commit_to(workspace, options)
+
+    def newest() -> Plan:
+        nonlocal intent
+        fresh = replace(workspace)
+        if not is_unchanged(workspace, fresh, known):
+            try:
+                intent = _proved(fresh, plan(fresh))
+            except _BrokenError as error:
+                raise LostRaceError(f"the memory changed while it was looked at; {error}") from error
+        return intent.plan
+
+    if not options.is_dry:
+        carry_out(workspace.location.root, intent.plan, state=workspace.state_folder, newest=newest)
+    commit = None
+    if repository is not None and intent.plan.changes:
+        commit = _commit(workspace, repository, intent)
+    return Written(
+        changes=intent.plan.changes, deeds=intent.deeds, remarks=intent.remarks, commit=commit, is_dry=options.is_dry
+    )
+
+
+class _BrokenError(UsageError):
+    """The memory would be broken by a plan."""
+
+
+def _proved(workspace: Opened, intent: Intent) -> Intent:
+    """Return an intent without the changes that are none; raises where it may not be carried out."""
     for wing in sorted({path.split("/", 1)[0] for one in intent.plan.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
     plan = Plan(tuple(one for one in intent.plan.changes if (one.path, one.before) != (one.to, one.after)))
-    repository = _repository_to_commit_to(workspace, options)
     _prove(workspace, plan)
-    if not options.is_dry:
-        carry_out(workspace.location.root, plan, state=workspace.state_folder)
-    commit = None
-    if repository is not None and plan.changes:
-        commit = _commit(workspace, repository, intent, plan)
-    return Written(
-        changes=plan.changes, deeds=intent.deeds, remarks=intent.remarks, commit=commit, is_dry=options.is_dry
-    )
+    return replace(intent, plan=plan)
 
 
-def _commit(workspace: Opened, repository: Repository, intent: Intent, plan: Plan) -> str | None:
+def is_unchanged(workspace: Opened, fresh: Opened, known: Mapping[str, str]) -> bool:
+    """Say whether all that can be named is as it was when a plan was made: the files, and the contents of entries.
+
+    `known` are the digests of what was read then.
+    """
+    files = fresh.tree.files()
+    return files == workspace.tree.files() and known == fresh.tree.digests([one for one in files if one.path in known])
+
+
+def _commit(workspace: Opened, repository: Repository, intent: Intent) -> str | None:
     message = commit_message(
         subject_of(intent.deeds),
         reason=intent.reason,
@@ -75,8 +111,8 @@ def _commit(workspace: Opened, repository: Repository, intent: Intent, plan: Pla
         agent=intent.agent,
     )
     under = f"{workspace.location.under}/" if workspace.location.under else ""
-    before = {f"{under}{change.path}": change.before for change in plan.changes}
-    before |= {f"{under}{change.to}": None for change in plan.changes if change.to != change.path}
+    before = {f"{under}{change.path}": change.before for change in intent.plan.changes}
+    before |= {f"{under}{change.to}": None for change in intent.plan.changes if change.to != change.path}
     return commit_paths(repository, sorted(before), message, before=before)
 
 
@@ -98,7 +134,7 @@ def _prove(workspace: Opened, plan: Plan) -> None:
     if faults:
         _refuse_overtaken(workspace)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise UsageError(f"nothing is written: {faults[0]}{more}")
+        raise _BrokenError(f"nothing is written: {faults[0]}{more}")
 
 
 def _refuse_overtaken(workspace: Opened) -> None:

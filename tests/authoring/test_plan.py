@@ -2,16 +2,19 @@
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import make_root, snapshot, write
 
 from mdmem.authoring import plan as module
+from mdmem.authoring import writing
 from mdmem.authoring.plan import Change, Plan, carry_out
 from mdmem.authoring.writing import Writing
-from mdmem.errors import EnvironmentFaultError, LostRaceError
-from mdmem.state import BusyError, write_lock
+from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
+from mdmem.state import BusyError, swap, write_lock
 
 A, B = "app/rules/a.md", "app/rules/b.md"
 
@@ -185,3 +188,160 @@ def test_busy_lock_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: p
 def test_lock_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFaultError, match="cannot lock the memory for writing"):
         carry_out(tmp_path, two_files(tmp_path), state=Path(os.devnull) / "state")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def save(path: Path, text: str) -> None:
+    """Save as editors do: written beside, renamed over."""
+    beside = path.with_name(".swp")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+def meanwhile(
+    patch: pytest.MonkeyPatch, where: Any, name: str, at: int, do: Callable[[], object], *more: Callable[[], object]
+) -> None:
+    """Do something right before one call of a function, counted from 1, and more before each of those after it."""
+    whole, calls = getattr(where, name), iter([*[None] * (at - 1), do, *more])
+
+    def called(*given: Any, **named: Any) -> Any:
+        (next(calls, None) or (lambda: None))()
+        return whole(*given, **named)
+
+    patch.setattr(where, name, called)
+
+
+SAVED = r"`app/rules/b.md` changed while it was written; nothing was written"
+# Each is called after all files were compared, the last one between the last look and the step itself.
+SEAMS = {"disk": (os, "fsync", 2), "look": (writing, "swap", 2), "swap": (swap, "exchange", 2)}
+
+
+@pytest.mark.parametrize("system", ["asked", "plain"])
+@pytest.mark.parametrize("seam", SEAMS)
+def test_plan_never_replaces_what_is_saved_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seam: str, system: str
+) -> None:
+    root = tmp_path / "root"
+    plan = two_files(root)
+    if system == "plain":
+        monkeypatch.setattr(swap, "_renameat2", lambda: None)
+    meanwhile(monkeypatch, *SEAMS[seam], lambda: save(root / B, "mine\n"))
+    with pytest.raises(LostRaceError, match=SAVED):
+        carry_out(root, plan, state=tmp_path / "state")
+    assert contents(root) == (b"old a\n", b"mine\n")
+    assert names(root / "app/rules") == ["a.md", "b.md"]
+
+
+def test_plan_keeps_both_of_two_saves_that_come_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "root"
+    plan = two_files(root)
+    saves = [lambda text=text: save(root / B, text) for text in ("first\n", "second\n")]
+    meanwhile(monkeypatch, swap, "exchange", 2, *saves)
+    with pytest.raises(
+        KeptAsideError, match=r"changed while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
+    ) as told:
+        carry_out(root, plan, state=tmp_path / "state")
+    assert contents(root) == (b"old a\n", b"second\n")
+    kept = str(told.value).split("`")[-2]
+    assert (root / kept).read_text() == "first\n"
+    carry_out(root, Plan((Change(A, A, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
+    assert (root / kept).exists()
+
+
+def test_undo_leaves_what_was_saved_over_a_file_that_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, new = two_files(tmp_path), "app/new/c.md"
+    plan = Plan((Change(new, new, None, b"new c\n"), *plan.changes))
+
+    def saved() -> None:
+        for path in (new, A, B):
+            save(tmp_path / path, "newer\n")
+
+    meanwhile(monkeypatch, swap, "exchange", 2, saved)
+    with pytest.raises(LostRaceError, match=SAVED):
+        carry_out(tmp_path, plan, state=tmp_path / "state")
+    assert {(tmp_path / path).read_text() for path in (new, A, B)} == {"newer\n"}
+
+
+def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = two_files(tmp_path)
+    with (tmp_path / A).open("r+") as held:
+        meanwhile(monkeypatch, swap, "exchange", 2, lambda: held.write("mine!\n") and held.flush())
+        with pytest.raises(LostRaceError, match=r"`app/rules/a.md` changed while it was written"):
+            carry_out(tmp_path, plan, state=tmp_path / "state")
+    assert contents(tmp_path) == (b"mine!\n", b"old b\n")
+
+
+def test_new_file_never_replaces_one_that_appears_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_root(tmp_path)
+    meanwhile(monkeypatch, os, "fsync", 1, lambda: write(tmp_path, A, "mine\n"))
+    with pytest.raises(LostRaceError, match=r"app/rules/a exists already"):
+        carry_out(tmp_path, Plan((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
+    assert (tmp_path / A).read_text() == "mine\n"
+
+
+MOVED = "app/other/c.md"
+
+
+@pytest.mark.parametrize("after", [b"old a\n", b"new a\n"])
+def test_rename_gives_back_what_was_saved_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bytes
+) -> None:
+    two_files(tmp_path)
+    plan = Plan((Change(B, B, b"old b\n", b"new b\n"), Change(A, MOVED, b"old a\n", after)))
+    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(tmp_path / A, "mine\n"))
+    with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
+        carry_out(tmp_path, plan, state=tmp_path / "state")
+    assert contents(tmp_path) == (b"mine\n", b"old b\n")
+    assert not (tmp_path / "app/other").exists()
+
+
+@pytest.mark.parametrize("system", ["asked", "plain"])
+def test_rename_never_replaces_what_appears_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    two_files(tmp_path)
+    if system == "plain":
+        monkeypatch.setattr(swap, "_renameat2", lambda: None)
+    meanwhile(monkeypatch, writing, "rename_new", 1, lambda: write(tmp_path, MOVED, "mine\n"))
+    with pytest.raises(LostRaceError, match=r"`app/other/c.md` exists by now; nothing was written"):
+        carry_out(tmp_path, Plan((Change(A, MOVED, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
+    assert (contents(tmp_path), (tmp_path / MOVED).read_text()) == ((b"old a\n", b"old b\n"), "mine\n")
+
+
+def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_files(tmp_path)
+    plan = Plan((Change(A, MOVED, b"old a\n", b"old a\n"), Change(B, "app/other/d.md", b"old b\n", b"old b\n")))
+
+    def saved() -> None:
+        save(tmp_path / A, "mine a\n")
+        save(tmp_path / B, "mine b\n")
+
+    meanwhile(monkeypatch, writing, "rename_new", 2, saved)
+    with pytest.raises(KeptAsideError, match=r"`app/other/c.md` keeps a text that was saved meanwhile"):
+        carry_out(tmp_path, plan, state=tmp_path / "state")
+    assert contents(tmp_path) == (b"mine a\n", b"mine b\n")
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_file_is_removed_only_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_saved: bool) -> None:
+    two_files(tmp_path)
+    plan = Plan((Change(A, A, b"old a\n", None), Change(B, B, b"old b\n", b"new b\n")))
+    meanwhile(monkeypatch, os, "fsync", 1, lambda: save(tmp_path / (A if is_saved else B), "mine\n"))
+    with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
+        carry_out(tmp_path, plan, state=tmp_path / "state")
+    assert contents(tmp_path) == ((b"mine\n", b"old b\n") if is_saved else (b"old a\n", b"mine\n"))
+
+
+def test_file_is_removed(tmp_path: Path) -> None:
+    two_files(tmp_path)
+    carry_out(tmp_path, Plan((Change(A, A, b"old a\n", None),)), state=tmp_path / "state")
+    assert names(tmp_path / "app/rules") == ["b.md"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from builders import snapshot, write
 
+from mdmem.authoring import writing
 from mdmem.authoring.plan import Change, Plan, carry_out
 from mdmem.authoring.renaming import in_fewest
 from mdmem.errors import EnvironmentFaultError
@@ -76,14 +77,14 @@ def test_left_over_of_a_killed_writer_does_not_hold_a_folder_back(root: Path) ->
 
 
 def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Path.rename
+    whole = writing.rename_new
 
-    def rename(self: Path, target: Path) -> Path:
-        if self.is_dir():
+    def rename(old: Path, new: Path) -> None:
+        if old.is_dir():
             raise OSError(errno.EXDEV, "Invalid cross-device link")
-        return whole(self, target)
+        whole(old, new)
 
-    monkeypatch.setattr(Path, "rename", rename)
+    monkeypatch.setattr(writing, "rename_new", rename)
     carry_out(root, plan_of(root, WING), state=root.parent / "state")
     assert sorted(snapshot(root)) == ["web/notes/c.md", "web/rules/a.md", "web/rules/b.md"]
 
@@ -91,14 +92,14 @@ def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, m
 def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, whole = snapshot(root), Path.rename
+    before, whole = snapshot(root), writing.rename_new
 
-    def rename(self: Path, target: Path) -> Path:
-        if self.name == "c.md":
+    def rename(old: Path, new: Path) -> None:
+        if old.name == "c.md":
             raise OSError(errno.EIO, "Input/output error")
-        return whole(self, target)
+        whole(old, new)
 
-    monkeypatch.setattr(Path, "rename", rename)
+    monkeypatch.setattr(writing, "rename_new", rename)
     with pytest.raises(
         EnvironmentFaultError, match=r"cannot write `app/d.md`: Input/output error; nothing was changed"
     ):

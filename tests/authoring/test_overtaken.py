@@ -1,0 +1,166 @@
+"""Two writers at once whose plans rest on one another, though they share no file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import memory, open_root, run_here, write, write_entry
+
+from mdmem.authoring.succeeding import Successor
+from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
+from mdmem.workspace import checking, writing
+from mdmem.workspace.checking import Asked
+from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.writing import WriteOptions, Written
+
+OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
+TEXT = "We decided.\n\nRationale: it was tried.\n"
+PLAIN = WriteOptions()
+
+
+def move(root: Workspace) -> Written:
+    return root.move(OLD, MOVED, options=PLAIN)
+
+
+def add_draft(root: Workspace) -> Written:
+    address, text = root.compose_successor(OLD, Successor(title="Next", place=DRAFT, body=TEXT), reason="Better.")
+    return root.supersede_with(OLD, address, text, reason="Better.", options=PLAIN)
+
+
+def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
+    """Let somebody else write right before the next plan that was made is carried out."""
+    whole, others = writing.carry_out, [other]
+
+    def carry_out(*given: Any, **named: Any) -> None:
+        if others:
+            others.pop()(open_root(root))
+        whole(*given, **named)
+
+    patch.setattr(writing, "carry_out", carry_out)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return memory(tmp_path / "m") / "memory"
+
+
+def errors(root: Path) -> list[str]:
+    return [one.code for one in open_root(root).check(Asked(ignore=("link-not-tracked",))).findings]
+
+
+def test_move_rewrites_the_link_of_a_draft_that_was_written_meanwhile(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forestall(monkeypatch, root, add_draft)
+    written = move(open_root(root))
+    assert {change.to for change in written.changes} >= {f"{MOVED}.md", f"{DRAFT}.md"}
+    assert f"supersedes: [{MOVED}]" in (root / f"{DRAFT}.md").read_text()
+    assert "dangling-link" not in errors(root)
+
+
+def test_move_rewrites_a_link_in_a_text_that_was_written_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forestall(monkeypatch, root, lambda _: write_entry(root, DRAFT, f"{TEXT}\n[see: {OLD}]\n", title="Next"))
+    move(open_root(root))
+    assert f"[see: {MOVED}]" in (root / f"{DRAFT}.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        add_draft,
+        lambda one: one.verify([OLD], at=None, options=PLAIN),
+        lambda one: one.review(OLD, reason="Doubt.", options=PLAIN),
+        lambda one: one.deprecate(OLD, reason="Gone.", options=PLAIN),
+        lambda one: one.move(OLD, "nav/third/threads", options=PLAIN),
+    ],
+    ids=["supersede", "verify", "review", "deprecate", "mv"],
+)
+def test_entry_that_was_moved_meanwhile_is_not_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch, verb: Callable[[Workspace], object]
+) -> None:
+    forestall(monkeypatch, root, move)
+    with pytest.raises(NotFoundError, match=f"there is no entry `{OLD}`"):
+        verb(open_root(root))
+    assert not (root / f"{DRAFT}.md").exists()
+    assert errors(root) == []
+
+
+@pytest.mark.parametrize("verb", ["approve", "end_review"])
+def test_entry_that_was_moved_before_it_is_looked_up_again_is_not_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    status = {"approve": "draft", "end_review": "under_review"}[verb]
+    write_entry(root, OLD, TEXT, title="Use threads", status=status)
+    forestall(monkeypatch, root, move)
+    given = {"by": "T <t@example.org>"} if verb == "approve" else {}
+    with pytest.raises(NotFoundError):
+        getattr(open_root(root), verb)(OLD, **given, options=PLAIN)
+
+
+def test_short_name_means_the_entry_where_it_is_by_now(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forestall(monkeypatch, root, move)
+    written = open_root(root).review("threads", reason="Doubt.", options=PLAIN)
+    assert [change.to for change in written.changes] == [f"{MOVED}.md"]
+
+
+def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
+    forestall(monkeypatch, root, move)
+    with pytest.raises(LostRaceError, match=f"changed while it was looked at; nothing is written: .*`{OLD}`"):
+        open_root(root).create(DRAFT, text, options=PLAIN)
+    assert not (root / f"{DRAFT}.md").exists()
+
+
+def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forestall(monkeypatch, root, lambda _: write_entry(root, "nav/notes/other", TEXT, title="Other"))
+    written = open_root(root).review(OLD, reason="Doubt.", options=PLAIN)
+    assert [change.to for change in written.changes] == [f"{OLD}.md"]
+
+
+def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mdmem.authoring import plan
+
+    whole, others = plan.carry_out, ["nav/notes/one", "nav/notes/two"]
+
+    def carry_out(*given: Any, **named: Any) -> None:
+        write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")
+        whole(*given, **named)
+
+    write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
+    monkeypatch.setattr(plan, "carry_out", carry_out)
+    checking.mend(open_root(root), Asked(), with_unsafe=False, is_dry=False)
+    assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
+
+
+def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mdmem.state import swap
+
+    path, whole = root / f"{OLD}.md", swap.exchange
+    saved = path.read_text() + "Saved by hand.\n"
+
+    def exchange(one: Path, other: Path) -> None:
+        monkeypatch.setattr(swap, "exchange", whole)
+        write(root, f"{OLD}.md", saved)
+        whole(one, other)
+
+    monkeypatch.setattr(swap, "exchange", exchange)
+    open_root(root).review(OLD, reason="Doubt.", options=PLAIN)
+    assert "status: under_review" in path.read_text()
+    assert path.read_text().endswith("Saved by hand.\n")
+
+
+def test_text_that_lost_its_place_is_told_and_not_tried_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = []
+
+    def carry_out(*given: Any, **named: Any) -> None:
+        calls.append(given)
+        raise KeptAsideError("`a.md` changed while it was written; nothing was changed; `a.md.x.kept` keeps a text")
+
+    monkeypatch.setattr(writing, "carry_out", carry_out)
+    said = run_here(capsys, "review", OLD, "--reason", "Doubt.", cwd=root)
+    assert (said.code, len(calls), "`a.md.x.kept` keeps a text" in said.err) == (4, 1, True)
