@@ -59,6 +59,7 @@ DOORS = {
     "click": {"mdmem.cli"},
     "frontmatter": {"mdmem.document"},
     "git": {"mdmem.gitrepo"},
+    "h11": {"mdmem.mcp"},
     "mcp": {"mdmem.mcp"},
     "mcp_types": {"mdmem.mcp"},
     "pydantic": {"mdmem.entry"},

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
 import logging
 import os
 import select
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 import pytest
-from served import Serving, serving, token_for, two_wings
+from served import HEADERS, Serving, serving, token_for, two_wings
 
 from mdmem.mcp.connections import FewLines, Places, network_of
 from mdmem.mcp.limits import HttpLimits
@@ -116,11 +117,16 @@ def test_half_a_body_ends_a_connection_that_shows_its_token(guarded: Guarded) ->
 
 
 def test_connection_that_showed_its_token_stays_for_the_next_request(guarded: Guarded) -> None:
-    with connected(guarded, asking(guarded)) as client:
-        # Longer than a stranger has, and than half a request may take.
-        time.sleep(0.6)
-        client.sendall(asking(guarded))
-        assert client.recv(65536).startswith(b"HTTP/1.1 4")
+    connection = http.client.HTTPConnection("127.0.0.1", guarded.server.port, timeout=SOON)
+    with closing(connection):
+        for _ in range(2):
+            connection.request("POST", "/mcp", b"{}", {**HEADERS, "Authorization": f"Bearer {guarded.token}"})
+            answer = connection.getresponse()
+            assert (answer.status, bool(answer.read())) == (400, True)
+            # It would be opened again, where it was closed.
+            connection.auto_open = 0
+            # Longer than a stranger has, and than half a request may take.
+            time.sleep(0.5)
 
 
 class Guest:
