@@ -16,9 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError
-from mdmem.mcp.connections import network_of, welcome
+from mdmem.mcp.connections import has_gone, network_of, welcome
 from mdmem.mcp.limits import Buckets
 from mdmem.mcp.names import Names
+from mdmem.reply import Reply, replying
 from mdmem.state.bearers import Bearer, Bearers
 
 _NOBODY = Access.to_wings(())
@@ -110,9 +111,22 @@ class Door:
             app = AuthContextMiddleware(self.app)
         held = _CALLER.set(bearer.access if bearer else self.open_access)
         try:
-            await app(scope, _in_time(receive, self.body_seconds), send)
+            with replying() as reply:
+                await app(scope, _in_time(receive, self.body_seconds), _sending(scope, send, reply))
         finally:
             _CALLER.reset(held)
+
+
+def _sending(scope: Scope, send: Send, reply: Reply) -> Send:
+    """Return what sends an answer, and says of a reply when it has left for a client that is there."""
+
+    async def put(message: Message) -> None:
+        await send(message)
+        if reply.is_ready and message.get("body") and not has_gone(scope):
+            # At once, not in a thread: the client may repeat its call as soon as it has read this.
+            reply.has_left()
+
+    return put
 
 
 def _in_time(receive: Receive, seconds: float) -> Callable[[], Awaitable[Message]]:
