@@ -16,7 +16,7 @@ from mdmem.state.records import read_record, read_time, write_record, written_ti
 from mdmem.state.refusal import list_names, refusal_named
 
 # A client that sends a call again does so within minutes; what is older is meant anew. Beyond so many the oldest go.
-_LASTS, _MOST = timedelta(hours=1), 256
+_LASTS, _MOST = timedelta(hours=1), 64
 _FOLDER = "intents"
 
 
