@@ -1,5 +1,14 @@
 """What can go wrong that is no finding: each kind with its exit code."""
 
+import re
+from collections.abc import Iterable
+from unicodedata import category
+
+# A path may be long and is to be found by what is said; a word beyond that is nobody's to read.
+_LONG, _SHOWN = 200, 80
+_RUN = re.compile(rf"[^\s`'\"]{{{2 * _LONG},}}")
+_HIDDEN = ("Cc", "Cf", "Zl", "Zp")
+
 
 class MdmemError(Exception):
     """Stops a command with one sentence for the user; `exit_code` is what the process returns."""
@@ -57,3 +66,20 @@ class NotFoundError(MdmemError):
 def taken(address: str) -> str:
     """Return the sentence for an address that somebody else has."""
     return f"{address} exists already; `mdmem show {address}` shows it, another name keeps both"
+
+
+def told(message: str, words: Iterable[str] = ()) -> str:
+    """Return a message as it is told to whoever gave these words: what is long is cut, what does not show is written.
+
+    The one door for whatever stops a command or a call, so that no sentence has to think of the words it repeats.
+    """
+    values = {part for word in words for part in (word, word.partition("=")[2])}
+    for word in sorted(values, key=len, reverse=True):
+        if len(word) > _LONG or "\n" in word.strip():
+            message = message.replace(word, _cut(word).replace("\n", "<U+000A>"))
+    message = _RUN.sub(lambda found: _cut(found[0]), message)
+    return "".join(one if one in "\n\t" or category(one) not in _HIDDEN else f"<U+{ord(one):04X}>" for one in message)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from mdmem.dedup import Outcome
+from mdmem.errors import told
 
 # How the message of a write begins that waits.
 NOT_YET = "not written yet: "
@@ -113,4 +114,4 @@ class SaveStanding:
 
 def failed(message: str, next_step: str | None = None) -> SaveResult:
     """Return the answer to a write that cannot be done as it was asked for."""
-    return SaveResult(status=SaveStatus.FAILED, message=message, next_step=next_step)
+    return SaveResult(status=SaveStatus.FAILED, message=told(message), next_step=next_step)

@@ -11,7 +11,7 @@ import click
 
 from mdmem import __version__
 from mdmem.cli.common import Globals, global_options, say
-from mdmem.errors import MdmemError
+from mdmem.errors import MdmemError, told
 
 # One line a command: its module and its sentence in the help, so that the help imports none of them.
 COMMANDS = {
@@ -100,14 +100,16 @@ def run(arguments: Sequence[str]) -> int:
         code = cli.main(args=list(arguments) or ["--help"], prog_name="mdmem", standalone_mode=False)
         sys.stdout.flush()
     except MdmemError as error:
-        code = _fail(str(error), error.exit_code)
+        code = _fail(told(str(error), arguments), error.exit_code)
         # What somebody may do about it, below the sentence.
         for note in getattr(error, "__notes__", ()):
             say(note)
         return code
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
-        return _fail(error.format_message(), error.exit_code, context.command_path if context else "mdmem")
+        return _fail(
+            told(error.format_message(), arguments), error.exit_code, context.command_path if context else "mdmem"
+        )
     except (click.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
@@ -119,9 +121,9 @@ def run(arguments: Sequence[str]) -> int:
         return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        return _fail(f"the system refuses{where}: {error.strerror or error}", 3)
+        return _fail(told(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
     except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
-        return _fault(error)
+        return _fault(error, arguments)
     return code if isinstance(code, int) else 0
 
 
@@ -130,7 +132,7 @@ def _fail(sentence: str, code: int, command: str = "mdmem") -> int:
     return code
 
 
-def _fault(error: Exception) -> int:
+def _fault(error: Exception, arguments: Sequence[str]) -> int:
     if os.environ.get("MDMEM_DEBUG"):
         import traceback
 
@@ -138,4 +140,4 @@ def _fault(error: Exception) -> int:
     sentence = (
         f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
     )
-    return _fail(sentence, 3)
+    return _fail(told(sentence, arguments), 3)

@@ -33,11 +33,14 @@ def command(given: Globals, kind: str, source: str, **options: str | None) -> in
     The JSON is the record, or an object with the record under KIND and the other arguments beside it.
     """
     from mdmem.render.saves import saved_json
+    from mdmem.reply import replying
     from mdmem.workspace.saves import Saves
 
     arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
-    result = _called(Saves(open_workspace(given)), kind, arguments)
-    print_text(saved_json(result))
+    with replying() as reply:
+        result = _called(Saves(open_workspace(given)), kind, arguments)
+        print_text(saved_json(result))
+        reply.has_left()
     return _exit_code(result)
 
 

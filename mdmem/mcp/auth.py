@@ -12,13 +12,14 @@ import anyio.to_thread
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError
+from mdmem.mcp.connections import has_gone, network_of, welcome
 from mdmem.mcp.limits import Buckets
+from mdmem.mcp.names import Names
+from mdmem.reply import Reply, replying
 from mdmem.state.bearers import Bearer, Bearers
 
 _NOBODY = Access.to_wings(())
@@ -61,7 +62,7 @@ class Door:
 
     app: ASGIApp
     gate: Gate
-    security: TransportSecuritySettings
+    names: Names
     buckets: Buckets
     body_seconds: float
     open_access: Access = EVERYTHING
@@ -71,9 +72,11 @@ class Door:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        refusal = await TransportSecurityMiddleware(self.security).validate_request(Request(scope))
-        if refusal is not None:
-            await refusal(scope, receive, send)
+        if not all(self.names.has_host(host) for host in _stated(scope, b"host") or ("",)):
+            await _answer(send, 421, "misdirected_request", "this server is not called so; `--allow-host` adds a name")
+            return
+        if not all(self.names.has_origin(origin) for origin in _stated(scope, b"origin")):
+            await _answer(send, 403, "forbidden", "pages of this origin are not let in")
             return
         # A call of the gate reads a file.
         try:
@@ -84,6 +87,7 @@ class Door:
         except EnvironmentFaultError:
             await _answer(send, 503, "unavailable", "the tokens cannot be read at the moment")
             return
+        welcome(scope)
         await self._let_in(scope, receive, send, bearer)
 
     async def _refuse(self, scope: Scope, send: Send, why: str) -> None:
@@ -107,9 +111,22 @@ class Door:
             app = AuthContextMiddleware(self.app)
         held = _CALLER.set(bearer.access if bearer else self.open_access)
         try:
-            await app(scope, _in_time(receive, self.body_seconds), send)
+            with replying() as reply:
+                await app(scope, _in_time(receive, self.body_seconds), _sending(scope, send, reply))
         finally:
             _CALLER.reset(held)
+
+
+def _sending(scope: Scope, send: Send, reply: Reply) -> Send:
+    """Return what sends an answer, and says of a reply when it has left for a client that is there."""
+
+    async def put(message: Message) -> None:
+        await send(message)
+        if reply.is_ready and message.get("body") and not has_gone(scope):
+            # At once, not in a thread: the client may repeat its call as soon as it has read this.
+            reply.has_left()
+
+    return put
 
 
 def _in_time(receive: Receive, seconds: float) -> Callable[[], Awaitable[Message]]:
@@ -131,14 +148,18 @@ def _in_time(receive: Receive, seconds: float) -> Callable[[], Awaitable[Message
 
 
 def _token_in(scope: Scope) -> str | None:
-    stated = next((value for name, value in scope["headers"] if name.lower() == b"authorization"), b"")
-    kind, _, text = stated.decode("latin-1").partition(" ")
+    stated = next(iter(_stated(scope, b"authorization")), "")
+    kind, _, text = stated.partition(" ")
     return text.strip() if kind.lower() == "bearer" and text.strip() else None
+
+
+def _stated(scope: Scope, header: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == header]
 
 
 def _address(scope: Scope) -> str:
     client = scope.get("client")
-    return str(client[0]) if client else ""
+    return network_of(str(client[0])) if client else ""
 
 
 async def _too_often(send: Send, seconds: int) -> None:

@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from mdmem.access import Access
-from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError
+from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, told
 from mdmem.mcp.opening import Provider
 from mdmem.mcp.pages import Page, page_of
 from mdmem.mcp.reading import read_arguments
@@ -164,5 +164,5 @@ _WORDS = (("name one with --wing", "name one as `wing` or `project`"),)
 def _refused(tool: Tool, said: str) -> RefusedError:
     for typed, called in _WORDS:
         said = said.replace(typed, called)
-    sentence = said if said.startswith(tool.name) else f"{tool.name}: {said}"
+    sentence = told(said if said.startswith(tool.name) else f"{tool.name}: {said}")
     return RefusedError(sentence, None if tool.refuse is None else page_of(tool.refuse(sentence), limit=_WHOLE))

@@ -10,18 +10,18 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.auth import Door, Gate
+from mdmem.mcp.connections import bound_log, protocol_of
 from mdmem.mcp.limits import Buckets, HttpLimits
+from mdmem.mcp.names import Names
 from mdmem.mcp.server import MemoryServer
 from mdmem.state.bearers import Bearers
 
@@ -63,13 +63,10 @@ def read_address(text: str, *, names: Sequence[str] = ()) -> Listening:
     return Listening(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
 
 
-def security_of(listening: Listening) -> TransportSecuritySettings:
+def names_of(listening: Listening) -> Names:
     """Return which Host and Origin headers are let in, so that no page of a browser gets in by a name of its own."""
     own = {listening.host} if not listening.is_everywhere else {socket.gethostname(), *_own_addresses()}
-    names = [*_LOOPBACK, *sorted(f"[{name}]" if ":" in name else name for name in own), *listening.names]
-    hosts = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]
-    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+    return Names.of((*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own), *listening.names))
 
 
 def _own_addresses() -> Iterator[str]:
@@ -87,15 +84,16 @@ def build_app(
     open_access: Access = EVERYTHING,
 ) -> ASGIApp:
     """Return the application that answers the requests; `open_access` is for callers who need no token."""
-    security = security_of(listening)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         # A call needs no other: what a token opens is asked anew at each.
         stateless_http=True,
         max_request_body_size=limits.request_bytes,
-        transport_security=security,
+        # The door looks at the names; the SDK takes whatever follows a colon for a port.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Door(app, gate, security, Buckets(limits.per_second, limits.burst), limits.body_seconds, open_access)
+    buckets = Buckets(limits.per_second, limits.burst)
+    return Door(app, gate, names_of(listening), buckets, limits.body_seconds, open_access)
 
 
 def serve_http(
@@ -148,7 +146,7 @@ def _url(bound: socket.socket) -> str:
 async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None:
     config = uvicorn.Config(
         app,
-        http=_protocol(limits.head_seconds),
+        http=protocol_of(limits),
         ws="none",
         log_level="warning",
         # Its own would print what a client sent as it came.
@@ -160,6 +158,7 @@ async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None
         timeout_graceful_shutdown=_GRACE,
         limit_concurrency=limits.connections,
     )
+    bound_log()
     await _Quiet(config).serve(sockets=[bound])
 
 
@@ -175,22 +174,3 @@ class _Quiet(uvicorn.Server):
         finally:
             for one, handler in before.items():
                 signal.signal(one, handler)
-
-
-def _protocol(seconds: float) -> type[H11Protocol]:
-    """Return HTTP as uvicorn speaks it, but that a client which says nothing for so long is let go."""
-
-    class Hurried(H11Protocol):
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._hurry = self.loop.call_later(seconds, self._let_go)
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._hurry.cancel()
-            super().connection_lost(exc)
-
-        def _let_go(self) -> None:
-            if not getattr(self, "cycle", None):
-                self.transport.close()
-
-    return Hurried

@@ -14,14 +14,21 @@ _CALLERS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
-    """What one caller may do: requests a second and at once, bytes of one, and seconds to send one."""
+    """What one caller may do: requests a second and at once, bytes of one, and seconds to send one.
+
+    Of the connections, those that have shown no token are `strangers`, each for so many seconds at most; `per_address`
+    counts all of one address.
+    """
 
     per_second: float = 100
     burst: int = 1000
     request_bytes: int = 1 << 20
     head_seconds: float = 10
     body_seconds: float = 30
+    stranger_seconds: float = 5
     connections: int = 512
+    strangers: int = 128
+    per_address: int = 256
 
 
 @dataclass(slots=True)

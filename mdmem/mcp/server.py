@@ -34,6 +34,7 @@ from mdmem.mcp.reading import nearest, shown
 from mdmem.mcp.shape import Tool
 from mdmem.mcp.table import PROFILES, TOOLS, tools_of
 from mdmem.mcp.warming import Warming
+from mdmem.reply import Reply, current_reply, replying
 
 INSTRUCTIONS = (
     "Call `retrieve` (or `retrieve_context`, where that is listed) before you change code or decide anything: mdmem "
@@ -52,7 +53,8 @@ Caller = Callable[[], Access]
 class MemoryServer(MCPServer[Any]):
     """Lists and calls the tools of a profile; what is read of the memory is read at the first call.
 
-    `active` is how many requests are being answered.
+    `active` is how many requests are being answered; `replies` are those that a transport of one client has to send, by
+    request, None where nobody says when they have left.
     """
 
     def __init__(self, provider: Provider, *, profile: str | None, access: Caller, warming: Warming | None) -> None:
@@ -69,6 +71,7 @@ class MemoryServer(MCPServer[Any]):
             subscriptions=False,
         )
         self.provider, self.calls, self.active = provider, Calls(provider), 0
+        self.replies: dict[str | int, Reply] | None = None
         self._profile, self._access, self._warming = profile, access, warming
         self._offers = Offers(provider, self.calls, access=access, profile=self._profile_now)
         self.completion()(self._offers.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
@@ -135,11 +138,25 @@ class MemoryServer(MCPServer[Any]):
         """Count what is being answered; what comes after the first reply may start with it."""
         self.active += 1
         try:
-            return await call_next(ctx)
+            return await self._replied(ctx, call_next)
         finally:
             self.active -= 1
             if self._warming is not None and ctx.request_id is not None:
                 self._warming.start()
+
+    async def _replied(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Answer, and note of the reply that it is to be sent; a transport of one client has it by its request."""
+        reply = current_reply()
+        if reply is not None or self.replies is None or ctx.request_id is None:
+            result = await call_next(ctx)
+        else:
+            with replying() as reply:
+                result = await call_next(ctx)
+            if reply.is_awaited:
+                self.replies[ctx.request_id] = reply
+        if reply is not None:
+            reply.is_ready = True
+        return result
 
     async def _tool(self, name: str) -> Tool:
         profile = await self._profile_now()

@@ -14,6 +14,7 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from mdmem.mcp.server import MemoryServer
+from mdmem.reply import Reply
 
 # Seconds that requests which came before the end of input get to be answered.
 _GRACE = 1.0
@@ -21,7 +22,7 @@ _GRACE = 1.0
 _LAST = 1.3
 # Seconds that an orderly end takes, once nothing is being answered.
 _SOON = 0.3
-_BEAT = 0.02
+_BEAT, _MOMENT = 0.02, 0.001
 # As a shell counts the end by Ctrl-C.
 _INTERRUPTED = 130
 
@@ -60,7 +61,9 @@ async def _serve(server: MemoryServer, ending: _Ending) -> None:
         async with stdio_server() as (read, write):
             try:
                 with contextlib.redirect_stdout(sys.stderr):
-                    await low.run(_Input(read, server, ending), write, low.create_initialization_options())
+                    output = _Output(write, server)
+                    given = _Input(read, server, ending, output)
+                    await low.run(given, output, low.create_initialization_options())
                     tasks.cancel_scope.cancel()
             finally:
                 ending.is_near(_SOON)
@@ -77,11 +80,44 @@ async def _heed_signals(scope: anyio.CancelScope, ending: _Ending) -> None:
             return
 
 
+class _Output:
+    """The server's messages; of a reply that somebody waits for it says when it is written."""
+
+    def __init__(self, inner: Any, server: MemoryServer) -> None:
+        self._inner, self._replies, self.sending = inner, dict[str | int, Reply](), anyio.Lock()
+        server.replies = self._replies
+
+    async def send(self, message: Any) -> None:
+        """Send a message."""
+        reply = self._replies.pop(getattr(message.message, "id", None) or "", None)
+        if reply is None:
+            await self._inner.send(message)
+            return
+        async with self.sending:
+            await self._inner.send(message)
+            # The writer asks for another message only when this one is flushed.
+            while not self._inner._inner.statistics().tasks_waiting_receive:
+                await anyio.sleep(_MOMENT)
+            reply.has_left()
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
 class _Input:
     """The client's messages; their end is told only when what came before is answered, or soon."""
 
-    def __init__(self, inner: Any, server: MemoryServer, ending: _Ending) -> None:
-        self._inner, self._server, self._ending = inner, server, ending
+    def __init__(self, inner: Any, server: MemoryServer, ending: _Ending, output: _Output) -> None:
+        self._inner, self._server, self._ending, self._output = inner, server, ending, output
 
     @property
     def last_context(self) -> Any:
@@ -91,7 +127,10 @@ class _Input:
     async def receive(self) -> Any:
         """Return the next message."""
         try:
-            return await self._inner.receive()
+            message = await self._inner.receive()
+            # It may be the same call as one whose answer the client has just read.
+            async with self._output.sending:
+                return message
         except anyio.EndOfStream:
             await self._drain()
             raise

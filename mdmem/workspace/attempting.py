@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 
@@ -25,6 +26,7 @@ from mdmem.state import BusyError, write_lock
 from mdmem.state.ledger import Ledger
 from mdmem.state.tokens import TokenError, check_token, use_token
 from mdmem.workspace.calls import GRANTED, PRODUCED, PRODUCED_BY, Call
+from mdmem.workspace.intending import WAS_LOST, Intended
 from mdmem.workspace.naming import resolve_names
 from mdmem.workspace.neighbours import WorkspaceNeighbours
 from mdmem.workspace.opened import Opened
@@ -101,6 +103,9 @@ class Attempts:
             )
             if isinstance(target, SaveResult):
                 return target
+            known = self._sent_before(workspace, call, target)
+            if known is not None:
+                return known
             refusal = self._why_not_global(workspace, call, target)
             if refusal is not None:
                 return refusal
@@ -108,6 +113,17 @@ class Attempts:
             if isinstance(planned, Stopped):
                 return self._stopped(planned, call, target)
             return self._write(workspace, planned, call, target)
+
+    def _sent_before(self, workspace: Opened, call: Call, target: Target) -> SaveResult | None:
+        """Return the answer to a call that was carried out before and whose answer was lost, a used token or not."""
+        address = self._intended(workspace, call, target).found() if call.is_never_compared else None
+        if address is None:
+            return None
+        return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} is saved; {WAS_LOST}")
+
+    def _intended(self, workspace: Opened, call: Call, target: Target) -> Intended:
+        asked = {name: value for name, value in call.arguments.items() if name != "project_id"}
+        return Intended.of(workspace, call.verb, asked, wing=target.wing, now=self._now())
 
     def _why_not_global(self, workspace: Opened, call: Call, target: Target) -> SaveResult | None:
         if not target.needs_token:
@@ -176,9 +192,12 @@ class Attempts:
             self._use_token(call)
         if call.id is not None:
             self._ledger.intend(call.id, {one.to: _digest(one) for one in entries if one.before is None})
-        result = planned.result
+        result, new = planned.result, next((one for one in entries if one.before is None), None)
+        is_noted = new is not None and call.is_never_compared
+        noted = self._intended(workspace, call, target).writing(new) if new and is_noted else nullcontext()
         try:
-            carry(workspace, lambda _: planned.intent, WriteOptions())
+            with noted:
+                carry(workspace, lambda _: planned.intent, WriteOptions())
         except EnvironmentFaultError as error:
             if not _is_written(workspace, planned):
                 raise

@@ -28,6 +28,7 @@ VERBS = {
     "upsert_entity_with_deps": "entity",
 }
 _VERB_OF = {kind: verb for verb, kind in VERBS.items()}
+_NEVER_COMPARED = frozenset({"context", "session"})
 _READERS: Mapping[str, Callable[[object], Record]] = {
     "decision": read_decision,
     "pattern": read_pattern,
@@ -56,6 +57,11 @@ class Call:
     def is_granted(self) -> bool:
         """Say whether a token was used up for this call."""
         return bool(self.arguments.get(GRANTED))
+
+    @property
+    def is_never_compared(self) -> bool:
+        """Say whether each call of the verb makes an entry of its own, whatever is there."""
+        return self.record.kind in _NEVER_COMPARED
 
     @property
     def request(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from mdmem.scope import Filters, is_doubtful, resolve_scope, scope_state
 from mdmem.state import write_lock
 from mdmem.state.private import WING
 from mdmem.workspace.creating import Near, find_near
+from mdmem.workspace.intending import WAS_LOST, Intended
 from mdmem.workspace.opened import Opened
 from mdmem.workspace.own_memory import make_own_memory
 from mdmem.workspace.seen import require_writable
@@ -99,6 +100,12 @@ def _remembered(workspace: Opened, memo: Memo, now: datetime) -> Remembered:
 
 def _write(home: Opened, memo: Memo, now: datetime, *, is_private: bool) -> Remembered:
     wing = WING if is_private else _wing_of(home, memo.project or "")
+    asked = {name: value for name, value in asdict(memo).items() if name != "project"}
+    intended = Intended.of(home, "remember", asked, wing=wing, now=now)
+    known = intended.found()
+    if known is not None:
+        name = id_of(known, is_private=is_private)
+        return Remembered(success=True, id=name, message=f"{name} is saved; {WAS_LOST}", timestamp=now)
     room = room_for(home.settings, memo.kind.room_kind, memo.room)
     address = free_address(
         home.catalog, wing, room, kind=memo.kind.value, title=memo.title, is_taken=lambda path: _is_taken(home, path)
@@ -116,8 +123,10 @@ def _write(home: Opened, memo: Memo, now: datetime, *, is_private: bool) -> Reme
         raise UsageError(f"nothing was written: {fault}")
     near = _near(home, address, text, is_private=is_private)
     said = [_said(id_of(address, is_private=is_private), status), *_unlinked(unlinked), *_of(near)]
+    new = next(one for one in intent.plan.changes if one.to == f"{address}.md")
     try:
-        carry(home, lambda _: intent, WriteOptions())
+        with intended.writing(new):
+            carry(home, lambda _: intent, WriteOptions())
     except EnvironmentFaultError as error:
         if not _holds(home, address, composed.content):
             raise

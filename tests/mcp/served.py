@@ -73,14 +73,14 @@ class Serving:
         return self.process.wait(20)
 
 
-def start(folder: Path, *arguments: str, limits: str = "") -> subprocess.Popen[bytes]:
-    """Start the server in a folder; `limits` are other ones than those that hold."""
-    changed = f"from mdmem.mcp.limits import HttpLimits as L; L.__init__.__kwdefaults__.update({limits})"
+def start(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> subprocess.Popen[bytes]:
+    """Start the server in a folder; `limits` are other ones than those that hold, `before` is run in it first."""
+    changed = f"from mdmem.mcp.limits import HttpLimits as L; L.__init__.__kwdefaults__.update({limits}); {before}"
     stated = (*arguments,) or ("127.0.0.1:0",)
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
     command = [
         sys.executable,
-        *(("-c", run) if limits else ("-m", "mdmem")),
+        *(("-c", run) if limits or before != "pass" else ("-m", "mdmem")),
         "mcp",
         "--profile",
         "all",
@@ -91,9 +91,9 @@ def start(folder: Path, *arguments: str, limits: str = "") -> subprocess.Popen[b
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, limits: str = "") -> Iterator[Serving]:
+def serving(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> Iterator[Serving]:
     """Give a server that listens on a free port, and end it."""
-    process = start(folder, *arguments, limits=limits)
+    process = start(folder, *arguments, limits=limits, before=before)
     try:
         yield Serving(_port(process), process)
     finally:

@@ -146,7 +146,10 @@ def test_other_host_is_refused(guarded: Guarded, host: str) -> None:
     assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", host=host).status == 421
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "https://localhost.evil.example", "null"])
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "https://localhost.evil.example", "null", "http://localhost:1@evil.example"],
+)
 def test_other_origin_is_refused(guarded: Guarded, origin: str) -> None:
     assert guarded.server.ask(authorization=f"Bearer {guarded.reader}", origin=origin).status == 403
 

@@ -1,0 +1,218 @@
+"""The connections of the HTTP server: who has shown no token holds one for seconds, and never all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import h11
+from starlette.types import Scope
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mdmem.mcp.limits import Buckets, HttpLimits
+
+_WELCOME, _HAS_GONE = "mdmem.welcome", "mdmem.has_gone"
+# Of one kind so many lines at once, and then one in so many seconds.
+_LINES, _SECONDS = 10, 10
+# An IPv6 host has a whole network of addresses to itself.
+_HOSTS = 64
+
+
+def welcome(scope: Scope) -> None:
+    """Note that the connection of a request has shown a good token, or that it needs none."""
+    scope.get("state", {}).get(_WELCOME, _nothing)()
+
+
+def has_gone(scope: Scope) -> bool:
+    """Say whether the client of a request has gone, or has not taken its whole answer yet."""
+    return bool(scope.get("state", {}).get(_HAS_GONE, _nothing)())
+
+
+def _nothing() -> None:
+    return
+
+
+class Guest(Protocol):
+    """A connection, of which only the address counts here, and that it can be ended."""
+
+    address: str
+
+    def end(self) -> None:
+        """End it at once."""
+        ...
+
+
+@dataclass(slots=True)
+class Places:
+    """The places for connections: few for strangers, most for those who have shown a token.
+
+    A stranger who comes when there is no place for one takes that of whoever has kept it longest among those of the
+    address that has the most: who floods shuts out itself, and a client that shows its token at once gets in.
+    """
+
+    limits: HttpLimits
+    _of_address: Counter[str] = field(default_factory=Counter)
+    # In the order in which they came.
+    _strangers: dict[Guest, None] = field(default_factory=dict)
+
+    def take(self, guest: Guest) -> bool:
+        """Give a place to a connection, and say whether there was one."""
+        if len(self._strangers) >= self.limits.strangers:
+            self._turn_out(Counter(one.address for one in self._strangers).most_common(1)[0][0])
+        if self._of_address[guest.address] >= self.limits.per_address and not self._turn_out(guest.address):
+            return False
+        self._of_address[guest.address] += 1
+        self._strangers[guest] = None
+        return True
+
+    def is_stranger(self, guest: Guest) -> bool:
+        """Say whether a connection has shown no token yet."""
+        return guest in self._strangers
+
+    def welcome(self, guest: Guest) -> None:
+        """Let a connection that has shown a token stay."""
+        self._strangers.pop(guest, None)
+
+    def leave(self, guest: Guest) -> None:
+        """Take back the place of a connection that had one."""
+        self._strangers.pop(guest, None)
+        self._of_address[guest.address] -= 1
+        if not self._of_address[guest.address]:
+            del self._of_address[guest.address]
+
+    def _turn_out(self, address: str) -> bool:
+        oldest = next((one for one in self._strangers if one.address == address), None)
+        if oldest is not None:
+            oldest.end()
+        return oldest is not None
+
+
+def protocol_of(limits: HttpLimits) -> type[H11Protocol]:
+    """Return HTTP as uvicorn speaks it, within limits: of places, and of the time for half a request."""
+    places = Places(limits)
+
+    class Limited(H11Protocol):
+        address = ""
+        _has_place = False
+        _stranger: asyncio.TimerHandle | None = None
+        _half: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.address = network_of(self.client[0] if self.client else "")
+            self.app_state = {**self.app_state, _WELCOME: self._welcome, _HAS_GONE: self._has_gone}
+            self._has_place = places.take(self)
+            if self._has_place:
+                self._stranger = self.loop.call_later(limits.stranger_seconds, self._end_stranger)
+                self._keep_time(has_more=True)
+            else:
+                self.end()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._give_up_place()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            self._keep_time(has_more=True)
+            super().data_received(data)
+
+        def handle_events(self) -> None:
+            super().handle_events()
+            self._keep_time()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._keep_time()
+
+        def end(self) -> None:
+            # Whoever does not take its answer would hold up an orderly close for ever.
+            self._give_up_place()
+            self.transport.abort()
+
+        def _give_up_place(self) -> None:
+            for timer in (self._stranger, self._half):
+                if timer is not None:
+                    timer.cancel()
+            if self._has_place:
+                self._has_place = False
+                places.leave(self)
+
+        def _welcome(self) -> None:
+            if self._has_place:
+                places.welcome(self)
+            if self._stranger is not None:
+                self._stranger.cancel()
+
+        def _has_gone(self) -> bool:
+            return self.transport.is_closing() or self.transport.get_write_buffer_size() > 0
+
+        def _end_stranger(self) -> None:
+            # A token that is being looked up is no stranger's doing; an answer that nobody takes is.
+            if self._is_answering() and not self._has_gone():
+                self._stranger = self.loop.call_later(limits.stranger_seconds, self._end_stranger)
+            else:
+                self.end()
+
+        def _is_answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _keep_time(self, *, has_more: bool = False) -> None:
+            """Let half a request have so many seconds from its first byte; what is being answered has other limits."""
+            is_half = has_more or bool(self.conn.trailing_data[0]) or self.conn.their_state is h11.SEND_BODY
+            if self._is_answering() or not is_half:
+                if self._half is not None:
+                    self._half.cancel()
+                self._half = None
+            elif self._half is None and self._has_place:
+                self._half = self.loop.call_later(limits.head_seconds, self.end)
+
+    return Limited
+
+
+def network_of(host: str) -> str:
+    """Return what counts as one address: an IPv4 address, or the network that an IPv6 host has for itself."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((address, _HOSTS), strict=False))
+
+
+class FewLines(logging.Filter):
+    """Lets so many lines of one kind through, and then few, each of which says how many it stands for."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """Take the clock, in seconds that never go back."""
+        super().__init__()
+        self._buckets = Buckets(1 / _SECONDS, _LINES, now)
+        self._left_out: Counter[str] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Say whether a line is to be written."""
+        # Whoever is refused chooses the words of the line, but not where in the code it is said.
+        kind = f"{record.pathname}:{record.lineno}"
+        if self._buckets.wait(kind):
+            self._left_out[kind] += 1
+            return False
+        left_out = self._left_out.pop(kind, 0)
+        if left_out:
+            record.msg, record.args = f"{record.getMessage()} (and {left_out} more like it before)", None
+        return True
+
+
+def bound_log() -> None:
+    """Let no client fill the log: whatever logs here, refusals of one kind are few lines."""
+    few = FewLines()
+    for logger in (logging.getLogger(), *map(logging.getLogger, ("uvicorn", "uvicorn.error", "uvicorn.access"))):
+        for handler in logger.handlers:
+            handler.addFilter(few)

@@ -1,0 +1,64 @@
+"""What a user typed comes back in an error short, and with what does not show written out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import make_repository, make_root, run_here, write_entry
+
+from mdmem.errors import told
+
+LONG = "a" * 100_000
+ASKED = [
+    ["list", "--at", LONG],
+    ["list", f"--at={LONG}"],
+    ["list", "--wing", LONG],
+    ["list", "--type", LONG],
+    ["show", LONG],
+    ["show", f"{'x ' * 50_000}y"],
+    ["why", f"w/r/{LONG}"],
+    ["diff", LONG],
+    ["log", LONG],
+    ["check", "--select", LONG],
+    ["check", "--base", LONG],
+    ["retrieve", "--budget", LONG],
+    ["mv", LONG, "w/r/b"],
+    ["pending", "retry", LONG],
+    ["save", LONG],
+    ["mcp", "--http", LONG],
+    [f"--{LONG}"],
+    [LONG],
+]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = make_root(make_repository(tmp_path_factory.mktemp("asked")) / "memory")
+    write_entry(made, "w/r/a", "It holds.\n\nRationale: yes.\n")
+    return made
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(asked)[:20])
+def test_long_argument_is_cut_in_the_error(root: Path, capsys: pytest.CaptureFixture[str], asked: list[str]) -> None:
+    done = run_here(capsys, *asked, cwd=root)
+    assert done.code != 0
+    # A check says it among its findings.
+    said = done.err + done.out
+    assert 10 < len(said) < 2_000, said[:300]
+    assert "…" in said
+
+
+def test_what_does_not_show_is_written(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = run_here(capsys, "show", "a\x1b]0;owned\x07\u202eb", cwd=root)
+    assert "\x1b" not in done.err
+    assert "a<U+001B>]0;owned<U+0007><U+202E>b" in done.err
+
+
+def test_what_is_short_is_told_as_it_is() -> None:
+    path = "/home/somebody/" + "deep/" * 30 + "mdmem.toml"
+    assert told(f"`{path}` is no file\nlook again", ["show", path, ""]) == f"`{path}` is no file\nlook again"
+
+
+def test_lines_of_a_word_make_no_lines_of_the_message() -> None:
+    assert told("`a\nb` is not there", ["a\nb"]) == "`a<U+000A>b` is not there"

@@ -1,0 +1,124 @@
+"""Saves whose process died, or whose client went, between the write and the answer: sent again, they are one entry."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import environment, write
+from saving.agents import context, entries, project
+from served import HEADERS, Serving, serving
+
+CALL = {"name": "save_context", "arguments": {"context": context(), "project_id": "nav"}}
+DIES = "carry(*a, **k); os.kill(os.getpid(), 9)"
+# So that a client can be gone by then.
+DAWDLES = "carry(*a, **k); time.sleep(0.5)"
+
+
+def doing(then: str) -> str:
+    """Return a line of Python that lets something happen once an entry is written."""
+    lines = f"from mdmem.workspace import attempting as m; carry = m.carry\ndef other(*a, **k): {then}\nm.carry = other"
+    return f"import os, time; exec({lines!r}, globals())"
+
+
+def program(then: str) -> list[str]:
+    """Return a command line to which something happens once an entry is written."""
+    run = "from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
+    return [sys.executable, "-c", f"{doing(then)}; {run}"]
+
+
+MDMEM = [sys.executable, "-m", "mdmem"]
+
+
+def by_command(command: list[str], root: Path) -> None:
+    """Save by the command line."""
+    file = write(root.parent, "context.json", json.dumps(context()))
+    _run([*command, "save", "context", "--project", "nav", "--json", str(file)], root)
+
+
+def by_stdio(command: list[str], root: Path) -> None:
+    """Save by a server of one client."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL},
+    ]
+    server = subprocess.Popen(
+        [*command, "mcp", "--profile", "all"],
+        cwd=root,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("".join(f"{json.dumps(one)}\n" for one in messages).encode())
+        server.stdin.flush()
+        while (line := server.stdout.readline()) and json.loads(line).get("id") != 2:
+            pass
+        server.stdin.close()
+
+
+def _run(command: list[str], root: Path) -> None:
+    subprocess.run(command, cwd=root, env=environment(), capture_output=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("send", [pytest.param(by_command, marks=pytest.mark.long), by_stdio])
+def test_process_that_dies_between_write_and_answer_leaves_one_entry(
+    tmp_path: Path, send: Callable[[list[str], Path], None]
+) -> None:
+    root = project(tmp_path)
+    send(program(DIES), root)
+    assert len(entries(root)) == 1
+    send(MDMEM, root)
+    assert len(entries(root)) == 1
+    # That one was answered.
+    send(MDMEM, root)
+    assert len(entries(root)) == 2
+
+
+RPC = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}).encode()
+
+
+def by_http(server: Serving) -> None:
+    """Save by a server of many clients, and wait for its answer."""
+    answer = server.ask(RPC)
+    assert (answer.status, "saved" in answer.body) == (200, True), answer
+
+
+def test_client_that_went_before_its_answer_and_asks_again_leaves_one_entry(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with serving(root, before=doing(DAWDLES)) as server:
+        gone = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        gone.request("POST", "/mcp", RPC, HEADERS)
+        until = time.monotonic() + 30
+        while not entries(root) and time.monotonic() < until:
+            time.sleep(0.02)
+        gone.close()
+        by_http(server)
+        assert len(entries(root)) == 1
+        # That one was answered.
+        by_http(server)
+        assert len(entries(root)) == 2
+
+
+@pytest.mark.long
+def test_server_that_dies_between_write_and_answer_leaves_one_entry(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with serving(root, before=doing(DIES)) as server:
+        with pytest.raises((ConnectionError, http.client.HTTPException)):
+            server.ask(RPC)
+        assert server.process.wait(20) == -signal.SIGKILL
+    with serving(root) as server:
+        by_http(server)
+    assert len(entries(root)) == 1
