@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import processes
 import pytest
 
 from mdmem.entry.model import Entry, EntryType, Status
@@ -100,10 +101,15 @@ def entry(address: str, **values: object) -> Entry:
 def run_mdmem(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, text_in: str = "", before: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own; `before` is a command to run it under."""
-    command = [*before, sys.executable, "-m", "mdmem", *arguments]
+    """Run the command line in a process of its own; `before` is a command to run it under, by a new interpreter."""
     said = environment(**(env or {}))
-    return subprocess.run(command, cwd=cwd, env=said, input=text_in, capture_output=True, encoding="utf-8", check=False)
+    line = ["-m", "mdmem", *arguments]
+    if before:
+        command = [*before, sys.executable, *line]
+        return subprocess.run(
+            command, cwd=cwd, env=said, input=text_in, capture_output=True, encoding="utf-8", check=False
+        )
+    return processes.run_text(*line, cwd=cwd, env=said, text_in=text_in)
 
 
 @dataclass(frozen=True)
@@ -176,17 +182,16 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
     import pty
 
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "mdmem", *arguments]
     variables = environment(TERM="xterm", **(env or {}))
-    with subprocess.Popen(command, cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        printed = b""
-        # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.
-        with contextlib.suppress(OSError):
-            while portion := os.read(ours, 65536):
-                printed += portion
-        os.close(ours)
-    return process.returncode, printed.decode().replace("\r\n", "\n")
+    process = processes.Process(["-m", "mdmem", *arguments], cwd=cwd, env=variables, streams=[theirs] * 3)
+    os.close(theirs)
+    printed = b""
+    # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.
+    with contextlib.suppress(OSError):
+        while portion := os.read(ours, 65536):
+            printed += portion
+    os.close(ours)
+    return process.wait(), printed.decode().replace("\r\n", "\n")
 
 
 def open_root(root: Path) -> Workspace:

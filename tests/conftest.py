@@ -20,7 +20,7 @@ os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}
 
 # How long an example takes says something about the machine, and nothing about the program.
 _NOT_OURS = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS)
-# The same examples in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
+settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS, max_examples=300)
+# Few, and the same in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
 settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=True, max_examples=25)
 settings.load_profile("mdmem")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import commit_all, entry_text, git, make_repository, make_root, run_mdmem, write, write_entry
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
@@ -353,7 +353,6 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(EDITS)
 def test_cache_gives_what_a_fresh_load_gives_after_any_edits(
     tmp_path_factory: pytest.TempPathFactory, edits: list[dict[str, str | None]]

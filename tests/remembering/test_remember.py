@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import TODAY, commit_all, git, snapshot, write, write_entry
 from context.builders import again, context, ids, make_memory, workspace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.access import Access
@@ -301,7 +301,6 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=60)
 @given(
     stated=st.fixed_dictionaries(
         {},
