@@ -31,7 +31,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType, NoneType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 # Variables that a running interpreter, or a library it has imported, does not read again.
 COLD = ("PYTHON", "LC_", "LANG", "PATH", "GIT_PYTHON")
@@ -131,6 +131,29 @@ def run_at_once(work: Callable[..., Any], *arguments: Any, count: int = 4) -> li
         for process, _, _, said in begun:
             assert process.wait() == 0, said.read().decode()
         return [pickle.loads(_whole(result)) for _, _, result, _ in begun]
+
+
+def exit_code_of(work: Callable[..., Any], *arguments: Any) -> int:
+    """Return how a process ended that did some work, a module's own function."""
+    with ExitStack() as files:
+        process, gate, _, said = _begin(files, work, arguments)
+        assert said.read(1) == b".", said.read().decode()
+        gate.close()
+        return process.wait()
+
+
+def fork_here(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Do as `run_text` does in a fork of this very process, with its variables and whatever else it has."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, Path(os.devnull).open("rb") as nothing:
+        # What is not flushed would be printed by both.
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            _become(os.fsencode(cwd), dict(os.environb), [file.fileno() for file in (nothing, out, err)])
+            _run_to_the_end([sys.executable, *arguments])
+        _, status = os.waitpid(pid, 0)
+        printed = [_whole(file).decode() for file in (out, err)]
+    return subprocess.CompletedProcess(arguments, os.waitstatus_to_exitcode(status), *printed)
 
 
 def _begin(
@@ -298,6 +321,15 @@ def _interpret(arguments: Sequence[str]) -> None:
         runpy.run_path(kind, run_name="__main__")
 
 
+def _run_to_the_end(arguments: Sequence[str]) -> NoReturn:
+    try:
+        _interpret(arguments)
+        sys.exit()
+    except SystemExit as done:
+        _end_plainly(done.code)
+        raise
+
+
 def _end_plainly(code: object) -> None:
     """End the process as an interpreter does, but for taking it apart; do nothing where there is more to say."""
     if not isinstance(code, (int, NoneType)) or threading.active_count() > 1:
@@ -321,9 +353,4 @@ if __name__ == "__main__":
     _import_below("mdmem")
     # A fork that looks for garbage would copy every page it looks at.
     gc.freeze()
-    try:
-        _interpret(_wait_to_be_forked(*(socket.socket(fileno=int(one)) for one in sys.argv[1:])))
-        sys.exit()
-    except SystemExit as done:
-        _end_plainly(done.code)
-        raise
+    _run_to_the_end(_wait_to_be_forked(*(socket.socket(fileno=int(one)) for one in sys.argv[1:])))

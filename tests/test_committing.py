@@ -9,8 +9,8 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
-from builders import commit_all, environment, git, make_repository, merge_conflict, write
-from processes import python
+from builders import commit_all, environment, git, make_repository, merge_conflict, without_rights, write
+from processes import python, run_text
 
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.gitrepo import GitLockedError, NotCommittedError, Repository, find_repository
@@ -500,21 +500,11 @@ def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     )
     (top / ".git").chmod(0o555)
     try:
-        command = [*without_rights(), python(), "-c", program, str(top)]
-        done = subprocess.run(command, env=environment(), capture_output=True, encoding="utf-8", check=False)
+        done = run_text("-c", without_rights() + program, str(top), cwd=top, env=environment())
     finally:
         (top / ".git").chmod(0o755)
     assert done.stderr == ""
     assert done.stdout.startswith(f"git refused: Unable to create '{top}/.git/index.lock': Permission denied; nothing")
-
-
-def without_rights() -> list[str]:
-    """Return what to put before a command so that permissions hold for it; skips where nothing does."""
-    if os.geteuid() != 0:
-        return []
-    if not shutil.which("setpriv"):
-        pytest.skip("root writes everywhere, and there is no setpriv")
-    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
 
 
 _WRITER = """
