@@ -16,7 +16,7 @@ from processes import python
 TOP = Path(__file__).parent.parent
 PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
 MDMEM = f"{shlex.quote(python())} -m mdmem"
-FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [sys.executable, "-m", "pre_commit"]}
+FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [python(), "-m", "pre_commit"]}
 needs_prek = pytest.mark.skipif(PREK is None, reason="prek is not installed")
 
 
