@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import processes
 import pytest
 
 from mdmem.entry.model import Entry, EntryType, Status
@@ -22,6 +23,8 @@ from mdmem.workspace.location import located
 from mdmem.workspace.workspace import Workspace
 
 TODAY = "2026-11-21"
+# What git would do for repositories that last longer than a test.
+_GIT_SETTINGS = str(Path(__file__).with_name("gitconfig"))
 _FIELDS = {"type": "decision", "status": "active", "created_at": "2026-03-05"}
 
 
@@ -30,7 +33,7 @@ def environment(**extra: str) -> dict[str, str]:
     # What a CI sets is not for the tests: `check` is stricter there.
     foreign = ("GIT_", "MDMEM_", "GITHUB_", "CI_")
     kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(foreign)}
-    ours = {"MDMEM_TODAY": TODAY, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "NO_COLOR": "1"}
+    ours = {"MDMEM_TODAY": TODAY, "GIT_CONFIG_GLOBAL": _GIT_SETTINGS, "GIT_CONFIG_NOSYSTEM": "1", "NO_COLOR": "1"}
     return kept | ours | extra
 
 
@@ -98,12 +101,33 @@ def entry(address: str, **values: object) -> Entry:
 
 
 def run_mdmem(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, text_in: str = "", before: Sequence[str] = ()
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, text_in: str = "", first: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own; `before` is a command to run it under."""
-    command = [*before, sys.executable, "-m", "mdmem", *arguments]
-    said = environment(**(env or {}))
-    return subprocess.run(command, cwd=cwd, env=said, input=text_in, capture_output=True, encoding="utf-8", check=False)
+    """Run the command line in a process of its own; `first` is a program that the process runs before."""
+    line = ["-m", "mdmem", *arguments]
+    if first:
+        line = ["-c", f"{first}import runpy\nrunpy.run_module('mdmem', run_name='__main__')\n", *arguments]
+    return processes.run_text(*line, cwd=cwd, env=environment(**(env or {})), text_in=text_in)
+
+
+def without_rights() -> str:
+    """Return what a program begins with so that permissions hold for it, whoever runs it; skips where nothing does."""
+    if os.geteuid():
+        return ""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("root reads and writes everything here")
+    return _WITHOUT_RIGHTS
+
+
+# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, for this process and for those that it starts.
+_WITHOUT_RIGHTS = """\
+import ctypes
+libc, of_this, held = ctypes.CDLL(None), (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+assert [libc.prctl(24, right, 0, 0, 0) for right in (1, 2)] == [0, 0]
+assert libc.capget(of_this, held) == 0
+held[:3] = [rights & ~0b110 for rights in held[:3]]
+assert libc.capset(of_this, held) == 0
+"""
 
 
 @dataclass(frozen=True)
@@ -176,17 +200,16 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
     import pty
 
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "mdmem", *arguments]
     variables = environment(TERM="xterm", **(env or {}))
-    with subprocess.Popen(command, cwd=cwd, env=variables, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        printed = b""
-        # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.
-        with contextlib.suppress(OSError):
-            while portion := os.read(ours, 65536):
-                printed += portion
-        os.close(ours)
-    return process.returncode, printed.decode().replace("\r\n", "\n")
+    process = processes.Process(["-m", "mdmem", *arguments], cwd=cwd, env=variables, streams=[theirs] * 3)
+    os.close(theirs)
+    printed = b""
+    # Linux ends a terminal that nobody holds with an error, other systems with nothing to read.
+    with contextlib.suppress(OSError):
+        while portion := os.read(ours, 65536):
+            printed += portion
+    os.close(ours)
+    return process.wait(), printed.decode().replace("\r\n", "\n")
 
 
 def open_root(root: Path) -> Workspace:

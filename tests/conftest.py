@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 from builders import environment
 from hypothesis import HealthCheck, settings
@@ -18,9 +19,14 @@ _HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
 
+# Where there is room for it, what the tests write stays in memory; a container often has 64 MB of it.
+_MEMORY = Path("/dev/shm")
+if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 * 1024**3:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
 # How long an example takes says something about the machine, and nothing about the program.
 _NOT_OURS = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS)
-# The same examples in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
+settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS, max_examples=300)
+# Few, and the same in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
 settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=True, max_examples=25)
 settings.load_profile("mdmem")

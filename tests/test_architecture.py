@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 import mdmem
 
@@ -89,13 +88,18 @@ def unit_of(module: str) -> str:
     return ".".join(parts[:2])
 
 
-def imports_of(module: str) -> Iterator[str]:
-    """Yield what a module imports, late and typing-only imports included."""
+@cache
+def imports_of(module: str) -> tuple[str, ...]:
+    """Return what a module imports, late and typing-only imports included."""
+    return tuple(_imports_of(module))
+
+
+def _imports_of(module: str) -> Iterator[str]:
     for node in ast.walk(modules()[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module} imports relatively"
+            assert node.level == 0, f"{module} imports relatively, line {node.lineno}"
             base = node.module or ""
             for alias in node.names:
                 whole = f"{base}.{alias.name}"
@@ -106,23 +110,19 @@ def own_imports(module: str) -> set[str]:
     return {name for name in imports_of(module) if name in modules() and name != module}
 
 
-@pytest.mark.parametrize("module", sorted(modules()))
-def test_module_is_on_a_layer(module: str) -> None:
-    assert unit_of(module) in LAYERS, f"{module} is on no layer: add its unit to LAYERS, or move it"
+def test_every_module_is_on_a_layer_and_every_layer_exists() -> None:
+    units = {unit_of(module) for module in modules()}
+    assert units - set(LAYERS) == set(), "on no layer: add the unit to LAYERS, or move its modules"
+    assert set(LAYERS) - units == set(), "in LAYERS, and nowhere else"
 
 
-def test_layer_table_names_only_units_that_exist() -> None:
-    assert set(LAYERS) == {unit_of(module) for module in modules()}
-
-
-@pytest.mark.parametrize("module", sorted(modules()))
-def test_imports_point_to_lower_layers(module: str) -> None:
-    unit = unit_of(module)
+def test_imports_point_to_lower_layers() -> None:
     # The package itself holds nothing but its version, which anybody may read.
     upward = [
-        name
+        f"{module} imports {name}"
+        for module in modules()
         for name in own_imports(module)
-        if unit_of(name) not in (unit, "mdmem") and LAYERS[unit_of(name)] >= LAYERS[unit]
+        if unit_of(name) not in (unit_of(module), "mdmem") and LAYERS[unit_of(name)] >= LAYERS[unit_of(module)]
     ]
     assert upward == []
 
@@ -142,17 +142,12 @@ def test_no_module_is_on_an_import_cycle() -> None:
     assert [module for module in graph if module in reach(module)] == []
 
 
-@pytest.mark.parametrize("library", sorted(DOORS))
-def test_library_has_one_door(library: str) -> None:
-    users = {unit_of(module) for module in modules() for name in imports_of(module) if name.split(".")[0] == library}
-    assert users == DOORS[library]
-
-
-def test_every_outside_library_has_a_door() -> None:
-    import sys
-
-    outside = {name.split(".")[0] for module in modules() for name in imports_of(module)}
-    assert outside - set(sys.stdlib_module_names) - {"mdmem"} == set(DOORS)
+def test_each_outside_library_is_imported_through_its_doors() -> None:
+    users: dict[str, set[str]] = {}
+    for module in modules():
+        for name in {name.split(".")[0] for name in imports_of(module)} - sys.stdlib_module_names - {"mdmem"}:
+            users.setdefault(name, set()).add(unit_of(module))
+    assert users == DOORS
 
 
 def test_only_gitrepo_and_the_editor_start_processes() -> None:

@@ -1,11 +1,11 @@
 """The audit log: every line whole, whoever writes at the same time; its own failing stops nobody."""
 
 import json
-import multiprocessing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from processes import run_at_once
 
 from mdmem.state import write_lock
 from mdmem.state.audit import NAME, Audit, read_audit, record
@@ -59,19 +59,13 @@ def test_torn_line_swallows_no_other(tmp_path: Path) -> None:
     assert [one["asked"]["goal"] for one in read_audit(tmp_path)] == ["first", "second"]
 
 
-def _write_many(state: Path, writer: int) -> None:
+def _write_many(writer: int, state: Path) -> None:
     for number in range(40):
         assert record(state, audit(f"{writer} {number}"), largest=4000) is None
 
 
 def test_many_processes_append_whole_lines(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_write_many, args=(tmp_path, number)) for number in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0, 0, 0, 0]
+    assert run_at_once(_write_many, tmp_path) == [None] * 4
     lines = b"".join(path.read_bytes() for path in tmp_path.glob("audit*.jsonl")).splitlines()
     goals = [json.loads(line)["asked"]["goal"] for line in lines]
     assert len(goals) == len(set(goals)) > 60

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from builders import entry
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.budget import OMITTED_LISTED, Form, Pack, Packed, content_of, pack, summary_of, tokens_of
@@ -87,7 +87,6 @@ def is_invariant(one: Retrieved) -> bool:
     return one.entry.type is INVARIANT and one.current
 
 
-@settings(max_examples=150, deadline=None)
 @given(candidates(), st.integers(0, 1500))
 def test_invariants_are_never_dropped_or_shortened(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
@@ -102,7 +101,6 @@ def test_invariants_are_never_dropped_or_shortened(
     }
 
 
-@settings(max_examples=150, deadline=None)
 @given(candidates(), st.integers(0, 1500))
 def test_total_stays_within_the_budget_unless_invariants_alone_exceed_it(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
@@ -116,7 +114,6 @@ def test_total_stays_within_the_budget_unless_invariants_alone_exceed_it(
         assert answer.proposed == ()
 
 
-@settings(max_examples=150, deadline=None)
 @given(candidates(), st.integers(0, 1500))
 def test_everything_is_given_or_named_once(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
@@ -129,7 +126,6 @@ def test_everything_is_given_or_named_once(
     assert all(one.why for one in answer.omitted)
 
 
-@settings(max_examples=100, deadline=None)
 @given(candidates(), st.integers(0, 1500))
 def test_items_keep_their_order_and_a_note_stays_only_where_nothing_higher_was_cut(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
@@ -144,7 +140,6 @@ def test_items_keep_their_order_and_a_note_stays_only_where_nothing_higher_was_c
         assert {one.type for one in answer.omitted if one.why != "no longer in force"} <= {"note"}
 
 
-@settings(max_examples=50, deadline=None)
 @given(candidates())
 def test_everything_is_given_whole_where_it_fits(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]],

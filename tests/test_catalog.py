@@ -1,14 +1,23 @@
 """Loading a tree: one bad file is a finding and the rest is there, and the cache gives what a fresh load gives."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, entry_text, git, make_repository, make_root, run_mdmem, write, write_entry
-from hypothesis import given, settings
+from builders import (
+    commit_all,
+    entry_text,
+    git,
+    make_repository,
+    make_root,
+    run_mdmem,
+    without_rights,
+    write,
+    write_entry,
+)
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
@@ -163,24 +172,14 @@ def test_manifest_that_cannot_be_read_is_unreadable(root: Path, monkeypatch: pyt
     assert codes(loaded(root)) == [("w/README.md", "unreadable")]
 
 
-def without_rights() -> list[str]:
-    """Return what to put before a command so that permissions hold for it; skips where nothing does."""
-    if os.geteuid() != 0:
-        return []
-    if not shutil.which("setpriv"):
-        pytest.skip("root reads everything, and there is no setpriv")
-    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
-
-
 @pytest.mark.parametrize("closed", ["w/closed", "w/r/closed.md"])
 def test_check_is_incomplete_when_the_system_really_refuses(root: Path, closed: str) -> None:
     write_entry(root, "w/r/open")
     write_entry(root, "w/closed/e")
     write_entry(root, "w/r/closed")
-    before = without_rights()
     (root / closed).chmod(0)
     try:
-        done = run_mdmem("check", "--format", "concise", cwd=root, before=before)
+        done = run_mdmem("check", "--format", "concise", cwd=root, first=without_rights())
     finally:
         (root / closed).chmod(0o755)
     assert done.returncode == 3, done.stderr
@@ -354,7 +353,6 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(EDITS)
 def test_cache_gives_what_a_fresh_load_gives_after_any_edits(
     tmp_path_factory: pytest.TempPathFactory, edits: list[dict[str, str | None]]

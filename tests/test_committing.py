@@ -4,13 +4,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
-from builders import commit_all, environment, git, make_repository, merge_conflict, write
+from builders import commit_all, environment, git, make_repository, merge_conflict, without_rights, write
+from processes import python, run_text
 
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.gitrepo import GitLockedError, NotCommittedError, Repository, find_repository
@@ -500,21 +500,11 @@ def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     )
     (top / ".git").chmod(0o555)
     try:
-        command = [*without_rights(), sys.executable, "-c", program, str(top)]
-        done = subprocess.run(command, env=environment(), capture_output=True, encoding="utf-8", check=False)
+        done = run_text("-c", without_rights() + program, str(top), cwd=top, env=environment())
     finally:
         (top / ".git").chmod(0o755)
     assert done.stderr == ""
     assert done.stdout.startswith(f"git refused: Unable to create '{top}/.git/index.lock': Permission denied; nothing")
-
-
-def without_rights() -> list[str]:
-    """Return what to put before a command so that permissions hold for it; skips where nothing does."""
-    if os.geteuid() != 0:
-        return []
-    if not shutil.which("setpriv"):
-        pytest.skip("root writes everywhere, and there is no setpriv")
-    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
 
 
 _WRITER = """
@@ -534,7 +524,7 @@ for number in range(5):
 def test_eight_processes_commit_five_files_each(top: Path) -> None:
     write(top, "m/two.md", "staged\n")
     git(top, "add", "m/two.md")
-    command = [sys.executable, "-c", _WRITER, str(top)]
+    command = [python(), "-c", _WRITER, str(top)]
     writers = [
         subprocess.Popen([*command, f"w{number}"], env=environment(), stdout=subprocess.PIPE, encoding="utf-8")
         for number in range(8)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +19,30 @@ TOP = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that all workers share, and each has made what it holds before another comes to it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "pre-commit"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def alone(shared: Path) -> Iterator[None]:
+    """Let one worker at a time pass."""
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="module")
+def source(shared: Path) -> Path:
     """Return a repository that holds the package with its files as they are now, as pre-commit clones it."""
-    folder = tmp_path_factory.mktemp("hooks") / "mdmem"
+    with alone(shared):
+        return shared / "mdmem" if (shared / "mdmem").exists() else package(shared / "mdmem")
+
+
+def package(folder: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(TOP / "mdmem", folder / "mdmem", ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
@@ -29,17 +54,12 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return where pre-commit keeps the one environment that all tests share."""
-    return str(tmp_path_factory.mktemp("pre-commit"))
-
-
 @pytest.fixture
-def hooked(tmp_path: Path, source: Path, home: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hooked(tmp_path: Path, source: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a memory whose commits, merges and pushes pre-commit guards with our hook."""
     pytest.importorskip("pre_commit")
-    monkeypatch.setenv("PRE_COMMIT_HOME", home)
+    # The one environment that all tests share is kept there.
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(shared / "home"))
     folder = memory(tmp_path / "p")
     config = f"""\
 default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]
@@ -51,7 +71,8 @@ repos:
 """
     write(folder, ".pre-commit-config.yaml", config)
     commit_all(folder)
-    installed = run(folder, sys.executable, "-m", "pre_commit", "install", "--install-hooks")
+    with alone(shared):
+        installed = run(folder, sys.executable, "-m", "pre_commit", "install", "--install-hooks")
     if any(sign in said(installed) for sign in ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError")):
         pytest.skip("the package index, from which pre-commit builds its environment, cannot be reached")
     assert installed.returncode == 0, said(installed)

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, memory, write, write_entry
 from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, refused_for, run, said, write_framework
+from processes import python
 
 TOP = Path(__file__).parent.parent
 PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
-MDMEM = f"{shlex.quote(sys.executable)} -m mdmem"
-FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [sys.executable, "-m", "pre_commit"]}
+MDMEM = f"{shlex.quote(python())} -m mdmem"
+FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [python(), "-m", "pre_commit"]}
 needs_prek = pytest.mark.skipif(PREK is None, reason="prek is not installed")
 
 

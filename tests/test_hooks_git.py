@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, make_root, memory, write, write_entry
 from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, guard, refused_for, run, said
+from processes import python
 
 THREADS = "nav/architecture/threads"
 
@@ -236,7 +237,7 @@ def test_git_dir_in_the_environment_names_the_same_repository(tmp_path: Path) ->
 def test_git_dir_of_another_repository_does_not_lead_astray(tmp_path: Path) -> None:
     folder, other = memory(tmp_path / "p"), memory(tmp_path / "other")
     stage(folder, **DANGLES)
-    check = [sys.executable, "-m", "mdmem", "check", "--staged"]
+    check = [python(), "-m", "mdmem", "check", "--staged"]
     given = {"GIT_DIR": str(other / ".git"), "GIT_INDEX_FILE": str(other / ".git/index")}
     assert refused_for(run(folder, *check, **given), "dangling-link")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, environment, git, make_repository, memory, run_here, snapshot, write, write_entry
 from hooked import run, said
+from processes import python
 
 from mdmem.document.parse import parse_document
 from mdmem.workspace.driver_setup import patterns_for
@@ -77,7 +78,7 @@ def driven(folder: Path, text: str = ENTRY) -> Path:
     write(folder, FILE, text)
     write_entry(folder / "memory", "nav/rules/other", title="Other")
     commit_all(folder)
-    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    done = run(folder, python(), "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
     return folder
 
@@ -139,11 +140,11 @@ def test_worktree_merges_as_its_repository_does(tmp_path: Path) -> None:
 
 def test_driver_set_up_from_a_worktree_serves_all(tmp_path: Path) -> None:
     folder = driven(tmp_path / "p")
-    run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
+    run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     other = tmp_path / "other"
     git(folder, "worktree", "add", "-q", "-b", "mine", str(other), "main")
-    done = run(other, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    done = run(other, python(), "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
     quiet(folder, "merge", "-q", "theirs")
     assert text_of(folder) == MERGED
@@ -157,7 +158,7 @@ def test_submodule_has_a_driver_of_its_own(tmp_path: Path) -> None:
     inner = outer / "knowledge"
     git(inner, "config", "user.name", "Ada")
     git(inner, "config", "user.email", "ada@example.org")
-    done = run(inner, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only")
+    done = run(inner, python(), "-m", "mdmem", "hooks", "install", "--driver-only")
     assert done.returncode == 0, said(done)
     quiet(inner, "merge", "-q", "origin/theirs")
     assert text_of(inner) == MERGED
@@ -184,7 +185,7 @@ def test_supersession_on_both_sides_is_marked_and_nothing_else(tmp_path: Path) -
         },
     )
     assert git(folder, "status", "--porcelain") == f"UU {FILE}"
-    checked = run(folder, sys.executable, "-m", "mdmem", "check")
+    checked = run(folder, python(), "-m", "mdmem", "check")
     assert "[merge-marker]" in said(checked)
 
 
@@ -277,7 +278,7 @@ def test_criss_cross_merges_lose_nothing(tmp_path: Path) -> None:
 
 def test_attribute_without_a_driver_is_a_merge_of_text(tmp_path: Path) -> None:
     folder = driven(tmp_path / "p")
-    run(folder, sys.executable, "-m", "mdmem", "hooks", "uninstall")
+    run(folder, python(), "-m", "mdmem", "hooks", "uninstall")
     write(folder, ".gitattributes", "memory/**/*.md merge=mdmem\n")
     commit_all(folder)
     branches(folder, ENTRY.replace("two threads.", "two."), ENTRY.replace("measured", "measured twice"))
@@ -289,7 +290,7 @@ def test_attribute_without_a_driver_is_a_merge_of_text(tmp_path: Path) -> None:
 def test_driver_whose_program_is_gone_is_a_merge_of_text_with_marks(tmp_path: Path) -> None:
     folder = driven(tmp_path / "p")
     command = git(folder, "config", "merge.mdmem.driver")
-    git(folder, "config", "merge.mdmem.driver", command.replace(sys.executable, "/gone/python"))
+    git(folder, "config", "merge.mdmem.driver", command.replace(python(), "/gone/python"))
     branches(folder, changed(ENTRY, OURS), changed(ENTRY, THEIRS))
     quiet(folder, "merge", "theirs", ends=1)
     assert "tags: [executor, threads]\n=======\n" in text_of(folder).replace("see:\n", "")
@@ -353,7 +354,7 @@ def test_command_names_no_place_where_mdmem_is_in_path(tmp_path: Path, monkeypat
     folder = memory(tmp_path / "p")
     write(tmp_path, "bin/mdmem", "#!/bin/sh\n").chmod(0o755)
     path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    done = run(folder, sys.executable, "-m", "mdmem", "hooks", "install", "--driver-only", PATH=path)
+    done = run(folder, python(), "-m", "mdmem", "hooks", "install", "--driver-only", PATH=path)
     assert done.returncode == 0, said(done)
     assert git(folder, "config", "merge.mdmem.driver").startswith("mdmem merge-driver -- %O %A %B %L %P")
 

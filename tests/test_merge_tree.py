@@ -2,15 +2,25 @@
 
 import gc
 import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, make_repository, make_root, open_root, snapshot, write, write_entry
+from builders import (
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    open_root,
+    snapshot,
+    without_rights,
+    write,
+    write_entry,
+)
+from processes import run_text
 
 from mdmem.catalog import Parsed, load
 from mdmem.errors import GitError, UsageError
@@ -275,7 +285,6 @@ def test_merge_where_a_hook_names_another_repository(
 
 
 def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
-    before = without_rights()
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
     program = "import sys, pathlib; from mdmem.gitrepo import find_repository; from mdmem.gitrepo.merging import merge;"
     program += "here = find_repository(pathlib.Path(sys.argv[1]));"
@@ -284,21 +293,11 @@ def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
     for folder in folders:
         folder.chmod(0o555)
     try:
-        command = [*before, sys.executable, "-c", program, str(top)]
-        done = subprocess.run(command, env=environment(), capture_output=True, encoding="utf-8", check=False)
+        done = run_text("-c", without_rights() + program, str(top), cwd=top, env=environment())
     finally:
         for folder in folders:
             folder.chmod(0o755)
     assert (done.stdout, done.stderr) == ("(('memory/w/r/new.md', 'add/add'),)\n", "")
-
-
-def without_rights() -> list[str]:
-    """Return what to put before a command so that permissions hold for it; skips where nothing does."""
-    if os.geteuid() != 0:
-        return []
-    if not shutil.which("setpriv"):
-        pytest.skip("root writes everywhere, and there is no setpriv")
-    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
 
 
 def test_merge_says_that_no_temporary_folder_can_be_written(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from builders import entry
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.model import Entry, EntryType, Wing, WingKind
@@ -43,7 +43,6 @@ def every_pair(entries: list[Entry]) -> Iterator[tuple[str, str]]:
 
 
 @given(st.lists(ENTRIES, max_size=12, unique_by=lambda one: one.address))
-@settings(deadline=None, max_examples=300)
 def test_overlaps_are_those_of_comparing_each_with_each(entries: list[Entry]) -> None:
     assert pairs(entries) == list(every_pair(entries))
 

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,11 +22,12 @@ from builders import (
     run_here,
     run_mdmem,
     snapshot,
+    without_rights,
     write,
     write_entry,
 )
 from killing import killed_at_each_step
-from test_committing import without_rights
+from processes import python, run_text
 
 from mdmem.gitrepo.committing import commit_paths
 from mdmem.workspace import writing
@@ -187,10 +187,18 @@ def test_retry_that_is_killed_at_any_step_writes_once_in_the_end(tmp_path: Path,
 
 # What stands on a small disk is the memory's files or git's folder; the other one is where there is room.
 _ON_A_SMALL_DISK = """
-import json, shutil, subprocess, sys
+import ctypes, json, os, shutil, subprocess, sys
 from pathlib import Path
 
-disk, top, which, steps = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
+disk, top, which, steps, tests = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]), sys.argv[5]
+sys.path.insert(0, tests)
+from processes import fork_here
+
+ours = {"uid": os.getuid(), "gid": os.getgid()}
+assert ctypes.CDLL(None).unshare(0x10000000 | 0x20000) == 0  # CLONE_NEWUSER, CLONE_NEWNS
+Path("/proc/self/setgroups").write_text("deny")
+for kind, number in ours.items():
+    Path(f"/proc/self/{kind}_map").write_text(f"0 {number} 1")
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)
 if which == "git":
     shutil.move(top / ".git", disk / "git")
@@ -216,7 +224,7 @@ for step in steps:
     elif step == "free":
         (disk / "filler").unlink()
     else:
-        done = subprocess.run([sys.executable, "-m", "mdmem", *step], cwd=root, capture_output=True, encoding="utf-8")
+        done = fork_here("-m", "mdmem", *step, cwd=root)
         found = {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.*")) if path.is_file()}
         print(json.dumps([done.returncode, done.stdout, done.stderr, found]))
 """
@@ -242,9 +250,9 @@ def on_a_small_disk(folder: Path, which: str, *steps: int | str | tuple[str, ...
     alone = ["unshare", "--mount", "--user", "--map-root-user"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no file system of one's own can be mounted here")
-    given = [str(folder / "disk"), str(folder / "m"), which, json.dumps(steps)]
-    command = [*alone, sys.executable, "-c", _ON_A_SMALL_DISK, *given]
-    done = subprocess.run(command, env=environment(), capture_output=True, encoding="utf-8", check=True)
+    given = [str(folder / "disk"), str(folder / "m"), which, json.dumps(steps), str(Path(__file__).parent)]
+    done = run_text("-c", _ON_A_SMALL_DISK, *given, cwd=folder, env=environment())
+    assert done.returncode == 0, done.stderr
     return [Answer(*json.loads(line)) for line in done.stdout.splitlines()]
 
 
@@ -310,8 +318,8 @@ def test_commit_on_a_full_disk_says_that_the_files_are_written(tmp_path: Path) -
 def run_limited(root: Path, *line: str, size: int) -> subprocess.CompletedProcess[str]:
     """Run a command line that can write no file beyond a size: what a full quota is like, wherever it runs."""
     limit = f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}));"
-    program = f"{limit} sys.argv[0] = 'mdmem'; runpy.run_module('mdmem', run_name='__main__')"
-    command = [sys.executable, "-B", "-c", program, *line]
+    # Started over pipes: what the process prints must not come under the limit.
+    command = [python(), "-c", f"{limit} runpy.run_module('mdmem', run_name='__main__')", *line]
     return subprocess.run(command, cwd=root, env=environment(), capture_output=True, encoding="utf-8", check=False)
 
 
@@ -346,10 +354,9 @@ def set_modes(folder: Path, mode: int) -> None:
 
 def run_read_only(folder: Path, *line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a command line while nothing below a folder can be made or removed."""
-    before = without_rights()
     set_modes(folder, 0o555)
     try:
-        return run_mdmem(*line, cwd=cwd, before=before)
+        return run_mdmem(*line, cwd=cwd, first=without_rights())
     finally:
         set_modes(folder, 0o755)
 

@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 from builders import entry_text
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, load
@@ -291,7 +291,6 @@ def memory(stated: dict[str, dict[str, object] | str]) -> Catalog:
 
 
 @given(MEMORIES)
-@settings(deadline=None, max_examples=300)
 def test_every_named_edge_is_in_exactly_one_class(stated: dict[str, dict[str, object] | str]) -> None:
     catalog = memory(stated)
     named = {(old, new) for new, entry in catalog.entries.items() for old in entry.supersedes}
@@ -314,7 +313,6 @@ BY_OLD = {
 
 
 @given(MEMORIES)
-@settings(deadline=None, max_examples=300)
 def test_each_broken_edge_gives_one_finding(stated: dict[str, dict[str, object] | str]) -> None:
     case = Case(memory(stated), Settings(), date(2026, 11, 21))
     for code, wanted in BY_EDGE.items():
@@ -328,7 +326,6 @@ def test_each_broken_edge_gives_one_finding(stated: dict[str, dict[str, object] 
 
 
 @given(MEMORIES)
-@settings(deadline=None, max_examples=200)
 def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, object] | str]) -> None:
     catalog = memory(stated)
     for edge in classify(catalog):
@@ -343,14 +340,12 @@ def test_consistent_classes_keep_what_they_promise(stated: dict[str, dict[str, o
 
 
 @given(MEMORIES, st.sampled_from(["active", "draft", "deprecated"]))
-@settings(deadline=None, max_examples=100)
 def test_an_entry_without_links_changes_no_class(stated: dict[str, dict[str, object] | str], status: str) -> None:
     lone: dict[str, dict[str, object] | str] = {"app/rules/lone": {"status": status}}
     assert classify(memory(stated)) == classify(memory(stated | lone))
 
 
 @given(MEMORIES)
-@settings(deadline=None, max_examples=200)
 def test_writing_the_missing_end_heals_a_one_sided_edge(stated: dict[str, dict[str, object] | str]) -> None:
     for edge in classify(memory(stated)):
         if edge.kind in (EdgeKind.MISSING_BACK, EdgeKind.MISSING_FORWARD):

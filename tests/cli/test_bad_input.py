@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 import unicodedata
 from collections.abc import Callable
 from functools import cache
@@ -15,14 +13,15 @@ from pathlib import Path
 import pytest
 from builders import (
     Ran,
-    environment,
     git,
     make_repository,
     make_root,
     memory,
     merge_conflict,
     run_here,
+    run_mdmem,
     snapshot,
+    without_rights,
     write,
 )
 
@@ -285,20 +284,8 @@ def test_wing_that_does_not_exist_names_the_nearest(command: list[str], tmp_path
     assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: there is no wing `nvv`; did you mean `nav`?\n")
 
 
-def unprivileged() -> list[str]:
-    """Return what to put before a command so that the rights of files hold for it; skips where there is no way."""
-    if os.geteuid():
-        return []
-    setpriv = shutil.which("setpriv")
-    if setpriv is None:
-        pytest.skip("root reads everything, and setpriv is not installed")
-    dropped = "-dac_override,-dac_read_search"
-    return [setpriv, f"--bounding-set={dropped}", f"--inh-caps={dropped}"]
-
-
 def run_unprivileged(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [*unprivileged(), sys.executable, "-m", "mdmem", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, check=False)
+    return run_mdmem(*arguments, cwd=cwd, first=without_rights())
 
 
 @pytest.mark.parametrize("locked", ["memory/nav/rules", "memory/nav/rules/callbacks.md"])

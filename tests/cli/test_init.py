@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import environment, git, make_repository, memory, run_here, snapshot, write, write_entry
+from processes import python
 
 Capture = pytest.CaptureFixture[str]
 # What git puts before its hooks' names: the program under test.
@@ -51,7 +52,7 @@ def test_memory_that_was_founded_passes_the_checks(tmp_path: Path, capsys: Captu
 def test_command_that_init_names_next_works(in_git: bool, tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path / "app") if in_git else tmp_path
     said = run_here(capsys, "init", "--wing", "app", cwd=folder).out.partition("next: ")[2].splitlines()[0]
-    named = said.replace("mdmem", f"'{sys.executable}' -m mdmem", 1).replace("…", "Use UTC")
+    named = said.replace("mdmem", f"'{python()}' -m mdmem", 1).replace("…", "Use UTC")
     ran = subprocess.run(named, shell=True, cwd=folder, env=environment(), input="We do.\n", text=True, check=False)
     assert ran.returncode == 0
     assert (folder / "memory/app/architecture/use-utc.md").exists()

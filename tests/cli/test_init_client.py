@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import commit_all, environment, git, make_repository, make_root, run_here, run_mdmem, snapshot, write
+from processes import python
 
 from mdmem.cli.init import command
 from mdmem.workspace.clients import CLIENTS
@@ -64,7 +64,7 @@ def wing_over_pipes(arguments: list[str], cwd: Path) -> str:
 
     async def read() -> str:
         started = ["-m", "mdmem", *arguments]
-        server = StdioServerParameters(command=sys.executable, args=started, cwd=str(cwd), env=environment())
+        server = StdioServerParameters(command=python(), args=started, cwd=str(cwd), env=environment())
         with anyio.fail_after(60):
             async with Client(server) as client:
                 (content,) = (await client.read_resource("mdmem://wing/shop")).contents

@@ -33,6 +33,7 @@ _WITHOUT_FIXTURE = {"sep-2575-server-rejects-undeclared-capability", "sep-2575-m
 _FINE = ("SUCCESS", "INFO", "SKIPPED")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suite", _SUITES)
 def test_the_server_itself_conforms_where_no_fixture_is_needed(node: Node, tmp_path: Path, suite: str) -> None:
     found = tmp_path / "found"
@@ -52,6 +53,7 @@ def _checks(found: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from ((scenario, check) for check in json.loads(path.read_text()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suite", _SUITES)
 def test_the_server_with_fixtures_fails_only_where_it_is_expected(node: Node, tmp_path: Path, suite: str) -> None:
     expected = _HERE / f"expected_failures_{suite}.yml"

@@ -10,6 +10,8 @@ import pytest
 from builders import memory
 from node import Node
 
+# It comes from npm's registry, which takes longer than all that is asked of it.
+pytestmark = pytest.mark.long
 _PROGRAM = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 _ERAS = ("legacy", "modern")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from builders import snapshot, write, write_entry
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.access import Access, AccessDeniedError
@@ -325,7 +325,6 @@ def test_reading_changes_no_byte_of_the_memory(tmp_path: Path) -> None:
     assert snapshot(root) == before
 
 
-@settings(max_examples=30)
 @given(
     goal=st.sampled_from(["the pool", "pool threads zebra", "how is it", "zebra"]),
     intent=st.sampled_from(list(Intent)),

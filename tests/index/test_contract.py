@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.index.protocol import Answer, FullText
@@ -150,7 +150,6 @@ def trees(draw: st.DrawFn) -> tuple[Tree, Tree, str]:
     return held, asked, draw(TEXTS)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(trees())
 def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tree, str]) -> None:
     held, asked, question = case

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from mdmem.index import analysis, generation, manifest, refreshing
 from mdmem.index.lock import locked
@@ -375,7 +376,7 @@ for turn in range(8):
 
 def process(code: str, folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
     tests = str(Path(__file__).resolve().parents[1])
-    return subprocess.Popen([sys.executable, "-c", PROCESS + code, tests, str(folder), *arguments])
+    return subprocess.Popen([python(), "-c", PROCESS + code, tests, str(folder), *arguments])
 
 
 @pytest.mark.parametrize("start", ["empty", "kept"])

@@ -1,6 +1,5 @@
 """Real clients of the server for the tests: in memory and over pipes, in both eras of the protocol."""
 
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from builders import environment, open_root
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
+from processes import python
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.mcp.opening import OpenedProvider, Provider
@@ -81,6 +81,4 @@ def error(result: CallToolResult) -> str:
 def process(cwd: Path, *arguments: str, **variables: str) -> StdioServerParameters:
     """Return what starts the server as a process of its own."""
     said = environment(XDG_DATA_HOME=str(cwd.parent / "data"), **variables)
-    return StdioServerParameters(
-        command=sys.executable, args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=said
-    )
+    return StdioServerParameters(command=python(), args=["-m", "mdmem", "mcp", *arguments], cwd=str(cwd), env=said)

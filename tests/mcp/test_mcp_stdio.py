@@ -15,6 +15,7 @@ import pytest
 from builders import environment, memory, snapshot, write
 from clients import ERAS, call, error, facts, process, with_client
 from mcp import Client
+from processes import python
 
 _HELLO = {
     "protocolVersion": "2025-06-18",
@@ -29,9 +30,11 @@ def repository(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def running(cwd: Path, *arguments: str, program: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    cwd: Path, *arguments: str, program: str = "", interpreter: str | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """Start the server, or a program that starts it, and see that it is gone at the end."""
-    command = [sys.executable, "-c", program] if program else [sys.executable, "-m", "mdmem", "mcp", *arguments]
+    command = [interpreter or python(), *(["-c", program] if program else ["-m", "mdmem", "mcp", *arguments])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=cwd, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe) as started:
         try:
@@ -141,7 +144,7 @@ def test_a_signal_ends_the_process_without_a_traceback(repository: Path, number:
 
 
 def test_no_child_is_left(repository: Path) -> None:
-    with running(repository) as server:
+    with running(repository, interpreter=sys.executable) as server:
         hello(server)
         send(server, line("tools/call", 2, name="why", arguments={"address": "threads"}))
         received(server)

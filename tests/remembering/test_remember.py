@@ -1,15 +1,14 @@
 """`remember`: word for word, where it belongs, and never an exception."""
 
-import multiprocessing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import TODAY, commit_all, git, snapshot, write, write_entry
 from context.builders import again, context, ids, make_memory, workspace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from processes import run_at_once
 
 from mdmem.access import Access
 from mdmem.context.asked import read_asked
@@ -244,23 +243,16 @@ def test_second_of_the_same_title_stands_beside_the_first(tmp_path: Path) -> Non
     assert text_of(root, first).endswith("\nOne.\n")
 
 
-def _remember_many(root: Path, writer: int, results: Any) -> None:
+def _remember_many(writer: int, root: Path) -> list[str | None]:
     found = workspace(root)
-    for number in range(6):
-        stated = {"title": "A zebra", "content": f"{writer} {number}", "project": ["app", None][number % 2]}
-        results.put(remember(again(found), stated).id)
+    stated = {"title": "A zebra"}
+    of_turn = [{"content": f"{writer} {number}", "project": ["app", None][number % 2]} for number in range(6)]
+    return [remember(again(found), stated | one).id for one in of_turn]
 
 
 def test_many_processes_lose_nothing(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    spawn = multiprocessing.get_context("spawn")
-    results = spawn.Queue()
-    writers = [spawn.Process(target=_remember_many, args=(root, number, results)) for number in range(3)]
-    for writer in writers:
-        writer.start()
-    named = [results.get(timeout=120) for _ in range(18)]
-    for writer in writers:
-        writer.join()
+    named = [id_ for found in run_at_once(_remember_many, root, count=3) for id_ in found]
     assert len(set(named)) == 18
     assert None not in named
     contents = [path.read_text() for path in tmp_path.rglob("a-zebra*.md")]
@@ -301,7 +293,6 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=60)
 @given(
     stated=st.fixed_dictionaries(
         {},

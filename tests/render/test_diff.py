@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from builders import git, make_repository, write
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.render.diff import FileChange, diff_text
@@ -105,7 +105,6 @@ def test_colours_mark_what_goes_and_what_comes() -> None:
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "a\r\n", "", "\u2028\n", "x", "-\n", "@@\n"]), max_size=12).map("".join)
 
 
-@settings(max_examples=25)
 @given(before=LINES, after=LINES)
 def test_any_change_applies(before: str, after: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     if before != after:

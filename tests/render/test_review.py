@@ -7,7 +7,7 @@ import re
 
 import pytest
 from builders import entry_text
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from review.sides import ARTICLE, reviewed, successor, superseded
 
@@ -216,7 +216,6 @@ def _quoted(words: str) -> str:
     return json.dumps(words, ensure_ascii=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -> None:
     fields = {

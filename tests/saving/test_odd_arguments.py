@@ -81,7 +81,7 @@ def called(root: Path, kind: str, arguments: dict[str, Any]) -> SaveResult:
 
 
 @given(calls())
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_no_argument_raises_and_what_is_written_loads(call: tuple[str, dict[str, Any]]) -> None:
     with TemporaryDirectory() as folder:
         root = project(Path(folder))
@@ -98,7 +98,7 @@ def test_no_argument_raises_and_what_is_written_loads(call: tuple[str, dict[str,
 
 
 @given(VALUES, VALUES, VALUES, VALUES, VALUES)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_no_argument_of_a_batch_raises(
     session_: Any, decisions: Any, patterns: Any, project_id: Any, focus: Any
 ) -> None:

@@ -9,13 +9,12 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from errno import ENOSPC
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import commit_all, git, open_root, run_here, snapshot, write, write_entry
-from processes import run_at_once
+from processes import exit_code_of, run_at_once
 
 from mdmem.authoring.model import SaveResult
 from mdmem.catalog import load
@@ -219,10 +218,7 @@ def killed_before_done(root: str) -> None:
 
 
 def in_a_process_that_dies(work: Any, *arguments: str) -> None:
-    process = get_context("spawn").Process(target=work, args=arguments)
-    process.start()
-    process.join(60)
-    assert process.exitcode == -signal.SIGKILL
+    assert exit_code_of(work, *arguments) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("by", ["retry", "next write", "same call"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from builders import snapshot, write
 from context.builders import again, make_memory, put, workspace
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.access import Access, AccessDeniedError
@@ -226,7 +226,6 @@ def test_planning_changes_no_byte(tmp_path: Path) -> None:
     assert snapshot(root) == before
 
 
-@settings(max_examples=25)
 @given(
     kind=st.sampled_from(list(OutputType)),
     depth=st.sampled_from(list(Depth)),
