@@ -11,7 +11,6 @@ from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.gitrepo import Repository, find_repository, list_tracked_named
 
-
 _LISTED = 5
 
 

@@ -73,7 +73,7 @@ def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, cap
     why = "nearest of the 4 memories of the repository"
     assert shown(capsys, cwd=folder / "apps/a/src/deep") == (str(folder / "apps/a/memory"), why)
     assert shown(capsys, cwd=folder / "apps")[0] == str(folder / "memory")
-    assert run_here(capsys, "check", cwd=folder).err.count("1 entry checked") == 4
+    assert run_here(capsys, "check", cwd=folder).out.count("1 entry checked") == 4
     # Two lie beside that folder: neither is nearer.
     assert run_here(capsys, "list", cwd=folder / "apps/b").code == 2
 
