@@ -48,6 +48,7 @@ LAYERS = {
     "mdmem.finding": 1,
     "mdmem.gitrepo": 1,
     "mdmem.reply": 1,
+    "mdmem.guide": 1,
     "mdmem.similarity": 1,
     "mdmem.standing": 1,
     "mdmem.errors": 0,

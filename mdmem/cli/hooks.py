@@ -33,7 +33,7 @@ def command(given: Globals, context: click.Context) -> int:
     return 0 if context.invoked_subcommand else _show_status(given, "text")
 
 
-@command.command("install")
+@command.command("install", short_help="Write the hooks, and set up the merge driver.")
 @_stage_option
 @click.option("--driver-only", is_flag=True, help="No hook, only the merge driver: for those whose hooks others run.")
 @global_options
@@ -63,7 +63,7 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
     return 0
 
 
-@command.command("uninstall")
+@command.command("uninstall", short_help="Remove what mdmem wrote; what others wrote stays.")
 @_stage_option
 @global_options
 def uninstall(given: Globals, stages: tuple[str, ...]) -> int:
@@ -80,7 +80,7 @@ def uninstall(given: Globals, stages: tuple[str, ...]) -> int:
     return 0
 
 
-@command.command("status")
+@command.command("status", short_help="Show what stands at each hook, and who runs it.")
 @format_option("text", "json")
 @global_options
 def status(given: Globals, form: str) -> int:

@@ -13,40 +13,63 @@ from mdmem import __version__
 from mdmem.cli.common import Globals, global_options, say
 from mdmem.errors import MdmemError, told
 
-# One line a command: its module and its sentence in the help, so that the help imports none of them.
-COMMANDS = {
-    "init": ("init", "Start a memory: settings, a first wing, the hook, a line in AGENTS.md."),
-    "status": ("status", "Show where the memory is, what it holds, and how its index and findings stand."),
-    "new": ("new", "Write a new entry from the template of its type."),
-    "save": ("save", "Save what an agent hands over as JSON, compared with what is there."),
-    "show": ("show", "Show entries in full."),
-    "list": ("list", "List entries, narrowed by filters."),
-    "search": ("search", "Find entries by words; superseded ones yield what replaced them."),
-    "retrieve": ("retrieve", "Answer what is binding here, now, in order, within a budget."),
-    "context": ("context", "Compile what matters for a goal, in facets: a working set to start from."),
-    "supersede": ("supersede", "Put an entry, new or there already, in the place of another."),
-    "approve": ("approve", "Put a draft in force, and end what it supersedes."),
-    "review": ("review", "Put an entry under review, or end the review."),
-    "verify": ("verify", "Say of entries that they still hold."),
-    "deprecate": ("deprecate", "End an entry that nothing replaces."),
-    "mv": ("mv", "Move an entry, a room or a wing, with every link to it."),
-    "edit": ("edit", "Change an entry in the editor."),
-    "why": ("why", "Show how an entry came to bind or was replaced."),
-    "log": ("log", "Show the history of an entry, through its moves."),
-    "blame": ("blame", "Show who last set each field of an entry, and when."),
-    "fields": ("fields", "List the fields of a front matter, or show one with its example."),
-    "check": ("check", "Check every file and every link of the memory."),
-    "diff": ("diff", "Show what a change does to what is believed, and what merging it would do."),
-    "hygiene": ("hygiene", "Show what needs maintenance: duplicates, what is old, what the code has outgrown."),
-    "index": ("index", "Bring the full-text index up to date, or build it anew."),
-    "sync": ("sync", "Pull with rebase, check the result, push; fetch the wings of other repositories."),
-    "pending": ("pending", "List the writes that failed on the way; try them again, or give one up."),
-    "token": ("token", "Get a one-time token for a write to a shared wing."),
-    "hooks": ("hooks", "Guard commits, merges and pushes by git's own hooks, where no framework does."),
-    "resolve": ("resolve", "Show what a merge left to be decided, with the choices; or decide it."),
-    "merge-driver": ("merge_driver", "Merge an entry for git, key by key; `hooks install` sets it up."),
-    "mcp": ("mcp", "Serve the memory to agents over the Model Context Protocol."),
+# One line a command, its sentence in the help, so that the help imports none of them; 62 characters fit on a line.
+GROUPS = {
+    "Start here": {
+        "init": "Start a memory: settings, a first wing, the hook, AGENTS.md.",
+        "status": "Show where the memory is, what it holds, and how it stands.",
+        "guide": "Print a page of the guide, or list its topics.",
+    },
+    "Ask": {
+        "retrieve": "Answer what is binding here, now, in order, within a budget.",
+        "search": "Find entries by words; what was superseded yields its heads.",
+        "context": "Compile what matters for a goal: a set to start work from.",
+        "show": "Show entries in full.",
+        "list": "List entries, narrowed by filters.",
+        "why": "Show how an entry came to bind or was replaced.",
+        "log": "Show the history of an entry, through its moves.",
+        "blame": "Show who last set each field of an entry, and when.",
+    },
+    "Write": {
+        "new": "Write a new entry from the template of its type.",
+        "supersede": "Put an entry, new or there already, in the place of another.",
+        "approve": "Put a draft in force, and end what it supersedes.",
+        "review": "Put an entry under review, or end the review.",
+        "verify": "Say of entries that they still hold.",
+        "deprecate": "End an entry that nothing replaces.",
+        "mv": "Move an entry, a room or a wing, with every link to it.",
+        "edit": "Change an entry in the editor.",
+        "fields": "List the fields of a front matter, or show one in full.",
+    },
+    "Review": {
+        "check": "Check every file and every link of the memory.",
+        "diff": "Show what a change does to what is believed.",
+        "resolve": "Show what a merge left to be decided; or decide it.",
+    },
+    "Team": {
+        "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
+        "hooks": "Guard commits, merges and pushes by git's own hooks.",
+    },
+    "Agents": {
+        "mcp": "Serve the memory over the Model Context Protocol.",
+        "save": "Save what an agent hands over as JSON, compared first.",
+        "token": "Give tokens: for one write to a shared wing, for clients.",
+        "pending": "List the writes that failed on the way; retry or drop them.",
+    },
+    "Upkeep": {
+        "hygiene": "Show what needs maintenance: duplicates, what is old.",
+        "index": "Bring the full-text index up to date, or build it anew.",
+    },
+    "Plumbing": {
+        "merge-driver": "Merge an entry for git; `hooks install` sets it up.",
+    },
 }
+COMMANDS = {name: sentence for group in GROUPS.values() for name, sentence in group.items()}
+_EXAMPLES = (
+    ("mdmem init --wing shop", "a memory for this repository"),
+    ("mdmem retrieve --path src/pay.py retries", "what binds before an edit"),
+    ("mdmem check", "what is wrong, and what to type"),
+)
 
 
 class LazyGroup(click.Group):
@@ -60,14 +83,23 @@ class LazyGroup(click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"mdmem.cli.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"mdmem.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, then the options, which few need."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table into the help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+        """Write the examples and the commands, group by group, in one column."""
+        with formatter.section("Examples"):
+            formatter.write_dl(_EXAMPLES, col_max=60)
+        width = max(map(len, COMMANDS))
+        for title, rows in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{width}}", sentence) for name, sentence in rows.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -26,7 +26,7 @@ def command(given: Globals, context: click.Context, form: str) -> int:
     return 0
 
 
-@command.command("retry")
+@command.command("retry", short_help="Try every write that waits again, or one by its id.")
 @click.argument("id_", metavar="[ID]", required=False)
 @format_option("text", "json")
 @global_options

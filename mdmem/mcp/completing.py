@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mdmem.guide import topics
 from mdmem.mcp.indexes import rooms_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> It
         return {room for wing in wings for room in rooms_of(catalog, wing)}
     if name == "address":
         return (one for one in catalog.entries if catalog.lineage.is_current(one))
+    if name == "topic":
+        return topics()
     if name == "entry_id":
         room = known.get("room")
         entries = (one for one in catalog.entries.values() if one.wing in wings and room in (None, "", one.room))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError
+from mdmem.guide import page, summary, topics
 from mdmem.mcp.guide import GUIDE
 from mdmem.mcp.indexes import entry_text, invariants_text, lineage_text, room_text, rooms_of, wing_text
 from mdmem.mcp.quoting import LARGEST
@@ -27,7 +28,7 @@ _CUT = "\n(cut: a client takes no more)\n"
 class Kind:
     """One kind of resource: the parts of its address, and what gives its text.
 
-    `still` gives the text of one that is the same for every memory.
+    `still` gives the text of one that is the same for every memory, from the parts of its address.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Kind:
     parts: tuple[str, ...] = ()
     mime: str = MARKDOWN
     read: Callable[[Workspace, tuple[str, ...]], str] | None = None
-    still: Callable[[], str] | None = None
+    still: Callable[..., str] | None = None
 
     @property
     def template(self) -> str:
@@ -65,6 +66,13 @@ _ENTRY = ("wing", "room", "entry_id")
 
 KINDS: tuple[Kind, ...] = (
     Kind(name="guide", title="How to use this memory", about="What an agent should know, once.", still=lambda: GUIDE),
+    Kind(
+        name="guide page",
+        title="Page of the guide",
+        about="How one job is done with mdmem, or how mdmem is made.",
+        parts=("topic",),
+        still=page,
+    ),
     Kind(
         name="invariants",
         title="Invariants that always bind",
@@ -138,7 +146,7 @@ def find_kind(uri: str) -> tuple[Kind, tuple[str, ...]]:
 def read_kind(workspace: Workspace | None, kind: Kind, parts: tuple[str, ...]) -> str:
     """Return the text of a resource, of 40,000 characters at most; raises NotFoundError and what reading raises."""
     if kind.still is not None:
-        return kind.still()
+        return kind.still(*parts)
     if kind.read is None or workspace is None:
         raise NotFoundError(f"there is no resource `{kind.template}` without a memory")
     text = kind.read(workspace, parts)
@@ -148,6 +156,8 @@ def read_kind(workspace: Workspace | None, kind: Kind, parts: tuple[str, ...]) -
 def fixed() -> Iterator[Listed]:
     """Yield the resources that every memory has."""
     yield from (Listed(uri, kind.name, kind.title, kind.about, kind.mime) for uri, kind in FIXED.items())
+    for topic in topics():
+        yield Listed(uri_of("guide", topic), f"guide/{topic}", f"Guide: {topic}", summary(topic), MARKDOWN)
 
 
 def of_memory(workspace: Workspace) -> Iterator[Listed]:

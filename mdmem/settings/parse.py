@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mdmem.errors import SettingsError
@@ -13,7 +14,21 @@ from mdmem.settings.model import Approvals, Ended, Profile, Proposals, Settings,
 from mdmem.settings.remotes import commit, ref, repository
 from mdmem.settings.values import below_root, choice, count, flag, number_in, rooms, statuses, table, text, texts, wing
 
-_Rows = Mapping[str, tuple[str, Callable[[str, object], Any]]]
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the file: the field that it sets, how its value is read, and what it is about.
+
+    `absent` says what holds where it is not set, if the field's default does not say it.
+    """
+
+    field: str
+    read: Callable[[str, object], Any]
+    about: str
+    absent: str = ""
+
+
+_Rows = Mapping[str, Key]
 
 
 def parse_settings(content: bytes) -> Settings:
@@ -43,9 +58,8 @@ def _values(stated: Mapping[str, Any], rows: _Rows, prefix: str, faults: list[tu
         if key not in rows:
             faults.append((f"{prefix}{key}", _unknown(prefix, key, rows)))
             continue
-        name, read = rows[key]
         try:
-            values[name] = read(f"{prefix}{key}", value)
+            values[rows[key].field] = rows[key].read(f"{prefix}{key}", value)
         except SettingsError as error:
             faults.append((f"{prefix}{key}", str(error)))
     return values
@@ -56,7 +70,7 @@ def _wings(stated: object, faults: list[tuple[str, str]]) -> dict[str, WingSetti
     for name, inner in stated.items() if isinstance(stated, dict) else ((None, stated),):
         key = _WINGS if name is None else f"{_WINGS}.{name}"
         if name is not None and isinstance(inner, dict):
-            found[name] = _wing_settings(name, _values(inner, _WING_KEYS, f"{key}.", faults), faults)
+            found[name] = _wing_settings(name, _values(inner, WING_KEYS, f"{key}.", faults), faults)
         else:
             faults.append((key, f"mdmem.toml: `{key}` must be a table, found {inner!r}"))
     return found
@@ -101,38 +115,75 @@ def _unknown(prefix: str, key: str, rows: _Rows) -> str:
     return f"mdmem.toml has an unknown key `{prefix}{key}`; {hint}"
 
 
-# One row a setting: its key in the file, the field, and how its value is read.
 KEYS: _Rows = {
-    "default_wing": ("default_wing", text),
-    "default_shared_wing": ("default_shared_wing", wing),
-    "rooms": ("rooms", rooms),
-    "commit": ("commit", flag),
-    "budget": ("budget", count),
-    "proposals": ("proposals", choice(Proposals)),
-    "check.fail_on": ("fail_on", choice(Severity)),
-    "check.select": ("select", texts),
-    "check.ignore": ("ignore", texts),
-    "check.severity": ("severity", table(choice(Severity))),
-    "check.ended": ("ended", choice(Ended)),
-    "check.baseline": ("baseline", below_root),
-    "check.review_after_days": ("review_after_days", count),
-    "check.entry_tokens": ("entry_tokens", table(count)),
-    "governance.agent_status": ("agent_status", statuses),
-    "governance.approvals": ("approvals", choice(Approvals)),
-    "governance.global_writes": ("global_writes", flag),
-    "server.profile": ("profile", choice(Profile)),
-    "server.timeout_seconds": ("timeout_seconds", number_in(1, 600, "seconds")),
-    "server.answer_bytes": ("answer_bytes", number_in(1_000, 40_000, "bytes")),
-    "governance.token_seconds": ("token_seconds", number_in(1, 86_400, "seconds")),
+    "default_wing": Key("default_wing", text, "the active wing", absent="the only project wing"),
+    "default_shared_wing": Key(
+        "default_shared_wing", wing, "the wing that a write of global scope goes to; it is made where it is missing"
+    ),
+    "rooms": Key(
+        "rooms", rooms, 'the room of an agent\'s entry that names none, by kind: `rooms.session = "sessions"`'
+    ),
+    "commit": Key("commit", flag, "whether each write is a git commit of its own, as with `--commit`"),
+    "budget": Key("budget", count, "tokens of a retrieval"),
+    "proposals": Key(
+        "proposals",
+        choice(Proposals),
+        "what is only on this branch or not committed: `show` it, marked, beside what binds; `hide` it; or `count` it "
+        "for binding; read from the default branch",
+    ),
+    "check.fail_on": Key("fail_on", choice(Severity), "the lowest severity that fails: `error`, `warning` or `info`"),
+    "check.select": Key("select", texts, "the checks that run", absent="all"),
+    "check.ignore": Key("ignore", texts, "the checks that do not run"),
+    "check.severity": Key("severity", table(choice(Severity)), 'a severity by check: `severity.expired = "error"`'),
+    "check.ended": Key(
+        "ended", choice(Ended), "how a finding weighs on an entry that has ended: one level `lower`, or the `same`"
+    ),
+    "check.baseline": Key(
+        "baseline", below_root, "a file below the root with the findings that are known and no longer reported"
+    ),
+    "check.review_after_days": Key("review_after_days", count, "when a review is due, in days"),
+    "check.entry_tokens": Key(
+        "entry_tokens", table(count), "the largest size of an entry, by type: `entry_tokens.note = 4000`"
+    ),
+    "governance.agent_status": Key(
+        "agent_status", statuses, 'the status that an agent\'s entry gets, by type: `agent_status.decision = "active"`'
+    ),
+    "governance.approvals": Key(
+        "approvals",
+        choice(Approvals),
+        "what an approval by somebody who is no owner of the wing meets: a remark (`say`), or a refusal (`refuse`)",
+    ),
+    "governance.global_writes": Key("global_writes", flag, "whether tokens are given for writes to shared wings"),
+    "governance.token_seconds": Key(
+        "token_seconds", number_in(1, 86_400, "seconds"), "how long such a token is good, in seconds; 1 to 86400"
+    ),
+    "server.profile": Key(
+        "profile", choice(Profile), "which tools the MCP server lists: `core`, `graphbase`, `sibyl` or `all`"
+    ),
+    "server.timeout_seconds": Key(
+        "timeout_seconds",
+        number_in(1, 600, "seconds"),
+        "how long a retrieval over MCP may take before it is tried once more, then given up; 1 to 600",
+    ),
+    "server.answer_bytes": Key(
+        "answer_bytes",
+        number_in(1_000, 40_000, "bytes"),
+        "where an answer over MCP is cut, with a cursor for the rest; 1000 to 40000",
+    ),
 }
 _WINGS = "wings"
-_WING_KEYS: _Rows = {
-    "check.select": ("select", texts),
-    "check.ignore": ("ignore", texts),
-    "check.severity": ("severity", table(choice(Severity))),
-    "git": ("git", repository),
-    "ref": ("ref", ref),
-    "path": ("path", below_root),
-    "commit": ("commit", commit),
+WING_KEYS: _Rows = {
+    "check.select": Key("select", texts, "the checks that run on this wing, before those of all", absent="all"),
+    "check.ignore": Key("ignore", texts, "the checks that do not run on this wing"),
+    "check.severity": Key("severity", table(choice(Severity)), "a severity by check, on this wing"),
+    "git": Key(
+        "git",
+        repository,
+        "the repository that the wing lives in: a URL (file, git, http, https, ssh), `user@host:path`, or a path from "
+        "the root",
+    ),
+    "ref": Key("ref", ref, "the branch or tag that is followed there", absent="its HEAD"),
+    "path": Key("path", below_root, "the folder of the memory there that holds the wing", absent="its only memory"),
+    "commit": Key("commit", commit, "the commit that is read; `mdmem sync --wings` writes it"),
 }
 _REMOTE_KEYS = ("git", "ref", "path", "commit")

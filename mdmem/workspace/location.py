@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISREG
 
@@ -11,15 +11,17 @@ from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.gitrepo import Repository, find_repository, list_tracked_named
 
+_LISTED = 5
+
 
 class SeveralRootsError(UsageError):
     """The repository holds several roots and nothing says which one is meant."""
 
-    def __init__(self, roots: tuple[Path, ...], top: Path) -> None:
-        """Keep the roots, sorted, for those who work on each."""
-        self.roots = roots
-        listed = ", ".join(root.relative_to(top).as_posix() for root in roots)
-        super().__init__(f"this repository holds {len(roots)} memories: {listed}; name one with --root")
+    def __init__(self, roots: Sequence[str]) -> None:
+        """Name the first ones, of paths from the top that are sorted."""
+        more = f" and {len(roots) - _LISTED} more" if len(roots) > _LISTED else ""
+        listed = ", ".join(roots[:_LISTED])
+        super().__init__(f"this repository holds {len(roots)} memories: {listed}{more}; name one with --root")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +48,35 @@ class Location:
 
 
 def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Location:
-    """Return the root that is meant.
+    """Return the root that is meant: of several in a repository the one that lies nearest.
 
-    In this order: the option, `MDMEM_ROOT`, the nearest folder above that holds `mdmem.toml`, the only tracked
-    `mdmem.toml` of the repository. Raises RootNotFoundError and SeveralRootsError.
+    Nearest is the one whose parent is the working folder or the first above it. Raises RootNotFoundError, and
+    SeveralRootsError where none is nearest.
+    """
+    found = locate_each(given, environment, cwd)
+    if len(found) == 1:
+        return found[0]
+    for folder in (cwd.resolve(), *cwd.resolve().parents):
+        beside = [location for location in found if location.root.parent == folder]
+        if len(beside) == 1:
+            return replace(beside[0], why=f"nearest of the {len(found)} memories of the repository")
+        if beside:
+            break
+    raise SeveralRootsError([location.under or "." for location in found])
+
+
+def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) -> tuple[Location, ...]:
+    """Return the root that is meant, or all of a repository where nothing above the working folder is one.
+
+    In this order: the option, `MDMEM_ROOT`, the nearest folder above that holds `mdmem.toml`, every tracked
+    `mdmem.toml` of the repository. Raises RootNotFoundError.
     """
     named = given or environment.get("MDMEM_ROOT")
     if named:
-        return located(_named_root(named, cwd), "--root" if given else "MDMEM_ROOT")
+        return (located(_named_root(named, cwd), "--root" if given else "MDMEM_ROOT"),)
     for folder in (cwd, *cwd.parents):
         if _holds_settings(folder):
-            return located(folder, f"nearest {SETTINGS_NAME} above the working folder")
+            return (located(folder, f"nearest {SETTINGS_NAME} above the working folder"),)
     try:
         repository = find_repository(cwd)
     except GitError as error:
@@ -65,9 +85,8 @@ def locate(given: str | None, environment: Mapping[str, str], cwd: Path) -> Loca
     if repository is None or not roots:
         hint = "`mdmem init` makes one, --root names one"
         raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
-    if len(roots) > 1:
-        raise SeveralRootsError(roots, repository.top)
-    return Location(roots[0].resolve(), f"the repository's only {SETTINGS_NAME}", repository)
+    why = f"the repository's only {SETTINGS_NAME}" if len(roots) == 1 else "one of several in the repository"
+    return tuple(Location(root.resolve(), why, repository) for root in roots)
 
 
 def _tracked_roots(repository: Repository) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mdmem.errors import RootNotFoundError, UsageError
-from mdmem.workspace.location import Location, SeveralRootsError, locate, located
+from mdmem.workspace.location import Location, locate_each
 from mdmem.workspace.moment import Moment
 
 
@@ -18,15 +18,16 @@ def roots_to_check(
     A hook runs on every branch, also on those without a memory: there it has no root, where anybody else is told.
     """
     try:
-        return (locate(given, environment, cwd),)
+        found = locate_each(given, environment, cwd)
     except RootNotFoundError:
         if is_hook and given is None:
             return ()
         raise
-    except SeveralRootsError as error:
-        named = [(cwd / path).resolve() for path in paths]
-        chosen = [root for root in error.roots if any(path.is_relative_to(root) for path in named)]
-        return tuple(located(root, "one of several in the repository") for root in chosen or error.roots)
+    if len(found) == 1:
+        return found
+    named = [(cwd / path).resolve() for path in paths]
+    chosen = tuple(one for one in found if any(path.is_relative_to(one.root) for path in named))
+    return chosen or found
 
 
 def moment_to_check(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from builders import environment, memory, on_terminal, run_here, run_mdmem
 
-from mdmem.cli.main import COMMANDS
+from mdmem.cli.main import COMMANDS, GROUPS
 from mdmem.workspace.workspace import Workspace
 
 Capture = pytest.CaptureFixture[str]
@@ -25,9 +25,14 @@ def test_help_of_a_command_says_what_it_does(name: str, tmp_path: Path, capsys: 
     assert ran.out.startswith(f"Usage: mdmem {name} [OPTIONS]")
 
 
-def test_help_lists_every_command(tmp_path: Path, capsys: Capture) -> None:
-    listed = run_here(capsys, "--help", cwd=tmp_path).out.split("Commands:")[1]
-    assert re.findall(r"^  ([a-z-]+)  ", listed, re.MULTILINE) == list(COMMANDS)
+def test_help_lists_every_command_in_groups_on_one_line(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = run_here(capsys, "--help", cwd=tmp_path).out
+    assert re.findall(r"^([A-Z][a-z ]+):$", said, re.MULTILINE) == ["Examples", *GROUPS, "Options"]
+    assert [name for name in COMMANDS if f"  {name:<12}  {COMMANDS[name]}\n" not in said] == []
+    assert max(map(len, said.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version", "-h"])

@@ -64,6 +64,28 @@ def test_several_roots_are_listed_where_none_is_named(tmp_path: Path, capsys: Ca
     assert ran.err == "mdmem: this repository holds 2 memories: a, b; name one with --root\n"
 
 
+def test_nearest_of_several_roots_is_the_one_beside_or_above(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    for name in ("memory", "apps/a/memory", "apps/b/memory", "apps/b/other"):
+        write_entry(make_root(folder / name), "wing/room/entry")
+    (folder / "apps/a/src/deep").mkdir(parents=True)
+    commit_all(folder)
+    why = "nearest of the 4 memories of the repository"
+    assert shown(capsys, cwd=folder / "apps/a/src/deep") == (str(folder / "apps/a/memory"), why)
+    assert shown(capsys, cwd=folder / "apps")[0] == str(folder / "memory")
+    assert run_here(capsys, "check", cwd=folder).out.count("1 entry checked") == 4
+    # Two lie beside that folder: neither is nearer.
+    assert run_here(capsys, "list", cwd=folder / "apps/b").code == 2
+
+
+def test_of_many_roots_five_are_named(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    for number in range(7):
+        make_root(folder / f"m{number}")
+    said = run_here(capsys, "list", cwd=folder).err
+    assert said == "mdmem: this repository holds 7 memories: m0, m1, m2, m3, m4 and 2 more; name one with --root\n"
+
+
 def test_check_runs_each_of_several_roots(tmp_path: Path, capsys: Capture) -> None:
     folder = two_roots(tmp_path)
     (folder / "b/wing_b/room/entry.md").write_text("no front matter\n")

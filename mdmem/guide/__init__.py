@@ -1,0 +1,31 @@
+"""The guide: one Markdown page a topic, shipped with the program; hosts show the same files."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from pathlib import Path
+
+from mdmem.errors import NotFoundError
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def topics() -> tuple[str, ...]:
+    """Return the names of the pages, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.md")))
+
+
+def page(topic: str) -> str:
+    """Return the text of a page; raises NotFoundError, which names the nearest, where there is none."""
+    if topic not in topics():
+        close = difflib.get_close_matches(topic.casefold(), topics(), n=1, cutoff=0.5)
+        hint = f"did you mean `{close[0]}`?" if close else f"its pages are {', '.join(topics())}"
+        raise NotFoundError(f"the guide has no page `{topic}`; {hint}")
+    return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8")
+
+
+def summary(topic: str) -> str:
+    """Return the sentence of a page that stands below its heading."""
+    return page(topic).splitlines()[2]

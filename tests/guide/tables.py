@@ -1,0 +1,103 @@
+"""The tables of the guide as the program has them; `python -m guide.tables`, in `tests`, writes them into the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import mdmem.guide
+from mdmem.checks.engine import first_sentences, get_check
+from mdmem.checks.registry import FAMILIES
+from mdmem.facets import facet_table
+from mdmem.mcp.saving import SAVING
+from mdmem.mcp.shape import Parameter
+from mdmem.mcp.table import PROFILES, TOOLS
+from mdmem.settings.model import Settings, WingSettings
+from mdmem.settings.parse import KEYS, WING_KEYS, Key
+
+_FOLDER = Path(mdmem.guide.__file__).parent
+
+
+def _checks() -> Iterator[str]:
+    yield from ("| check | severity | what it finds |", "| --- | --- | --- |")
+    sentences = first_sentences()
+    for family, codes in FAMILIES.items():
+        yield f"| **{family}** | | |"
+        yield from (f"| `{code}` | {get_check(code).SEVERITY} | {sentences[code]} |" for code in codes)
+
+
+def _profiles() -> Iterator[str]:
+    yield "| tool | " + " | ".join(f"`{profile}`" for profile in PROFILES) + " |"
+    yield "| --- |" + " --- |" * len(PROFILES)
+    for tool in TOOLS:
+        yield f"| `{tool}` | " + " | ".join("✓" if tool in names else "" for names in PROFILES.values()) + " |"
+
+
+def _settings() -> Iterator[str]:
+    yield from ("| key | default | what |", "| --- | --- | --- |")
+    yield from (_setting(name, key, getattr(Settings(), key.field)) for name, key in KEYS.items())
+    for name, key in WING_KEYS.items():
+        yield _setting(f"wings.NAME.{name}", key, getattr(WingSettings(), key.field))
+
+
+def _setting(name: str, key: Key, default: object) -> str:
+    return f"| `{name}` | {key.absent or _shown(default)} | {key.about} |"
+
+
+def _shown(default: object) -> str:
+    if isinstance(default, Mapping):
+        return ", ".join(f'`{name} = "{value}"`' for name, value in default.items()) or "none"
+    if default in (None, ()):
+        return "none"
+    return f"`{str(default).lower()}`" if isinstance(default, bool | int) else f'`"{default}"`'
+
+
+# It takes the records of three others.
+_REPEATS = ("store_session_with_learnings",)
+
+
+def _records() -> Iterator[str]:
+    yield from ("| tool | field | what |", "| --- | --- | --- |")
+    for tool in SAVING:
+        for parameter in (one for one in tool.parameters if one.fields and tool.name not in _REPEATS):
+            yield from (_field(tool.name, parameter, name) for name in parameter.fields)
+
+
+def _field(tool: str, parameter: Parameter, name: str) -> str:
+    mark = "**" if name in parameter.needed_fields else ""
+    return f"| `{tool}` | {mark}`{parameter.name}.{name}`{mark} | {_what(parameter.fields[name])} |"
+
+
+def _what(schema: Mapping[str, Any]) -> str:
+    kind = {"array": "a list of texts", "object": "an object", "number": "a number", "string": "a text"}[schema["type"]]
+    kind = "one of " + ", ".join(f"`{one}`" for one in schema["enum"]) if "enum" in schema else kind
+    return f"{kind}: {schema['description']}" if "description" in schema else kind
+
+
+# The table that stands in a page between the comments of its name.
+TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
+    ("asking", "facets"): facet_table,
+    ("checking", "checks"): lambda: "\n".join(_checks()),
+    ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
+    ("serving-agents", "records"): lambda: "\n".join(_records()),
+    ("settings", "settings"): lambda: "\n".join(_settings()),
+}
+
+
+def parts(text: str, name: str) -> tuple[str, str, str]:
+    """Return what stands before a table, the table, and what follows it."""
+    before, _, rest = text.partition(f"<!-- {name} -->\n")
+    table, _, after = rest.partition(f"<!-- /{name} -->")
+    return before, table.removesuffix("\n"), after
+
+
+def _write() -> None:
+    for (page, name), table in TABLES.items():
+        path = _FOLDER / f"{page}.md"
+        before, _, after = parts(path.read_text(encoding="utf-8"), name)
+        path.write_text(f"{before}<!-- {name} -->\n{table()}\n<!-- /{name} -->{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()
