@@ -18,9 +18,9 @@ import processes
 import pytest
 
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.verbs import Verbs
 from mdmem.workspace.location import located
-from mdmem.workspace.workspace import Workspace
 
 TODAY = "2026-11-21"
 # What git would do for repositories that last longer than a test.
@@ -212,10 +212,10 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
     return process.wait(), printed.decode().replace("\r\n", "\n")
 
 
-def open_root(root: Path) -> Workspace:
+def open_root(root: Path) -> Verbs:
     """Return the workspace of a root on the tests' day; its full text is read anew and never kept."""
     said = environment(XDG_CACHE_HOME=str(root.parent / "cache"))
-    workspace = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY))
+    workspace = Verbs(located(root, "a test"), said, root, date.fromisoformat(TODAY))
     # What an index keeps is the index's own matter, and building one for each test would take most of its time.
     vars(workspace)["index"] = WhooshIndex(None)
     return workspace

@@ -25,35 +25,35 @@ LAYERS = {
     "mdmem.hygiene": 7,
     "mdmem.sync": 7,
     "mdmem.review": 7,
-    "mdmem.budget": 6,
-    "mdmem.governance": 6,
-    "mdmem.dedup": 5,
-    "mdmem.neighbourhood": 5,
+    "mdmem.retrieval.budget": 6,
+    "mdmem.authoring.governance": 6,
+    "mdmem.similarity": 5,
+    "mdmem.catalog.links": 5,
     "mdmem.retrieval": 5,
     "mdmem.checks": 4,
     "mdmem.index": 4,
-    "mdmem.scope": 4,
+    "mdmem.workspace.scope": 4,
     "mdmem.catalog": 3,
     "mdmem.tree": 2,
     "mdmem.document": 2,
-    "mdmem.choices": 2,
-    "mdmem.clientfile": 2,
-    "mdmem.facets": 2,
+    "mdmem.arguments": 2,
+    "mdmem.setup": 2,
+    "mdmem.context.facets": 2,
     "mdmem.lineage": 2,
-    "mdmem.overlap": 2,
+    "mdmem.similarity": 2,
     "mdmem.settings": 2,
     "mdmem.state": 2,
     "mdmem.access": 1,
     "mdmem.entry": 1,
     "mdmem.finding": 1,
-    "mdmem.gitrepo": 1,
+    "mdmem.git": 1,
     "mdmem.reply": 1,
     "mdmem.guide": 1,
     "mdmem.similarity": 1,
     "mdmem.standing": 1,
     "mdmem.errors": 0,
-    "mdmem.own_folder": 0,
-    "mdmem.regular_file": 0,
+    "mdmem.disk": 0,
+    "mdmem.disk": 0,
     "mdmem": 0,
 }
 # Outside library: the only units that import it.
@@ -61,7 +61,7 @@ DOORS = {
     "anyio": {"mdmem.mcp"},
     "click": {"mdmem.cli"},
     "frontmatter": {"mdmem.document"},
-    "git": {"mdmem.gitrepo"},
+    "git": {"mdmem.git"},
     "h11": {"mdmem.mcp"},
     "mcp": {"mdmem.mcp"},
     "mcp_types": {"mdmem.mcp"},
@@ -153,7 +153,7 @@ def test_each_outside_library_is_imported_through_its_doors() -> None:
 
 def test_only_gitrepo_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
-    assert users == {f"mdmem.gitrepo.{name}" for name in ("process", "blobs", "committing", "talking")} | {
+    assert users == {f"mdmem.git.{name}" for name in ("process", "blobs", "committing", "talking")} | {
         "mdmem.cli.editor"
     }
 
@@ -191,4 +191,4 @@ def test_broad_excepts_are_the_boundaries() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
     ]
-    assert broad == ["mdmem.checks.engine", "mdmem.cli.main", "mdmem.mcp.calling"]
+    assert broad == ["mdmem.checks.engine", "mdmem.cli.main", "mdmem.mcp.dispatch"]

@@ -12,7 +12,7 @@ from builders import make_repository, make_root, run_here, write, write_entry
 
 from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
-from mdmem.state.bearers import Bearers
+from mdmem.state.bearer_tokens import BearerTokens
 
 Capture = pytest.CaptureFixture[str]
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ APP = Access.to_wings(["app"], may_write=False)
 
 
 def test_text_of_a_token_finds_its_access(tmp_path: Path) -> None:
-    bearers = Bearers(tmp_path)
+    bearers = BearerTokens(tmp_path)
     text = bearers.add("ci", APP, NOW)
     found = bearers.find(text)
     assert found is not None
@@ -29,13 +29,13 @@ def test_text_of_a_token_finds_its_access(tmp_path: Path) -> None:
 
 
 def test_text_of_a_token_has_32_bytes_and_is_another_each_time(tmp_path: Path) -> None:
-    texts = [Bearers(tmp_path).add(name, APP, NOW) for name in ("a", "b", "c")]
+    texts = [BearerTokens(tmp_path).add(name, APP, NOW) for name in ("a", "b", "c")]
     assert [len(text) for text in texts] == [43, 43, 43]
     assert len(set(texts)) == 3
 
 
 def test_file_holds_the_hash_and_not_the_text(tmp_path: Path) -> None:
-    text = Bearers(tmp_path).add("ci", APP, NOW)
+    text = BearerTokens(tmp_path).add("ci", APP, NOW)
     stored = (tmp_path / "bearers.json").read_text()
     assert text not in stored
     assert json.loads(stored)["bearers"][0]["sha256"] == hashlib.sha256(text.encode()).hexdigest()
@@ -44,40 +44,40 @@ def test_file_holds_the_hash_and_not_the_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "é", "\udcff", "0" * 43])
 def test_other_text_finds_nothing(tmp_path: Path, text: str) -> None:
-    Bearers(tmp_path).add("ci", APP, NOW)
-    assert Bearers(tmp_path).find(text) is None
+    BearerTokens(tmp_path).add("ci", APP, NOW)
+    assert BearerTokens(tmp_path).find(text) is None
 
 
 def test_hash_of_a_token_is_no_token(tmp_path: Path) -> None:
-    text = Bearers(tmp_path).add("ci", APP, NOW)
-    assert Bearers(tmp_path).find(hashlib.sha256(text.encode()).hexdigest()) is None
+    text = BearerTokens(tmp_path).add("ci", APP, NOW)
+    assert BearerTokens(tmp_path).find(hashlib.sha256(text.encode()).hexdigest()) is None
 
 
 def test_removed_token_is_good_no_more_for_whoever_has_the_file_open(tmp_path: Path) -> None:
-    serving = Bearers(tmp_path)
+    serving = BearerTokens(tmp_path)
     text = serving.add("ci", APP, NOW)
     kept = serving.add("other", APP, NOW)
-    Bearers(tmp_path).remove("ci")
+    BearerTokens(tmp_path).remove("ci")
     assert serving.find(text) is None
     assert serving.find(kept) is not None
 
 
 def test_name_that_is_taken_is_refused(tmp_path: Path) -> None:
-    Bearers(tmp_path).add("ci", APP, NOW)
+    BearerTokens(tmp_path).add("ci", APP, NOW)
     with pytest.raises(UsageError, match="there is a token `ci` already; `mdmem token remove ci` ends it"):
-        Bearers(tmp_path).add("ci", APP, NOW)
+        BearerTokens(tmp_path).add("ci", APP, NOW)
 
 
 @pytest.mark.parametrize("name", ["", "CI", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "é"])
 def test_odd_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="cannot name a token"):
-        Bearers(tmp_path).add(name, APP, NOW)
+        BearerTokens(tmp_path).add(name, APP, NOW)
 
 
 def test_removing_an_unknown_name_names_the_nearest(tmp_path: Path) -> None:
-    Bearers(tmp_path).add("agent", APP, NOW)
+    BearerTokens(tmp_path).add("agent", APP, NOW)
     with pytest.raises(NotFoundError, match=r"there is no token `agnet`; did you mean `agent`\?"):
-        Bearers(tmp_path).remove("agnet")
+        BearerTokens(tmp_path).remove("agnet")
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_removing_an_unknown_name_names_the_nearest(tmp_path: Path) -> None:
 def test_file_that_cannot_be_read_is_not_taken_for_no_tokens(tmp_path: Path, content: bytes) -> None:
     write(tmp_path, "bearers.json", content)
     with pytest.raises(EnvironmentFaultError, match=r"the tokens in .*bearers\.json cannot be read"):
-        Bearers(tmp_path).all()
+        BearerTokens(tmp_path).all()
 
 
 def test_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
     elsewhere = write(tmp_path, "elsewhere.json", b'{"version":1,"bearers":[]}')
     (tmp_path / "bearers.json").symlink_to(elsewhere)
     with pytest.raises(EnvironmentFaultError):
-        Bearers(tmp_path).all()
+        BearerTokens(tmp_path).all()
 
 
 def root(folder: Path) -> Path:
@@ -113,7 +113,7 @@ def test_add_prints_the_token_once_and_list_names_it(tmp_path: Path, capsys: Cap
     text, line = ran.out.splitlines()
     assert (ran.code, ran.err, len(text)) == (0, "", 43)
     assert line.startswith("ci: reads app vault, writes app vault, since ")
-    found = Bearers(tmp_path / ".git/mdmem/state/memory").find(text)
+    found = BearerTokens(tmp_path / ".git/mdmem/state/memory").find(text)
     assert found is not None
     assert found.access == Access("ci", frozenset({"app", "vault"}), frozenset({"app", "vault"}))
     listed = run_here(capsys, "token", "list", cwd=folder).out
@@ -147,7 +147,7 @@ def test_remove_ends_a_token(tmp_path: Path, capsys: Capture) -> None:
     text = run_here(capsys, "token", "add", "ci", "--all-wings", cwd=folder).out.splitlines()[0]
     ran = run_here(capsys, "token", "remove", "ci", cwd=folder)
     assert (ran.code, ran.out) == (0, "`ci` is good no more\n")
-    assert Bearers(tmp_path / ".git/mdmem/state/memory").find(text) is None
+    assert BearerTokens(tmp_path / ".git/mdmem/state/memory").find(text) is None
     ran = run_here(capsys, "token", "list", cwd=folder)
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.startswith("no client has a token; ")

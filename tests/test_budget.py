@@ -8,10 +8,11 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.budget import OMITTED_LISTED, Form, Pack, Packed, content_of, pack, summary_of, tokens_of
 from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.model import Omission, Retrieval, Retrieved, Tier
-from mdmem.scope import Scope
+from mdmem.entry.text import content_of, summary_of, tokens_of
+from mdmem.retrieval.budget import OMITTED_LISTED, Form, Pack, Packed, pack
+from mdmem.retrieval.question import Omission, Retrieval, Retrieved, Tier
+from mdmem.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
 

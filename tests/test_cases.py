@@ -18,10 +18,11 @@ import pytest
 
 from mdmem.catalog import load
 from mdmem.catalog.remote_wings import NotHere, with_remote_wings
-from mdmem.checks.case import Base, Case, Conflict, Merge
-from mdmem.checks.engine import run
+from mdmem.checks.case import Base, Case, Merge
+from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES
 from mdmem.finding import Finding, Place
+from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.tree import SETTINGS_NAME, Tree, WorkingTree
 
@@ -90,7 +91,7 @@ def merge_of(folder: Path) -> Merge | None:
     if ours is None or theirs is None or ancestor is None:
         return None
     conflicts = said_in(folder / "conflicts.json")
-    return Merge(ours, theirs, ancestor, tuple(Conflict(path, kind) for path, kind in conflicts.items()))
+    return Merge(ours, theirs, ancestor, tuple(PathConflict(path, kind) for path, kind in conflicts.items()))
 
 
 def said_in(path: Path) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def case_of(folder: Path) -> Case:
 
 
 def found_in(folder: Path, code: str) -> list[str]:
-    found = run(case_of(folder), [code])
+    found = run_checks(case_of(folder), [code])
     return [f"{f.place.path}:{f.place.line}:{f.place.column}: {f.severity} {f.message}" for f in found]
 
 

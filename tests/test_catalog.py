@@ -24,7 +24,7 @@ from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cach
 from mdmem.entry.fields import VERSION
 from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import GoneError
-from mdmem.gitrepo import find_repository
+from mdmem.git import find_repository
 from mdmem.state import read_json, write_json
 from mdmem.tree import GitTree, TreeFile, Unreadable, WorkingTree
 

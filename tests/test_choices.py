@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import pytest
 
-from mdmem.choices import choose, line, optional_line, whole_number, yes_or_no
+from mdmem.arguments import choose, line, optional_line, whole_number, yes_or_no
 from mdmem.errors import UsageError
 
 

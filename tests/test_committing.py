@@ -13,10 +13,10 @@ from builders import commit_all, environment, git, make_repository, merge_confli
 from processes import python, run_text
 
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.gitrepo import GitLockedError, NotCommittedError, Repository, find_repository
-from mdmem.gitrepo.committing import commit_paths
-from mdmem.gitrepo.identity import identity
-from mdmem.gitrepo.ongoing import refuse_while_busy, state_of
+from mdmem.git import GitLockedError, NotCommittedError, Repository, find_repository
+from mdmem.git.commit import commit_paths
+from mdmem.git.config import identity
+from mdmem.git.status import refuse_while_busy, state_of
 
 
 def repository_of(folder: Path) -> Repository:
@@ -493,8 +493,8 @@ def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> No
 def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
     write(top, "m/one.md", "ours\n")
     program = (
-        "import sys; from pathlib import Path; from mdmem.gitrepo import NotCommittedError, find_repository\n"
-        "from mdmem.gitrepo.committing import commit_paths\n"
+        "import sys; from pathlib import Path; from mdmem.git import NotCommittedError, find_repository\n"
+        "from mdmem.git.commit import commit_paths\n"
         "try: commit_paths(find_repository(Path(sys.argv[1])), ['m/one.md'], 'Write')\n"
         "except NotCommittedError as error: print(error)"
     )
@@ -510,8 +510,8 @@ def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from mdmem.gitrepo import find_repository
-from mdmem.gitrepo.committing import commit_paths
+from mdmem.git import find_repository
+from mdmem.git.commit import commit_paths
 
 top, name = Path(sys.argv[1]), sys.argv[2]
 for number in range(5):

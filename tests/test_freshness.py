@@ -213,7 +213,7 @@ def test_file_in_conflict_is_a_problem_until_it_is_resolved(asked: Asked) -> Non
 def held_lock(folder: Path) -> Iterator[None]:
     """Let another process hold the index's lock."""
     code = (
-        "import sys, pathlib\nfrom mdmem.index.lock import locked\n"
+        "import sys, pathlib\nfrom mdmem.index.store import locked\n"
         "with locked(pathlib.Path(sys.argv[1])):\n    print('held', flush=True)\n    sys.stdin.read()\n"
     )
     (folder / INDEX).mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mdmem.authoring.governance import approval, needs_token, owners_say, status_for_agent, why_no_global_writes
 from mdmem.entry.model import EntryType, Status, Wing, WingKind
-from mdmem.governance import approval, needs_token, owners_say, status_for_agent, why_no_global_writes
 from mdmem.settings import Approvals, Settings, parse_settings
 
 ADA = "Ada <ada@example.org>"

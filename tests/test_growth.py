@@ -10,13 +10,13 @@ import pytest
 from builders import entry, entry_text, make_root, open_root, write
 from review.sides import reviewed, successor, superseded
 
-from mdmem import lineage, overlap
-from mdmem.document import lines
+from mdmem import lineage, similarity
+from mdmem.document import parse
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import Wing, WingKind
 from mdmem.finding import Place
-from mdmem.overlap import undeclared_overlaps
-from mdmem.review import likenesses
+from mdmem.review import similar
+from mdmem.similarity import undeclared_overlaps
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[object]:
@@ -34,9 +34,9 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[obj
 
 def test_lines_of_a_body_are_counted_once() -> None:
     document = parse_document("a/b/c.md", entry_text("one\n" * 100, title="T").encode())
-    before = lines._ends.cache_info().misses
+    before = parse._ends.cache_info().misses
     places = [document.body_place(offset) for offset in range(400)]
-    assert lines._ends.cache_info().misses == before + 1
+    assert parse._ends.cache_info().misses == before + 1
     # The body starts with the empty line after the front matter.
     shown = [(place.line - document.body_line, place.column) for place in places[:6]]
     assert shown == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]
@@ -53,8 +53,8 @@ def test_file_of_many_findings_is_read_once_to_show_them(tmp_path: Path, monkeyp
 
 
 def test_copies_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = counted(monkeypatch, likenesses, "_share")
-    monkeypatch.setattr(likenesses, "_ENOUGH", 5, raising=False)
+    calls = counted(monkeypatch, similar, "_share")
+    monkeypatch.setattr(similar, "_ENOUGH", 5, raising=False)
     body = "Times are stored in UTC, to the second, and shown in the zone of the reader.\n"
     found = reviewed({}, {f"e{number:02}": entry_text(body, title=f"Rule {number}") for number in range(40)}).near
     assert len(calls) <= 40 * 7
@@ -62,8 +62,8 @@ def test_copies_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_shared_entries_of_one_subject_are_looked_at_and_named_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = counted(monkeypatch, overlap, "_why")
-    monkeypatch.setattr(overlap, "_COMPARED", 30, raising=False)
+    calls = counted(monkeypatch, similarity, "_why")
+    monkeypatch.setattr(similarity, "_COMPARED", 30, raising=False)
     wings = {"shop": Wing(name="shop")}
     wings |= {f"s{number:02}": Wing(name=f"s{number:02}", kind=WingKind.SHARED) for number in range(50)}
     shared = [entry(f"{wing}/rules/e", title="Topic") for wing in wings]

@@ -13,7 +13,7 @@ from builders import git, make_repository, memory, run_here, snapshot, write, wr
 from hooked import DANGLES, ENTRY, commit, refused_for, run, said
 from processes import python
 
-from mdmem.workspace.hook_text import STAGES, Program, hook_text, is_ours
+from mdmem.setup.hooks import STAGES, Program, hook_text, is_ours
 
 Capture = pytest.CaptureFixture[str]
 FOREIGN = "#!/bin/sh\nexit 0\n"

@@ -11,11 +11,11 @@ import pytest
 from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, snapshot, write, write_entry
 from processes import run_at_once
 
-from mdmem.authoring.model import SaveResult, SaveStatus
+from mdmem.authoring import write as writing
+from mdmem.authoring.write import WriteOptions
 from mdmem.errors import LostRaceError, MdmemError
-from mdmem.workspace import writing
-from mdmem.workspace.saves import Saves
-from mdmem.workspace.writing import WriteOptions
+from mdmem.saving.results import SaveResult, SaveStatus
+from mdmem.saving.save import Saves
 
 # None lost and none twice is shown by few as by many; many find what few happen to miss.
 MANY = pytest.mark.parametrize(("writers", "writes"), [(4, 6), pytest.param(8, 25, marks=pytest.mark.long)])

@@ -14,7 +14,7 @@ from hooked import run, said
 from processes import python
 
 from mdmem.document.parse import parse_document
-from mdmem.workspace.driver_setup import patterns_for
+from mdmem.setup.merge_driver import patterns_for
 
 Capture = pytest.CaptureFixture[str]
 THREADS = "nav/architecture/threads"

@@ -22,9 +22,10 @@ from builders import (
 )
 from processes import run_text
 
-from mdmem.catalog import Parsed, load
+from mdmem.catalog import ParsedFiles, load
+from mdmem.checks.facts import GitFacts
 from mdmem.errors import GitError, UsageError
-from mdmem.gitrepo import (
+from mdmem.git import (
     GitTooOldError,
     NoCommonAncestorError,
     Repository,
@@ -35,12 +36,11 @@ from mdmem.gitrepo import (
     list_revision,
     read_blobs,
 )
-from mdmem.gitrepo.merging import merge, merge_base, parents_at_hand
+from mdmem.git.merge import merge, merge_base, parents_at_hand
 from mdmem.settings import Settings
 from mdmem.tree import GitTree, Unreadable, WorkingTree, read_one
-from mdmem.workspace.facts import GitFacts
-from mdmem.workspace.moment import Moment
-from mdmem.workspace.opened import Opened
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.workspace import Workspace
 
 LINES = "".join(f"line {number}\n" for number in range(8))
 
@@ -77,9 +77,9 @@ def both(top: Path, path: str, ours: str | None, theirs: str | None) -> None:
         commit_all(top)
 
 
-def merging(top: Path, into: str = "main", revision: str | None = None) -> Opened:
+def merging(top: Path, into: str = "main", revision: str | None = None) -> Workspace:
     """Return the memory as merging a revision leaves it."""
-    return open_root(top / "memory").at(Moment(revision=revision, merge_into=into))
+    return open_root(top / "memory").at(Snapshot(revision=revision, merge_into=into))
 
 
 def test_merge_has_what_both_sides_added(top: Path) -> None:
@@ -199,7 +199,7 @@ def test_conflicts_at_the_top_are_those_of_wings(tmp_path: Path) -> None:
     git(top, "branch", "topic")
     for path in ("w/r/new.md", "src/new.md"):
         both(top, path, "ours\n", "theirs\n")
-    assert [one.path for one in open_root(top).at(Moment(merge_into="main")).conflicts] == ["w/r/new.md"]
+    assert [one.path for one in open_root(top).at(Snapshot(merge_into="main")).conflicts] == ["w/r/new.md"]
 
 
 def test_conflict_stands_in_the_tree_with_its_marks(top: Path) -> None:
@@ -286,7 +286,7 @@ def test_merge_where_a_hook_names_another_repository(
 
 def test_merge_in_a_repository_that_cannot_be_written(top: Path) -> None:
     both(top, "memory/w/r/new.md", "ours\n", "theirs\n")
-    program = "import sys, pathlib; from mdmem.gitrepo import find_repository; from mdmem.gitrepo.merging import merge;"
+    program = "import sys, pathlib; from mdmem.git import find_repository; from mdmem.git.merge import merge;"
     program += "here = find_repository(pathlib.Path(sys.argv[1]));"
     program += "print(merge(here, 'main', 'topic').conflicts)"
     folders = [top, *(path for path in top.rglob("*") if path.is_dir())]
@@ -343,7 +343,7 @@ def test_kinds_that_a_later_git_tells_are_understood(top: Path, monkeypatch: pyt
     ]
     fields += ["1", "unheard.md", "ERROR (a new one)", "error: x\n", ""]
     printed = "\0".join(fields).encode()
-    monkeypatch.setattr("mdmem.gitrepo.merging._merge_tree", lambda *_: printed)
+    monkeypatch.setattr("mdmem.git.merge._merge_tree", lambda *_: printed)
     assert merge(repository_of(top), "main", "topic").conflicts == (
         ("a.md", "directory rename split"),
         ("sub", "submodule lacks merge base"),
@@ -367,7 +367,7 @@ def test_merge_into_a_branch_that_is_not_here_is_refused_with_a_sentence(top: Pa
 def test_merge_outside_a_repository_is_refused(tmp_path: Path) -> None:
     root = make_root(tmp_path / "memory")
     with pytest.raises(GitError, match="is in no git repository"):
-        assert open_root(root).at(Moment(merge_into="main")).tree
+        assert open_root(root).at(Snapshot(merge_into="main")).tree
 
 
 def test_merge_is_asked_of_a_moment_that_is_none(top: Path) -> None:
@@ -459,7 +459,7 @@ def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top
 def test_commits_of_a_moment(top: Path) -> None:
     opened = open_root(top / "memory")
     topic, main = git(top, "rev-parse", "topic"), git(top, "rev-parse", "main")
-    moments = (Moment(), Moment(staged=True), Moment("main"), Moment(merge_into="main"))
+    moments = (Snapshot(), Snapshot(staged=True), Snapshot("main"), Snapshot(merge_into="main"))
     assert [opened.at(moment).commits for moment in moments] == [(), (), (main,), (topic, main)]
 
 
@@ -467,7 +467,7 @@ def test_root_that_another_tree_does_not_have_is_empty_there(top: Path) -> None:
     make_root(top / "second", "schema = 'none'\n")
     write_entry(top / "second", "w/r/e")
     commit_all(top)
-    before = open_root(top / "second").at(Moment("HEAD~1"))
+    before = open_root(top / "second").at(Snapshot("HEAD~1"))
     assert (dict(before.whole_catalog.entries), before.settings) == ({}, Settings())
 
 
@@ -477,7 +477,7 @@ def test_root_that_is_something_else_in_another_tree_is_empty_there(top: Path, w
     commit_all(top)
     (top / "second").unlink()
     make_root(top / "second")
-    assert open_root(top / "second").at(Moment("HEAD")).tree.files() == ()
+    assert open_root(top / "second").at(Snapshot("HEAD")).tree.files() == ()
 
 
 @pytest.fixture
@@ -500,12 +500,12 @@ def test_second_tree_costs_the_files_that_differ(top: Path, parsings: list[str])
     opened = open_root(top / "memory")
     assert opened.whole_catalog.entries
     parsings.clear()
-    assert set(opened.at(Moment("main")).whole_catalog.entries) == {"w/r/base", "w/r/mine"}
+    assert set(opened.at(Snapshot("main")).whole_catalog.entries) == {"w/r/base", "w/r/mine"}
     assert parsings == ["w/r/mine.md"]
 
 
 def test_second_git_tree_reads_only_the_blobs_that_differ(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repository, parsed = repository_of(top), Parsed()
+    repository, parsed = repository_of(top), ParsedFiles()
     load(GitTree(repository, "memory", "topic", "topic"), parsed=parsed)
     asked: list[str] = []
     read = GitTree.read
@@ -522,7 +522,7 @@ def test_second_git_tree_reads_only_the_blobs_that_differ(top: Path, monkeypatch
 def test_same_content_at_another_address_is_another_entry(top: Path) -> None:
     text = (top / "memory/w/r/base.md").read_text(encoding="utf-8")
     write(top, "memory/w/r/copy.md", text)
-    catalog = load(WorkingTree(top / "memory"), parsed=Parsed())
+    catalog = load(WorkingTree(top / "memory"), parsed=ParsedFiles())
     assert [catalog.entries[f"w/r/{name}"].title for name in ("base", "copy")] == ["Base", "Copy"]
 
 
@@ -530,7 +530,7 @@ def test_shared_catalogs_are_those_that_are_loaded_alone(top: Path) -> None:
     write(top, "memory/w/README.md", "---\nkind: shared\n---\n")
     write(top, "memory/w/r/odd.md", b"\xff")
     commit_all(top)
-    repository, parsed = repository_of(top), Parsed()
+    repository, parsed = repository_of(top), ParsedFiles()
     for commit in (None, "topic", "main", None, "main"):
         one, other = (
             load(GitTree(repository, "memory", commit, "") if commit else WorkingTree(top / "memory"), parsed=shared)
@@ -540,7 +540,7 @@ def test_shared_catalogs_are_those_that_are_loaded_alone(top: Path) -> None:
 
 
 def test_file_that_cannot_be_read_is_asked_for_again(top: Path) -> None:
-    repository, parsed = repository_of(top), Parsed()
+    repository, parsed = repository_of(top), ParsedFiles()
     digest = git(top, "rev-parse", "HEAD:memory/w/r/base.md")
     blob = top / ".git/objects" / digest[:2] / digest[2:]
     blob.rename(top / "kept")
@@ -559,7 +559,7 @@ def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:
     opened = open_root(top / "memory")
     gone = {
         moment: dict(GitFacts(repository_of(top), "memory", (), None, opened.at(moment).commits).deleted)
-        for moment in (Moment(), Moment("main"), Moment(merge_into="main"))
+        for moment in (Snapshot(), Snapshot("main"), Snapshot(merge_into="main"))
     }
     told = {"w/r/base.md": (deleted[:7], None)}
     assert list(gone.values()) == [{}, told, told]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from builders import make_root, open_root, write_entry
 
-from mdmem.neighbourhood import Neighbourhood
+from mdmem.catalog.links import Neighbourhood
 
 
 def near(root: Path, address: str, body: str = "") -> list[tuple[str, str, str]]:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.model import Entry, EntryType, Wing, WingKind
-from mdmem.overlap import MAY_OVERLAP, undeclared_overlaps
-from mdmem.similarity import jaccard, words_of
+from mdmem.similarity import MAY_OVERLAP, jaccard, undeclared_overlaps, words_of
 
 WINGS = {
     "shop": Wing(name="shop"),

@@ -10,7 +10,7 @@ import pytest
 from builders import TODAY, environment, open_root, run_mdmem, write
 from test_corpora import CONVERTER, KEPS, PEPS
 
-from mdmem.authoring import deprecating
+from mdmem.authoring import lifecycle
 from mdmem.entry.model import Status
 from mdmem.errors import MdmemError
 
@@ -80,7 +80,7 @@ def endings(root: Path) -> Iterator[tuple[bytes, bytes, Status]]:
     workspace = open_root(root)
     for address, entry in workspace.catalog.entries.items():
         try:
-            (change,) = deprecating.deprecate(
+            (change,) = lifecycle.plan_deprecation(
                 workspace.catalog, address, reason="Nobody uses it.", today=workspace.today
             ).plan.changes
         except MdmemError:
@@ -94,7 +94,7 @@ def test_deprecate_changes_one_line_and_adds_two_in_each_of_a_thousand_records(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # It is for a remark alone that the text of every other record is read.
-    monkeypatch.setattr(deprecating, "cited_by", lambda *_: ())
+    monkeypatch.setattr(lifecycle, "cited_by", lambda *_: ())
     found = list(endings(root))
     assert len(found) >= 1000
     for before, after, status in found:

@@ -8,9 +8,17 @@ from builders import make_root, run_here, write, write_entry
 from mdmem.catalog import Catalog, load
 from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import SettingsError, UsageError
-from mdmem.scope import AmbiguousWingError, Filters, Scope, ScopeState, find_wing, reading_scope, resolve_scope
 from mdmem.settings import Settings
 from mdmem.tree import FileKind, TreeFile, WorkingTree
+from mdmem.workspace.scope import (
+    AmbiguousWingError,
+    Filters,
+    Scope,
+    ScopeState,
+    find_wing,
+    reading_scope,
+    resolve_scope,
+)
 
 Capture = pytest.CaptureFixture[str]
 

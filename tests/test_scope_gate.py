@@ -13,8 +13,8 @@ from test_scope import refusing, wings
 
 from mdmem.catalog import load
 from mdmem.errors import UsageError
-from mdmem.scope import ScopeAnswer, ScopeState, find_wing, is_doubtful, may_write, scope_state, wing_name_for
 from mdmem.tree import WorkingTree
+from mdmem.workspace.scope import ScopeAnswer, ScopeState, find_wing, is_doubtful, may_write, scope_state, wing_name_for
 
 RESOLVED, UNCERTAIN, UNRESOLVED = ScopeState
 KINDS = ("session", "decision", "pattern", "context", "entity")

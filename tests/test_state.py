@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem.gitrepo import Repository
+from mdmem.git import Repository
 from mdmem.state import StatCache, places, read_json, stat_cache, write_json, write_new, write_whole
 from mdmem.tree import WorkingTree, digest_of
 

@@ -21,7 +21,7 @@ from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state import lock, write_lock
-from mdmem.state.ledger import Blocked, Ledger, PendingWrite
+from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FULL = "No space left on device"
@@ -42,7 +42,7 @@ def files(folder: Path) -> list[str]:
 
 
 def test_ledger_is_empty_when_there_is_no_folder(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "gone")
+    ledger = PendingWrites(tmp_path / "gone")
     assert (ledger.pending(), ledger.unreadable(), ledger.oldest) == ((), (), None)
     assert ledger.blocked("app 1") is None
     assert ledger.claim("0" * 64) is None
@@ -50,13 +50,13 @@ def test_ledger_is_empty_when_there_is_no_folder(tmp_path: Path) -> None:
 
 
 def test_keep_reads_back_in_another_process(tmp_path: Path) -> None:
-    Ledger(tmp_path).keep(failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5))
-    (found,) = Ledger(tmp_path).pending()
+    PendingWrites(tmp_path).keep(failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5))
+    (found,) = PendingWrites(tmp_path).pending()
     assert found == failed("größe 🙂 \udce9", steps=[1, {"b": None}], intended=1.5)
 
 
 def test_keep_makes_one_record_of_the_same_request(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     first = ledger.keep(failed(created=NOON))
     second = ledger.keep(failed(created=NOON + timedelta(hours=1), error="another process has been writing"))
     assert first == second
@@ -64,22 +64,22 @@ def test_keep_makes_one_record_of_the_same_request(tmp_path: Path) -> None:
 
 
 def test_keep_leaves_a_token_out_of_the_file_and_the_id(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     assert ledger.keep(failed(governance_token="secret")) == ledger.keep(failed()) == failed().id
     assert all(b"secret" not in path.read_bytes() for path in tmp_path.rglob("*.json"))
 
 
 def test_keep_works_while_another_process_holds_the_lock_of_the_writers(tmp_path: Path) -> None:
     with write_lock(tmp_path):
-        Ledger(tmp_path).keep(failed())
-    assert Ledger(tmp_path).pending() == (failed(),)
+        PendingWrites(tmp_path).keep(failed())
+    assert PendingWrites(tmp_path).pending() == (failed(),)
 
 
 @given(names=st.permutations(["a", "b", "c", "d"]), hours=st.permutations([0, 1, 1, 2]))
 def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], hours: list[int]
 ) -> None:
-    ledger = Ledger(tmp_path_factory.mktemp("state"))
+    ledger = PendingWrites(tmp_path_factory.mktemp("state"))
     records = [failed(name, created=NOON + timedelta(hours=hour)) for name, hour in zip(names, hours, strict=True)]
     for record in records:
         ledger.keep(record)
@@ -88,7 +88,7 @@ def test_pending_is_ordered_by_time_then_id_whatever_the_order_of_failing(
 
 
 def test_pending_is_ordered_across_offsets(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.keep(failed("late", created=datetime(2026, 11, 21, 11, 30, tzinfo=timezone(timedelta(hours=-5)))))
     ledger.keep(failed("early", created=NOON))
     assert [one.arguments["objective"] for one in ledger.pending()] == ["early", "late"]
@@ -112,7 +112,7 @@ def test_id_depends_on_the_content_alone(arguments: Mapping[str, Any]) -> None:
     ids=["empty", "torn", "no-text", "deep", "list", "partial"],
 )
 def test_torn_record_is_named_and_stays_and_the_others_are_read(tmp_path: Path, content: bytes) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.keep(failed())
     torn = write(tmp_path, f"pending/{failed('b').id}.json", content)
     assert ledger.pending() == (failed(),)
@@ -122,7 +122,7 @@ def test_torn_record_is_named_and_stays_and_the_others_are_read(tmp_path: Path, 
 
 
 def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     kept = tmp_path / "pending" / f"{ledger.keep(failed())}.json"
     shutil.copy(kept, tmp_path / "pending" / "copy.json")
     (tmp_path / "pending" / "link.json").symlink_to(kept)
@@ -135,14 +135,14 @@ def test_foreign_files_are_named_and_never_opened(tmp_path: Path) -> None:
 
 
 def test_torn_record_is_written_anew_when_its_request_fails_again(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     write(tmp_path, f"pending/{failed().id}.json", b"{")
     ledger.keep(failed())
     assert (ledger.pending(), ledger.unreadable()) == ((failed(),), ())
 
 
 def test_record_whose_time_is_none_is_unreadable(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     path = tmp_path / "pending" / f"{ledger.keep(failed())}.json"
     for time in ("yesterday", "2026-11-21T12:00:00", 5, None):
         path.write_text(json.dumps(json.loads(path.read_bytes()) | {"created": time}))
@@ -150,7 +150,7 @@ def test_record_whose_time_is_none_is_unreadable(tmp_path: Path) -> None:
 
 
 def test_claim_is_for_one_and_done_removes_the_record(tmp_path: Path) -> None:
-    first, second = Ledger(tmp_path), Ledger(tmp_path)
+    first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
     id_ = first.keep(failed())
     assert first.claim(id_) == failed()
     assert second.claim(id_) is None
@@ -162,7 +162,7 @@ def test_claim_is_for_one_and_done_removes_the_record(tmp_path: Path) -> None:
 
 
 def test_give_back_counts_the_attempt_and_lets_others_try(tmp_path: Path) -> None:
-    first, second = Ledger(tmp_path), Ledger(tmp_path)
+    first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
     id_ = first.keep(failed())
     first.claim(id_)
     first.give_back(id_, "Read-only file system")
@@ -170,7 +170,7 @@ def test_give_back_counts_the_attempt_and_lets_others_try(tmp_path: Path) -> Non
 
 
 def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Path) -> None:
-    first, second = Ledger(tmp_path), Ledger(tmp_path)
+    first, second = PendingWrites(tmp_path), PendingWrites(tmp_path)
     id_ = first.keep(failed())
     first.claim(id_)
     second.keep(failed(created=NOON + timedelta(hours=1), error="later"))
@@ -180,19 +180,19 @@ def test_keep_of_a_write_that_is_being_tried_again_makes_no_second(tmp_path: Pat
 
 
 def test_intend_is_read_by_whoever_takes_over(tmp_path: Path) -> None:
-    first = Ledger(tmp_path)
+    first = PendingWrites(tmp_path)
     id_ = first.keep(failed())
     first.claim(id_)
     first.intend(id_, {"app/sessions/a.md": "0" * 64})
-    (found,) = Ledger(tmp_path).pending()
+    (found,) = PendingWrites(tmp_path).pending()
     assert (found.id, found.intended) == (id_, {"app/sessions/a.md": "0" * 64})
 
 
 def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())
     script = (
-        "import pathlib, sys, time; from mdmem.state.ledger import Ledger; "
+        "import pathlib, sys, time; from mdmem.state.pending_writes import Ledger; "
         "l = Ledger(pathlib.Path(sys.argv[1])); print(l.claim(sys.argv[2]) is not None, flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", script, str(tmp_path), id_]
@@ -225,7 +225,7 @@ def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
 
 
 def claim_all(_: int, folder: str, ids: list[str]) -> list[str]:
-    ledger = Ledger(Path(folder))
+    ledger = PendingWrites(Path(folder))
     done = []
     for id_ in ids:
         if ledger.claim(id_) is not None:
@@ -235,14 +235,14 @@ def claim_all(_: int, folder: str, ids: list[str]) -> list[str]:
 
 
 def test_processes_try_each_write_again_exactly_once(tmp_path: Path) -> None:
-    ids = [Ledger(tmp_path).keep(failed(f"{number}")) for number in range(12)]
+    ids = [PendingWrites(tmp_path).keep(failed(f"{number}")) for number in range(12)]
     done = [id_ for found in run_at_once(claim_all, str(tmp_path), ids) for id_ in found]
     assert sorted(done) == sorted(ids)
     assert files(tmp_path) == []
 
 
 def keep_many(number: int, folder: str) -> None:
-    ledger = Ledger(Path(folder))
+    ledger = PendingWrites(Path(folder))
     for turn in range(12):
         ledger.keep(failed("shared"))
         ledger.keep(failed(f"{number}-{turn}"))
@@ -250,15 +250,15 @@ def keep_many(number: int, folder: str) -> None:
 
 def test_processes_lose_no_record_and_count_every_attempt(tmp_path: Path) -> None:
     assert run_at_once(keep_many, str(tmp_path)) == [None] * 4
-    found = {one.arguments["objective"]: one.attempts for one in Ledger(tmp_path).pending()}
+    found = {one.arguments["objective"]: one.attempts for one in PendingWrites(tmp_path).pending()}
     assert found.pop("shared") == 48
     assert found == {f"{number}-{turn}": 1 for number in range(4) for turn in range(12)}
-    assert Ledger(tmp_path).unreadable() == ()
+    assert PendingWrites(tmp_path).unreadable() == ()
 
 
 def test_state_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     state = write(tmp_path, "state", "a file")
-    ledger = Ledger(state)
+    ledger = PendingWrites(state)
     for act in (
         lambda: ledger.keep(failed()),
         lambda: ledger.remember_blocked("app 1", 0.9, candidate="app/a/b", now=NOON),
@@ -272,7 +272,7 @@ def test_state_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
 def test_disk_that_refuses_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int, words: str
 ) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())
     ledger.claim(id_)
 
@@ -294,7 +294,7 @@ def test_disk_that_refuses_is_one_sentence(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_folder_that_cannot_be_listed_is_one_sentence(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.keep(failed())
     (tmp_path / "pending").chmod(0)
     with pytest.raises(EnvironmentFaultError, match="permission denied"):
@@ -303,7 +303,7 @@ def test_folder_that_cannot_be_listed_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_blocked_passes_only_with_a_lower_confidence(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
     found = ledger.blocked("app 1")
     assert found == Blocked(key="app 1", confidence=0.8, candidate="app/architecture/a", at=NOON)
@@ -312,7 +312,7 @@ def test_blocked_passes_only_with_a_lower_confidence(tmp_path: Path) -> None:
 
 
 def test_blocked_without_confidence_counts_as_one(tmp_path: Path) -> None:
-    known = Ledger(tmp_path).remember_blocked("app 1", None, candidate="app/architecture/a", now=NOON)
+    known = PendingWrites(tmp_path).remember_blocked("app 1", None, candidate="app/architecture/a", now=NOON)
     assert (known.confidence, known.lets_pass(None), known.lets_pass(0.99)) == (1.0, False, True)
 
 
@@ -320,7 +320,7 @@ def test_blocked_without_confidence_counts_as_one(tmp_path: Path) -> None:
 def test_blocked_passes_only_below_every_confidence_that_was_stopped(
     tmp_path_factory: pytest.TempPathFactory, stated: list[float | None], again: float | None
 ) -> None:
-    ledger = Ledger(tmp_path_factory.mktemp("state"))
+    ledger = PendingWrites(tmp_path_factory.mktemp("state"))
     for value in stated:
         ledger.remember_blocked("app 1", value, candidate="app/architecture/a", now=NOON)
     found = ledger.blocked("app 1")
@@ -330,7 +330,7 @@ def test_blocked_passes_only_below_every_confidence_that_was_stopped(
 
 
 def test_blocked_is_gone_when_forgotten(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
     ledger.forget_blocked("app 1")
     ledger.forget_blocked("app 1")
@@ -339,7 +339,7 @@ def test_blocked_is_gone_when_forgotten(tmp_path: Path) -> None:
 
 
 def test_blocked_that_is_torn_is_as_if_it_had_not_been(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.remember_blocked("app 1", 0.2, candidate="app/architecture/a", now=NOON)
     (path,) = (tmp_path / "blocked").iterdir()
     path.write_bytes(path.read_bytes()[:-5])
@@ -348,6 +348,6 @@ def test_blocked_that_is_torn_is_as_if_it_had_not_been(tmp_path: Path) -> None:
 
 
 def test_retry_touches_failed_writes_alone(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = PendingWrites(tmp_path)
     ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
     assert ledger.pending() == ()

@@ -12,7 +12,7 @@ from builders import write
 from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
-from mdmem.state.tokens import TokenError, request_token, use_token
+from mdmem.state.approval_tokens import ApprovalTokenError, request_token, use_token
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 UNKNOWN = r"^the token is unknown; `mdmem token` gives one$"
@@ -29,25 +29,25 @@ def test_token_is_good_once(tmp_path: Path) -> None:
     token = request_token(tmp_path, NOON, seconds=60)
     assert token.expires_at == after(60)
     use_token(tmp_path, token.text, after(59.9))
-    with pytest.raises(TokenError, match=USED):
+    with pytest.raises(ApprovalTokenError, match=USED):
         use_token(tmp_path, token.text, after(59.95))
 
 
 def test_token_expires_at_the_second(tmp_path: Path) -> None:
     token = request_token(tmp_path, NOON, seconds=60)
-    with pytest.raises(TokenError, match=EXPIRED):
+    with pytest.raises(ApprovalTokenError, match=EXPIRED):
         use_token(tmp_path, token.text, after(60))
 
 
 @pytest.mark.parametrize("text", ["", " ", "nothing", "../../write.lock", "\x00", "\udce9", "a" * 100_000])
 def test_token_that_was_never_given_is_unknown(tmp_path: Path, text: str) -> None:
     request_token(tmp_path, NOON, seconds=60)
-    with pytest.raises(TokenError, match=UNKNOWN):
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path, text, NOON)
 
 
 def test_token_is_unknown_when_there_is_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(TokenError, match=UNKNOWN):
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path / "gone", "a", NOON)
     assert list(tmp_path.iterdir()) == []
 
@@ -58,7 +58,7 @@ def test_token_with_blanks_around_it_is_the_same(tmp_path: Path) -> None:
 
 def test_token_of_another_memory_is_unknown(tmp_path: Path) -> None:
     token = request_token(tmp_path / "one", NOON, seconds=60)
-    with pytest.raises(TokenError, match=UNKNOWN):
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path / "other", token.text, NOON)
 
 
@@ -80,7 +80,7 @@ def test_tokens_have_256_bits_and_differ(tmp_path: Path) -> None:
 def test_hash_of_a_token_is_no_token(tmp_path: Path) -> None:
     request_token(tmp_path, NOON, seconds=60)
     (path,) = (tmp_path / "tokens").iterdir()
-    with pytest.raises(TokenError, match=UNKNOWN):
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path, path.name, NOON)
 
 
@@ -90,12 +90,12 @@ def test_tokens_that_expired_long_ago_are_removed_and_nothing_else(tmp_path: Pat
     use_token(tmp_path, used.text, NOON)
     write(tmp_path, "tokens/notes.txt", "mine")
     request_token(tmp_path, after(3600), seconds=60)
-    with pytest.raises(TokenError, match=EXPIRED):
+    with pytest.raises(ApprovalTokenError, match=EXPIRED):
         use_token(tmp_path, old.text, after(3600))
     request_token(tmp_path, after(2 * 86_400), seconds=60)
     left = sorted(path.name for path in (tmp_path / "tokens").iterdir())
     assert (len(left), left[-1]) == (2, "notes.txt")
-    with pytest.raises(TokenError, match=UNKNOWN):
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path, used.text, after(2 * 86_400))
 
 
@@ -104,7 +104,7 @@ def test_token_whose_file_is_torn_is_unknown(tmp_path: Path, content: bytes) -> 
     token = request_token(tmp_path, NOON, seconds=60)
     (path,) = (tmp_path / "tokens").iterdir()
     path.write_bytes(content)
-    with pytest.raises(TokenError, match=UNKNOWN):
+    with pytest.raises(ApprovalTokenError, match=UNKNOWN):
         use_token(tmp_path, token.text, NOON)
 
 
@@ -113,7 +113,7 @@ def try_to_use(_: int, folder: str, tokens: list[str]) -> list[str]:
     for text in tokens:
         try:
             use_token(Path(folder), text, NOON)
-        except TokenError as error:
+        except ApprovalTokenError as error:
             assert re.match(USED, str(error))  # noqa: PT017  # in another process
         else:
             won.append(text)

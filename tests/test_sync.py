@@ -13,16 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
 
+from mdmem.authoring.write import WriteOptions
 from mdmem.errors import GitError, LostRaceError, UsageError
-from mdmem.gitrepo import find_repository
-from mdmem.gitrepo.moving_on import move_branch
-from mdmem.gitrepo.process import Repository
-from mdmem.gitrepo.rebasing import SideTree
-from mdmem.sync.course import Course, course_between
-from mdmem.sync.model import SyncStoppedError
-from mdmem.sync.pauses import pauses
-from mdmem.workspace import syncing
-from mdmem.workspace.writing import WriteOptions
+from mdmem.git import find_repository
+from mdmem.git.process import Repository
+from mdmem.git.rebase import SideTree, move_branch
+from mdmem.sync import sync as syncing
+from mdmem.sync.sync import Course, SyncStoppedError, course_between, pauses
 
 WRITERS, ENTRIES = 8, 10
 

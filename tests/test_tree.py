@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, load
-from mdmem.gitrepo import find_repository, resolve
+from mdmem.git import find_repository, resolve
 from mdmem.tree import (
     SETTINGS_NAME,
     FileKind,

@@ -29,9 +29,9 @@ from builders import (
 from killing import killed_at_each_step
 from processes import python, run_text
 
-from mdmem.gitrepo.committing import commit_paths
-from mdmem.workspace import writing
-from mdmem.workspace.saves import Saves
+from mdmem.authoring import write as writing
+from mdmem.git.commit import commit_paths
+from mdmem.saving.save import Saves
 
 Capture = pytest.CaptureFixture[str]
 
@@ -437,7 +437,7 @@ def test_temporary_folder_that_is_full_is_said_with_what_is_written(
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("mdmem.gitrepo.committing.TemporaryDirectory", full)
+    monkeypatch.setattr("mdmem.git.commit.TemporaryDirectory", full)
     done = run_here(capsys, *CASES["deprecate and commit"].line, cwd=root)
     why = "git could not be run: No space left on device; nothing was committed, the files are written"
     assert (done.code, done.err) == (3, f"mdmem: {why}\n")

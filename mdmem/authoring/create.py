@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import zip_longest
 
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.message import Deed, Verb
-from mdmem.authoring.plan import Change, Plan
+from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.message import Verb, WriteAction
 from mdmem.catalog import interpret
-from mdmem.checks.names import is_well_formed, why_not_on_windows
+from mdmem.catalog.names import is_well_formed, why_not_on_windows
 from mdmem.document.parse import parse_document
-from mdmem.document.writing import compose_entry
+from mdmem.document.scalars import compose_entry
 from mdmem.entry.model import EntryType, Status, title_of, visible
 from mdmem.entry.templates import BODIES
 from mdmem.errors import UsageError
@@ -93,7 +92,7 @@ def create(address: str, text: str) -> Intent:
     if loaded.entry is None:
         first = loaded.findings[0]
         raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
-    return Intent(plan=Plan((Change(path, path, None, content),)), deeds=(Deed(Verb.ADD, address),))
+    return Intent(plan=ChangeSet((Change(path, path, None, content),)), deeds=(WriteAction(Verb.ADD, address),))
 
 
 def _as_bytes(text: str) -> bytes:

@@ -30,7 +30,7 @@ _JOINING = {Verb.MOVE: "to", Verb.SUPERSEDE: "by"}
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class WriteAction:
     """One thing done to an entry; `other` is its successor, or the address that it moved to."""
 
     verb: Verb
@@ -38,7 +38,7 @@ class Deed:
     other: str | None = None
 
 
-def subject_of(deeds: Sequence[Deed]) -> str:
+def subject_of(deeds: Sequence[WriteAction]) -> str:
     """Return the subject of a commit, 72 characters at most: one deed with its addresses, several counted."""
     if len(deeds) == 1:
         return _subject_of_one(deeds[0])
@@ -47,7 +47,7 @@ def subject_of(deeds: Sequence[Deed]) -> str:
     return f"{verb} {len(deeds)} entries"
 
 
-def _subject_of_one(deed: Deed) -> str:
+def _subject_of_one(deed: WriteAction) -> str:
     joining = _JOINING.get(deed.verb, "with")
     addresses = [deed.address, *([deed.other] if deed.other else [])]
     whole = f"{deed.verb} {f' {joining} '.join(addresses)}"

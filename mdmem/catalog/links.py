@@ -1,71 +1,136 @@
-"""Where entries stand, and which address a link means."""
+"""The links of entries: the cross-references of a body, and what an entry is linked with, one hop away."""
 
 from __future__ import annotations
 
 import posixpath
-import re
-from collections.abc import Collection
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 
-from mdmem.entry.model import LINK_FIELDS, Entry
-from mdmem.tree import FileKind, TreeFile
-
-MANIFEST = "README.md"
-# `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
-_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+from mdmem.catalog import Catalog, full_address
+from mdmem.document.links import BodyLink, body_links
+from mdmem.document.parse import without_code
+from mdmem.entry.model import Entry, Status
 
 
-def is_entry_place(path: str) -> bool:
-    """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
-    return path.count("/") == 2 and path.endswith(".md") and not path.endswith(f"/{MANIFEST}")
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One cross-reference in the body of the entry at `address`.
 
-
-def is_manifest(file: TreeFile) -> bool:
-    """Say whether a file is the README of a wing."""
-    return file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}") and file.kind is FileKind.FILE
-
-
-def may_hide_entries(file: TreeFile) -> bool:
-    """Say whether a path that is no file of its own may be a folder of entries or decide how they are read."""
-    is_folder = file.path.count("/") < 2 and "." not in file.path
-    is_manifest = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}")
-    return file.kind is not FileKind.FILE and (is_folder or is_manifest)
-
-
-def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
-    """Return the one address that a link means, written in full, short, or as a path; None where there is none.
-
-    `near` is the address of the entry that holds the link.
+    `target` is the address it means, None where it means no entry; `path` is its file counted from the root, for a
+    Markdown link.
     """
-    if link in addresses:
-        return link
-    plain = link.removeprefix("./").removesuffix(".md").strip("/")
-    wing, room, _ = near.split("/", 2)
-    if plain.startswith("../"):
-        plain = posixpath.normpath(f"{wing}/{room}/{plain}")
-    tried = (plain, f"{wing}/{plain}", f"{wing}/{room}/{plain}")
-    return next((address for address in tried if address in addresses and address.count("/") == 2), None)
+
+    address: str
+    link: BodyLink
+    target: str | None
+    path: str | None = None
 
 
-def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
-    """Return the entry with every link that can be told written in full, so that a short one still counts."""
-    changes: dict[str, Any] = {}
-    for name in LINK_FIELDS:
-        links = entry.links(name)
-        if links and not all(link in addresses for link in links):
-            full = tuple(full_address(link, entry.address, addresses) or link for link in links)
-            if full != links:
-                changes[name] = full
-    return replace(entry, **changes) if changes else entry
+def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Iterator[Reference]:
+    """Yield the references of every body, by address and offset."""
+    for address, text in prose.items():
+        for link in body_links(text):
+            if link.is_path:
+                path = _from_root(address, link.target)
+                target = path.removesuffix(".md") if path.endswith(".md") else ""
+                yield Reference(address, link, target if target in addresses else None, path)
+            else:
+                yield Reference(address, link, full_address(link.target, address, addresses))
 
 
-def is_prose(path: str) -> bool:
-    """Say whether a file's name is one that people give to prose about a folder, as README is."""
-    stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
-    return stem.lower() == "readme" or _PROSE.match(stem) is not None
+def _from_root(address: str, target: str) -> str:
+    """Return a link's file counted from the root; a leading slash means the repository's top and stays."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(address), target))
 
 
-def is_misplaced(path: str) -> bool:
-    """Say whether a path that is no entry's place bears an entry's name."""
-    return path.endswith(".md") and not is_prose(path)
+class Direction(StrEnum):
+    """Whether the entry itself names the link, or the one at the other end."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entry at the other end of a link, and what the link says."""
+
+    entry: Entry
+    relationship: str
+    direction: Direction
+
+
+_SUPERSEDES = "supersedes"
+# What contradicts or decides comes before what is only worth reading.
+_ORDER = ("conflicts_with", "overrides", _SUPERSEDES, "produced", "relation", "see")
+_FIELDS = ("conflicts_with", "overrides", _SUPERSEDES, "produced", "see")
+
+_Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The links of all entries of a catalog, those of its bodies outgoing only: no other body is read for them."""
+
+    catalog: Catalog
+
+    def of(self, address: str, *, body: str = "") -> tuple[Neighbour, ...]:
+        """Return the neighbours of an entry: contradictions first, then by relationship, direction and address.
+
+        What was superseded is answered for by its heads, but for the link that says so.
+        """
+        found: dict[tuple[str, str, Direction], Neighbour] = {}
+        outgoing = [*self._outgoing.get(address, ()), *self._in_body(address, body)]
+        ends = [(Direction.OUTGOING, edge) for edge in outgoing]
+        ends += [(Direction.INCOMING, edge) for edge in self._incoming.get(address, ())]
+        for direction, (other, relationship) in ends:
+            for entry in self._answering(other, relationship):
+                if entry.address != address:
+                    key = (entry.address, relationship, direction)
+                    found.setdefault(key, Neighbour(entry, relationship, direction))
+        return tuple(sorted(found.values(), key=_rank))
+
+    @cached_property
+    def _outgoing(self) -> dict[str, list[_Edge]]:
+        found: dict[str, list[_Edge]] = {}
+        for source, target, relationship in self._edges():
+            found.setdefault(source, []).append((target, relationship))
+        return found
+
+    @cached_property
+    def _incoming(self) -> dict[str, list[_Edge]]:
+        found: dict[str, list[_Edge]] = {}
+        for source, target, relationship in self._edges():
+            found.setdefault(target, []).append((source, relationship))
+        return found
+
+    def _edges(self) -> Iterator[tuple[str, str, str]]:
+        for address, entry in self.catalog.entries.items():
+            yield from ((address, target, name) for name in _FIELDS for target in entry.links(name))
+            # Either end may name it: the newer entry is its source.
+            yield from ((new, address, _SUPERSEDES) for new in entry.superseded_by)
+            yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
+
+    def _in_body(self, address: str, body: str) -> Iterator[_Edge]:
+        if body:
+            for reference in references_in({address: without_code(body)}, self.catalog.entries):
+                if reference.target is not None:
+                    yield reference.target, "see"
+
+    def _answering(self, address: str, relationship: str) -> Iterator[Entry]:
+        entries, lineage = self.catalog.entries, self.catalog.lineage
+        entry = entries.get(address)
+        if entry is None:
+            return
+        if relationship == _SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
+            yield entry
+            return
+        yield from (entries[head] for head in lineage.heads(address))
+
+
+def _rank(neighbour: Neighbour) -> tuple[int, str, str, str]:
+    name = neighbour.relationship
+    rank = _ORDER.index(name if name in _ORDER else "relation")
+    # `outgoing` sorts behind `incoming`, and comes first.
+    return (rank, name, "" if neighbour.direction is Direction.OUTGOING else "incoming", neighbour.entry.address)

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
-from mdmem.catalog.hiding import Hiding, is_hidden_path, known_addresses
-from mdmem.catalog.links import is_manifest, may_hide_entries
-from mdmem.catalog.reading import Loaded, interpret, iter_documents, not_fetched, unreadable
+from mdmem.catalog.addresses import is_manifest, may_hide_entries
+from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
+from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
@@ -36,7 +36,7 @@ class Catalog:
     tree: Tree
     entries: Mapping[str, Entry]
     wings: Mapping[str, Wing]
-    broken: Mapping[str, Loaded]
+    broken: Mapping[str, LoadedFile]
     findings: tuple[Finding, ...]
     files: tuple[TreeFile, ...]
     others: tuple[TreeFile, ...]
@@ -79,9 +79,9 @@ class Catalog:
         return frozenset(wing.name for wing in missing_wings(self.tree))
 
     @cached_property
-    def hiding(self) -> Hiding:
+    def hiding(self) -> Redaction:
         """Return what takes out the links that lead where the caller may not look."""
-        return Hiding(self.access, self.addresses)
+        return Redaction(self.access, self.addresses)
 
     def hides(self, link: str, near: str = "") -> bool:
         """Say whether a link leads into a wing that is not seen; `near` is the address of what holds it."""

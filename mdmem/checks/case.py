@@ -9,12 +9,13 @@ from functools import cached_property
 from typing import Protocol
 
 from mdmem.catalog import Catalog, full_address
-from mdmem.checks.changes import Changes, changes_between
-from mdmem.checks.edges import Edge, classify
-from mdmem.checks.references import Reference, references_in
+from mdmem.catalog.changes import Changes, changes_between
+from mdmem.catalog.edges import Edge, classify
+from mdmem.catalog.links import Reference, references_in
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding, Place
+from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings
 
 
@@ -63,14 +64,6 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """A path that git cannot merge; `kind` is git's word: `content`, `add/add`, `modify/delete`, `rename/delete`, …"""
-
-    path: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
 class Merge:
     """A merge that has not happened: the two sides, the tree they both came from, and what git cannot merge.
 
@@ -80,7 +73,7 @@ class Merge:
     ours: Base
     theirs: Base
     ancestor: Base
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[PathConflict, ...]
 
 
 @dataclass(frozen=True)

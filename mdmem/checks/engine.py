@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from mdmem.checks import unused_suppression
 from mdmem.checks.case import Case
-from mdmem.checks.check_crashed import crash_of
 from mdmem.checks.registry import ASKS_GIT, CODES
-from mdmem.checks.suppressions import Silenced
-from mdmem.checks.weighing import Weighing, codes_of
+from mdmem.checks.rules import unused_suppression
+from mdmem.checks.rules.check_crashed import crash_of
+from mdmem.checks.severity import SeverityPolicy, codes_of
+from mdmem.checks.suppressions import Suppressions
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.settings import Settings, WingSettings
@@ -34,7 +34,7 @@ class Check(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
     `base` is what the tree was compared with, `fixed` what was mended before these findings were left, and `older` how
@@ -60,7 +60,7 @@ def get_check(code: str) -> Check:
     """Return the check of a code; raises UsageError naming the nearest code."""
     if code not in CODES:
         raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
-    return cast("Check", import_module(f"mdmem.checks.{code.replace('-', '_')}"))
+    return cast("Check", import_module(f"mdmem.checks.rules.{code.replace('-', '_')}"))
 
 
 def _nearest(code: str) -> str:
@@ -112,13 +112,15 @@ def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
             raise SettingsError(message, readable=settings, line=line)
 
 
-def run(case: Case, codes: Collection[str], *, by_wing: bool = True, is_debugging: bool = False) -> list[Finding]:
+def run_checks(
+    case: Case, codes: Collection[str], *, by_wing: bool = True, is_debugging: bool = False
+) -> list[Finding]:
     """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
 
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
     A check that raises is a finding, too, unless `is_debugging`.
     """
-    weighing = Weighing(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
+    weighing = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
     running = _Running(case, weighing, is_debugging=is_debugging)
     for code in codes:
         if code != unused_suppression.CODE:
@@ -131,9 +133,9 @@ def run(case: Case, codes: Collection[str], *, by_wing: bool = True, is_debuggin
 class _Running:
     """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
 
-    def __init__(self, case: Case, weighing: Weighing, *, is_debugging: bool) -> None:
+    def __init__(self, case: Case, weighing: SeverityPolicy, *, is_debugging: bool) -> None:
         self._case, self._weighing, self._is_debugging = case, weighing, is_debugging
-        self._silenced = Silenced(case)
+        self._silenced = Suppressions(case)
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mdmem.catalog.links import is_manifest
+from mdmem.catalog.addresses import is_manifest
 from mdmem.checks.case import Case
 from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.document.parse import Document, without_code
@@ -81,7 +81,7 @@ def _fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
     return None
 
 
-class Silenced:
+class Suppressions:
     """The suppressions of a case that hold, and which of them kept a finding back."""
 
     def __init__(self, case: Case) -> None:

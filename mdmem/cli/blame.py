@@ -15,7 +15,7 @@ from mdmem.cli.completion import complete_address
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show which commit last set each field of ADDRESS and its body, through its moves, and who made it."""
-    from mdmem.render.past import blame_json, blame_text
+    from mdmem.render.history import blame_json, blame_text
 
     found = open_workspace(given, revision=revision).blame(address)
     print_text(blame_json(found) if form == "json" else blame_text(found, given.ink()))

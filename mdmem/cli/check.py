@@ -21,10 +21,10 @@ from mdmem.cli.common import (
 from mdmem.cli.completion import complete_code
 
 if TYPE_CHECKING:
-    from mdmem.authoring.mending import Mended
-    from mdmem.render.checked import Checked
-    from mdmem.workspace.checking import Asked
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.authoring.fix import FixResult
+    from mdmem.checks.run import CheckRequest
+    from mdmem.render.findings.report import CheckedRoot
+    from mdmem.verbs import Verbs
 
 _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "rdjson")
 
@@ -56,8 +56,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
-    from mdmem.workspace.roots import moment_to_check, roots_to_check
-    from mdmem.workspace.staged import concerns_staged
+    from mdmem.workspace.roots import concerns_staged, moment_to_check, roots_to_check
 
     if explain is not None:
         return _explain(explain)
@@ -77,7 +76,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     return max((_exit_code(one, options) for one in runs), default=0)
 
 
-def _at(workspace: Workspace, given: Globals) -> Workspace:
+def _at(workspace: Verbs, given: Globals) -> Verbs:
     """Return the workspace at the commit or the date that its moment names; a merge names its own commits."""
     if workspace.moment.revision is None or workspace.moment.merge_into is not None:
         return workspace
@@ -87,10 +86,10 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> Asked:
-    from mdmem.workspace.checking import Asked
+def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
+    from mdmem.checks.run import CheckRequest
 
-    return Asked(
+    return CheckRequest(
         select=split_values(options["select"]),
         ignore=split_values(options["ignore"]),
         paths=paths,
@@ -101,11 +100,11 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> Asked:
     )
 
 
-def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> Checked:
+def _run(given: Globals, workspace: Verbs, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
     from dataclasses import replace
 
     from mdmem.finding import Severity
-    from mdmem.render.checked import Checked
+    from mdmem.render.findings.report import CheckedRoot
 
     asked = _asked(paths, options)
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
@@ -121,7 +120,7 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
         told = [one for one in shown if one.new or (one.severity or Severity.ERROR).rank <= fail_on.rank]
         report, shown = replace(report, older=len(shown) - len(told)), told
     location = workspace.location
-    return Checked(
+    return CheckedRoot(
         report=replace(report, findings=tuple(shown)),
         under=location.under,
         line_of=workspace.line_of,
@@ -131,7 +130,7 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
     )
 
 
-def _exit_code(checked: Checked, options: dict[str, Any]) -> int:
+def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:
     report = checked.report
     if report.incomplete:
         return 3
@@ -142,10 +141,10 @@ def _usual_format() -> str:
     return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
 
 
-def _print(runs: list[Checked], form: str, given: Globals) -> None:
+def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
     from mdmem import __version__
-    from mdmem.render.checked import Look
-    from mdmem.render.formats import get_format
+    from mdmem.render.findings.formats import get_format
+    from mdmem.render.findings.report import Look
     from mdmem.render.ink import sent
 
     look = Look(given.ink(), __version__)
@@ -158,25 +157,23 @@ def _print(runs: list[Checked], form: str, given: Globals) -> None:
             stream.write(sent(get_format("markdown")(runs, look)) + "\n")
 
 
-def _remark_sums(given: Globals, runs: list[Checked]) -> None:
-    from mdmem.render.sums import summary
+def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
+    from mdmem.render.findings.summary import summary
 
     given.remark(summary(runs))
 
 
-def _print_diff(mended: Mended, workspace: Workspace, given: Globals) -> None:
-    from mdmem.render.diff import FileChange, diff_text
+def _print_diff(mended: FixResult, workspace: Verbs, given: Globals) -> None:
+    from mdmem.render.patch import FilePatch, diff_text
 
     under = f"{workspace.location.under}/" if workspace.location.under else ""
     changes = [
-        FileChange(f"{under}{one.to}", one.before, one.after, f"{under}{one.path}") for one in mended.plan.changes
+        FilePatch(f"{under}{one.to}", one.before, one.after, f"{under}{one.path}") for one in mended.plan.changes
     ]
     print_patch(diff_text(changes, given.ink()))
 
 
-def _update_baseline(
-    given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
-) -> int:
+def _update_baseline(given: Globals, workspaces: list[Verbs], paths: tuple[str, ...], options: dict[str, Any]) -> int:
     from mdmem.render.words import count
 
     if paths:
@@ -190,7 +187,7 @@ def _update_baseline(
 def _explain(code: str) -> int:
     from mdmem.checks.engine import first_sentences, get_check
     from mdmem.checks.registry import FAMILIES
-    from mdmem.render.findings import check_list, explanation
+    from mdmem.render.findings.explanation import check_list, explanation
 
     if code == "all":
         print_text(check_list(FAMILIES, first_sentences()))

@@ -16,10 +16,10 @@ from mdmem.cli.completion import complete_room, complete_status, complete_type, 
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
-    from mdmem.scope import Filters
+    from mdmem.verbs import Verbs
     from mdmem.workspace.location import Location
-    from mdmem.workspace.moment import Moment
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.workspace.scope import Filters
+    from mdmem.workspace.snapshot import Snapshot
 
 Decorated = Callable[..., Any]
 
@@ -131,7 +131,7 @@ _FILTERS = (
 def filters_from(options: dict[str, Any]) -> Filters:
     """Take the filters out of a command's options; values joined by commas count one by one."""
     from mdmem.entry.model import EntryType, Status
-    from mdmem.scope import Filters
+    from mdmem.workspace.scope import Filters
 
     return Filters(
         wings=split_values(options.pop("wing")),
@@ -166,22 +166,22 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
     raise click.UsageError(f"there is no {name} `{value}`; {hint}")
 
 
-def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
+def open_workspace(given: Globals, *, revision: str | None = None) -> Verbs:
     """Return the workspace of the root that the options and the working folder mean, at a revision or a date."""
     from mdmem.workspace.location import locate
-    from mdmem.workspace.moment import Moment
+    from mdmem.workspace.snapshot import Snapshot
 
-    workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Moment()).as_of(revision)
+    workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Snapshot()).as_of(revision)
     for remark in workspace.moment.remarks:
         given.remark(remark)
     return workspace
 
 
-def workspace_at(location: Location, given: Globals, moment: Moment) -> Workspace:
+def workspace_at(location: Location, given: Globals, moment: Snapshot) -> Verbs:
     """Return the workspace of one root at one moment."""
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.verbs import Verbs
 
-    return Workspace(
+    return Verbs(
         location=location,
         environment=os.environ,
         cwd=Path.cwd(),

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    at_option,
-    format_option,
-    global_options,
-    open_workspace,
-    print_text,
-    with_words,
-)
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text, with_words
 
 if TYPE_CHECKING:
-    from mdmem.context.asked import ContextAsked
     from mdmem.context.pack import ContextPack
+    from mdmem.context.request import ContextRequest
 
 _INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
 _LAYERS = ("wake", "recall", "deep_search")
@@ -42,7 +34,7 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
 
     Invariants of the project are always part of the answer, whatever the limit.
     """
-    from mdmem.context.asked import read_asked
+    from mdmem.context.request import read_asked
 
     asked = read_asked({"goal": with_words(goal), "include_related": not options.pop("no_related"), **options})
     pack = _compiled(given, asked, revision)
@@ -52,7 +44,7 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
     return 0
 
 
-def _compiled(given: Globals, asked: ContextAsked, revision: str | None) -> ContextPack:
+def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> ContextPack:
     from mdmem.errors import RootNotFoundError
 
     try:
@@ -60,7 +52,7 @@ def _compiled(given: Globals, asked: ContextAsked, revision: str | None) -> Cont
     except RootNotFoundError as error:
         if given.root:
             raise
-        from mdmem.workspace.contexts import context_without_root
+        from mdmem.context.run import context_without_root
 
         return context_without_root(Path.cwd(), asked, why=str(error))
     return workspace.compile_context(asked)
@@ -69,6 +61,6 @@ def _compiled(given: Globals, asked: ContextAsked, revision: str | None) -> Cont
 def _rendered(pack: ContextPack, form: str, given: Globals) -> str:
     if form == "markdown":
         return pack.markdown
-    from mdmem.render.contexts import context_json, context_text
+    from mdmem.render.context import context_json, context_text
 
     return context_json(pack) if form == "json" else context_text(pack, ink=given.ink())

@@ -10,7 +10,7 @@ from mdmem.cli.common import Globals, format_option, global_options, open_worksp
 from mdmem.cli.completion import complete_wing
 
 if TYPE_CHECKING:
-    from mdmem.review.model import Review
+    from mdmem.review.model import ReviewReport
 
 
 @click.command("diff")
@@ -42,9 +42,9 @@ def command(
     A..B compares two commits, A...B what B did since it left A, A alone the working tree with A; without any the
     working tree is compared with HEAD.
     """
-    from mdmem.workspace.reviewing_change import ReviewAsked, review_change
+    from mdmem.review.run import ReviewRequest, review_change
 
-    asked = ReviewAsked(
+    asked = ReviewRequest(
         span=span,
         base=base,
         staged=staged,
@@ -57,15 +57,15 @@ def command(
     return int(exit_code and not reviewed.is_empty)
 
 
-def _rendered(reviewed: Review, form: str, given: Globals) -> str:
+def _rendered(reviewed: ReviewReport, form: str, given: Globals) -> str:
     if form == "json":
-        from mdmem.render.review_json import review_json
+        from mdmem.render.review.json import review_json
 
         return review_json(reviewed)
     if form == "markdown":
-        from mdmem.render.review_markdown import review_markdown
+        from mdmem.render.review.markdown import review_markdown
 
         return review_markdown(reviewed)
-    from mdmem.render.review_text import review_text
+    from mdmem.render.review.text import review_text
 
     return review_text(reviewed, given.ink())

@@ -11,12 +11,12 @@ import click
 from mdmem.cli.common import Globals, global_options, open_workspace
 from mdmem.cli.completion import complete_address
 from mdmem.cli.editor import Typed, give_up_empty, typing
-from mdmem.cli.writing import print_written, write_options, write_options_from
+from mdmem.cli.write_options import print_written, write_options, write_options_from
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 
 if TYPE_CHECKING:
-    from mdmem.workspace.editing import Opening
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.authoring.edit import EditSession
+    from mdmem.verbs import Verbs
 
 
 @click.command("edit")
@@ -47,9 +47,9 @@ def command(given: Globals, address: str, editorial: bool, form: str, **options:
         return print_written(given, written, form)
 
 
-def _ask(workspace: Workspace, opening: Opening, typed: Typed) -> bytes:
+def _ask(workspace: Verbs, opening: EditSession, typed: Typed) -> bytes:
     """Return the text without a new error; raises UsageError where the user leaves one with errors as it is."""
-    from mdmem.authoring.editing import notes_on
+    from mdmem.authoring.edit import notes_on
 
     content = typed.ask(opening.content)
     while content.strip() and content != opening.content and (faults := workspace.faults_of_edit(opening, content)):

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, print_text
-from mdmem.workspace.hook_text import STAGES
+from mdmem.setup.hooks import STAGES
 
 if TYPE_CHECKING:
-    from mdmem.gitrepo import Repository
+    from mdmem.git import Repository
 
 
 def _stage_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,8 +47,8 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
     memories of this repository only; with --stage it is left alone.
     """
     from mdmem.render.hooks import driver_text, steps_text
-    from mdmem.workspace.driver_setup import find_driver, install_driver
-    from mdmem.workspace.hooking import Where, install_hooks
+    from mdmem.setup.hooks import Where, install_hooks
+    from mdmem.setup.merge_driver import find_driver, install_driver
 
     repository = _repository(given)
     steps = () if driver_only else install_hooks(repository, stages or STAGES)
@@ -69,8 +69,8 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
 def uninstall(given: Globals, stages: tuple[str, ...]) -> int:
     """Remove the hooks that mdmem wrote, and the merge driver; a hook that was changed since is yours, and stays."""
     from mdmem.render.hooks import driver_text, steps_text
-    from mdmem.workspace.driver_setup import find_driver, uninstall_driver
-    from mdmem.workspace.hooking import uninstall_hooks
+    from mdmem.setup.hooks import uninstall_hooks
+    from mdmem.setup.merge_driver import find_driver, uninstall_driver
 
     repository = _repository(given)
     print_text(steps_text(uninstall_hooks(repository, stages or STAGES)))
@@ -90,8 +90,8 @@ def status(given: Globals, form: str) -> int:
 
 def _show_status(given: Globals, form: str) -> int:
     from mdmem.render.hooks import hooks_json, hooks_text
-    from mdmem.workspace.driver_setup import find_driver
-    from mdmem.workspace.hooking import find_hooks
+    from mdmem.setup.hooks import find_hooks
+    from mdmem.setup.merge_driver import find_driver
 
     repository = _repository(given)
     hooks, driver = find_hooks(repository), find_driver(repository)
@@ -101,7 +101,7 @@ def _show_status(given: Globals, form: str) -> int:
 
 def _repository(given: Globals) -> Repository:
     from mdmem.errors import EnvironmentFaultError
-    from mdmem.gitrepo import find_repository
+    from mdmem.git import find_repository
 
     repository = find_repository(Path(given.root) if given.root else Path.cwd())
     if repository is None:

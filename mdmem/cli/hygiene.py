@@ -41,10 +41,10 @@ def command(
     Writes that did not complete, rules whose code changed since, duplicates, entities of one name, copies of shared
     rules, citations of what is superseded, decisions and patterns that nobody looked at for long, empty rooms.
     """
+    from mdmem.hygiene.run import HygieneRequest
     from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
-    from mdmem.workspace.tending import Tending
 
-    asked = Tending(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
+    asked = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
     tended = open_workspace(given).hygiene(asked)
     if form == "text":
         print_text(hygiene_text(tended, given.ink(), limit=limit))

@@ -16,7 +16,7 @@ def command(given: Globals, form: str, *, rebuild: bool) -> int:
 
     Nobody needs to: every question sees the files as they are. It saves the next question the work.
     """
-    from mdmem.render.json_form import dump
+    from mdmem.render.json import dump
     from mdmem.render.words import count
 
     done = open_workspace(given).refresh_index(rebuild=rebuild)

@@ -25,8 +25,8 @@ from mdmem.cli.common import (
 @global_options
 def command(given: Globals, form: str, **options: Any) -> int:
     """List entries by address: those in force, unless a filter asks for others."""
-    from mdmem.render.json_form import entries_json
-    from mdmem.render.listings import entry_list, entry_table, nothing_listed
+    from mdmem.render.entries import entry_list, entry_table, nothing_listed
+    from mdmem.render.json import entries_json
     from mdmem.standing import marked
 
     workspace = open_workspace(given, revision=options.pop("revision"))

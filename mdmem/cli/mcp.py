@@ -41,9 +41,9 @@ def command(
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
     try:
-        from mdmem.mcp.opening import Provider
         from mdmem.mcp.server import build_server
         from mdmem.mcp.stdio import serve
+        from mdmem.mcp.workspaces import Provider
     except ModuleNotFoundError as error:
         raise _without_extra(error) from error
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
@@ -60,15 +60,15 @@ def _serve_http(
     try:
         from mdmem.mcp.auth import caller
         from mdmem.mcp.http import read_address, serve_http
-        from mdmem.mcp.opening import Provider
         from mdmem.mcp.server import build_server
+        from mdmem.mcp.workspaces import Provider
     except ModuleNotFoundError as error:
         raise _without_extra(error) from error
-    from mdmem.state.bearers import Bearers
+    from mdmem.state.bearer_tokens import BearerTokens
 
     listening = read_address(address, names=split_values(names))
     provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
-    bearers = Bearers(provider.workspace().state_folder)
+    bearers = BearerTokens(provider.workspace().state_folder)
     server = build_server(provider, profile=profile, access=caller, is_warming=True)
     serve_http(server, bearers, listening, open_access=_access(wings))
     return 0

@@ -28,13 +28,15 @@ def command(
 
     The result takes the place of %A. Exit code 0: merged; 1: a conflict is marked in it; above 128: it cannot be.
     """
-    from mdmem.document.sides import Sides
+    from mdmem.document.merge_keys import Sides
     from mdmem.errors import MdmemError
-    from mdmem.workspace.driving import Driven, drive
+    from mdmem.merge.driver import MergeDriverResult, drive
 
     labels = (_label(our_label, "ours"), _label(their_label, "theirs"))
     files = Sides(Path(ancestor), Path(ours), Path(theirs))
-    driven = Driven(files=files, path=path or ours, width=int(width) if width.isdecimal() else 7, labels=labels)
+    driven = MergeDriverResult(
+        files=files, path=path or ours, width=int(width) if width.isdecimal() else 7, labels=labels
+    )
     try:
         outcome = drive(driven, Path.cwd())
     except MdmemError as error:

@@ -9,13 +9,13 @@ import click
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text, today
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
-from mdmem.cli.writing import write_options, write_options_from
+from mdmem.cli.write_options import write_options, write_options_from
 
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft
-    from mdmem.workspace.creating import Near
-    from mdmem.workspace.workspace import Workspace
-    from mdmem.workspace.writing import WriteOptions, Written
+    from mdmem.authoring.new_entry import SimilarEntry
+    from mdmem.authoring.write import WriteOptions, WriteResult
+    from mdmem.verbs import Verbs
 
 
 @click.command("new")
@@ -48,7 +48,7 @@ def command(given: Globals, form: str, **options: Any) -> int:
     return 0
 
 
-def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
+def _draft(workspace: Verbs, options: dict[str, Any], body: str) -> Draft:
     from mdmem.authoring.create import Draft
     from mdmem.entry.model import EntryType, Status
 
@@ -62,8 +62,8 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
 
 
 def _written(
-    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool
-) -> tuple[str, Written, tuple[Near, ...]]:
+    workspace: Verbs, draft: Draft, wanted: WriteOptions, *, is_typed: bool
+) -> tuple[str, WriteResult, tuple[SimilarEntry, ...]]:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
     from mdmem.authoring.create import address_of, compose
 
@@ -71,7 +71,7 @@ def _written(
     workspace.refuse_taken(address)
     text = compose(draft, today=today())
 
-    def write(left: str) -> tuple[Written, tuple[Near, ...]]:
+    def write(left: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
         near = workspace.near(address, left) if draft.body.strip() or left != text else ()
         return workspace.create(address, left, options=wanted), near
 
@@ -80,7 +80,7 @@ def _written(
     return address, written, near
 
 
-def _print(given: Globals, workspace: Workspace, written: Written, near: tuple[Near, ...], form: str) -> None:
+def _print(given: Globals, workspace: Verbs, written: WriteResult, near: tuple[SimilarEntry, ...], form: str) -> None:
     from mdmem.render.writes import near_json, written_json, written_text
 
     if form == "json":
@@ -91,8 +91,8 @@ def _print(given: Globals, workspace: Workspace, written: Written, near: tuple[N
         print_text(str(workspace.location.root / written.changes[0].to))
 
 
-def _remark(given: Globals, written: Written, near: tuple[Near, ...]) -> None:
-    from mdmem.workspace.creating import near_remarks
+def _remark(given: Globals, written: WriteResult, near: tuple[SimilarEntry, ...]) -> None:
+    from mdmem.authoring.new_entry import near_remarks
 
     commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
     for remark in (*near_remarks(near), *written.remarks, *commit):

@@ -14,7 +14,7 @@ from mdmem.cli.common import Globals, format_option, global_options, is_confirme
 def command(given: Globals, context: click.Context, form: str) -> int:
     """List the writes that failed on the way; the next write tries them again, and so does `mdmem pending retry`."""
     from mdmem.render.saves import pending_json, pending_text
-    from mdmem.workspace.saves import Saves
+    from mdmem.saving.save import Saves
 
     if context.invoked_subcommand is not None:
         return 0
@@ -33,7 +33,7 @@ def command(given: Globals, context: click.Context, form: str) -> int:
 def retry(given: Globals, id_: str | None, form: str) -> int:
     """Try every write that waits again, or the one whose id begins so; exit code 1 where one still waits."""
     from mdmem.render.saves import retried_json, retried_text
-    from mdmem.workspace.saves import Saves
+    from mdmem.saving.save import Saves
 
     retried = Saves(open_workspace(given)).pending.retry(id_)
     print_text(retried_json(retried) if form == "json" else retried_text(retried))
@@ -49,7 +49,7 @@ def retry(given: Globals, id_: str | None, form: str) -> int:
 def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     """Give up a write for good: what it was to save is lost."""
     from mdmem.render.saves import ID_LENGTH, title_of_write
-    from mdmem.workspace.saves import Saves
+    from mdmem.saving.save import Saves
 
     pending = Saves(open_workspace(given)).pending
     write = pending.get(id_)

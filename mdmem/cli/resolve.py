@@ -8,10 +8,10 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
-from mdmem.cli.writing import print_written, write_options, write_options_from
+from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.verbs import Verbs
 
 
 @click.command("resolve")
@@ -37,21 +37,21 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
         return _show(given, workspace, address, form)
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    from mdmem.workspace.resolving import Taking, settle
+    from mdmem.merge.resolve import ResolveRequest, settle
 
-    return print_written(given, settle(workspace, address, Taking(**options), wanted), form)
+    return print_written(given, settle(workspace, address, ResolveRequest(**options), wanted), form)
 
 
-def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
+def _show(given: Globals, workspace: Verbs, address: str | None, form: str) -> int:
     from dataclasses import replace
 
-    from mdmem.render.quarrels import quarrels_json, quarrels_text
-    from mdmem.workspace.quarrels import find_quarrels
-    from mdmem.workspace.resolving import find_quarrel
+    from mdmem.merge.conflicts import find_conflicts
+    from mdmem.merge.resolve import find_conflict
+    from mdmem.render.conflicts import quarrels_json, quarrels_text
 
-    quarrels = find_quarrels(workspace)
+    quarrels = find_conflicts(workspace)
     if address is not None:
-        quarrels = replace(quarrels, found=(find_quarrel(workspace, address),))
+        quarrels = replace(quarrels, found=(find_conflict(workspace, address),))
     if form == "json":
         print_text(quarrels_json(quarrels))
     elif quarrels.found:

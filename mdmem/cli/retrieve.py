@@ -20,7 +20,7 @@ from mdmem.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from mdmem.budget import Pack
+    from mdmem.retrieval.budget import Pack
 
 
 @click.command("retrieve")
@@ -51,7 +51,7 @@ def command(
 
 def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | None, options: dict[str, Any]) -> Pack:
     from mdmem.errors import RootNotFoundError
-    from mdmem.retrieval.model import Question
+    from mdmem.retrieval.question import Question
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     question = Question(words=words, filters=filters_from(options), syntax=syntax)
@@ -60,7 +60,7 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
     except RootNotFoundError as error:
         if given.root:
             raise
-        from mdmem.workspace.fallback import retrieve_without_root
+        from mdmem.retrieval.fallback import retrieve_without_root
 
         return retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget)
     for remark in workspace.aged_wings():
@@ -70,9 +70,9 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
 
 def _rendered(pack: Pack, form: str, given: Globals) -> str:
     if form == "json":
-        from mdmem.render.json_form import pack_json
+        from mdmem.render.json import pack_json
 
         return pack_json(pack)
-    from mdmem.render.packs import pack_markdown, pack_text
+    from mdmem.render.retrieval import pack_markdown, pack_text
 
     return pack_markdown(pack) if form == "markdown" else pack_text(pack, ink=given.ink())

@@ -12,8 +12,8 @@ import click
 from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 
 if TYPE_CHECKING:
-    from mdmem.authoring.model import BatchSaveResult, SaveResult
-    from mdmem.workspace.saves import Saves
+    from mdmem.saving.results import BatchSaveResult, SaveResult
+    from mdmem.saving.save import Saves
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 
@@ -34,7 +34,7 @@ def command(given: Globals, kind: str, source: str, **options: str | None) -> in
     """
     from mdmem.render.saves import saved_json
     from mdmem.reply import replying
-    from mdmem.workspace.saves import Saves
+    from mdmem.saving.save import Saves
 
     arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
     with replying() as reply:
@@ -88,7 +88,7 @@ def _refuse_unknown(arguments: dict[str, Any], known: tuple[str, ...]) -> None:
 
 def _exit_code(result: SaveResult | BatchSaveResult) -> int:
     """Return 0 for what is there, 1 for what a person has to look at, 3 for what waits, else 2."""
-    from mdmem.authoring.model import BatchSaveResult, SaveStatus
+    from mdmem.saving.results import BatchSaveResult, SaveStatus
 
     if isinstance(result, BatchSaveResult):
         return {SaveStatus.SAVED: 0, SaveStatus.PARTIAL: 1}.get(result.overall, 2)

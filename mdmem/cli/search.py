@@ -31,9 +31,9 @@ from mdmem.cli.common import (
 @global_options
 def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
     """Find entries that hold any of WORDS, the best first; a superseded one yields what replaced it."""
-    from mdmem.render.json_form import search_json
-    from mdmem.render.listings import search_markdown, search_text
-    from mdmem.retrieval.model import Question
+    from mdmem.render.entries import search_markdown, search_text
+    from mdmem.render.json import search_json
+    from mdmem.retrieval.question import Question
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     question = Question(words=with_words(words), filters=filters_from(options), syntax=syntax)

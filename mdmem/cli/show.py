@@ -18,8 +18,8 @@ def command(given: Globals, addresses: tuple[str, ...], form: str, revision: str
 
     An address may be short where it is unambiguous, or the path of a file; `wing/` and `wing/room/` show all below.
     """
-    from mdmem.render.json_form import entries_json
-    from mdmem.render.listings import shown_markdown, shown_text
+    from mdmem.render.entries import shown_markdown, shown_text
+    from mdmem.render.json import entries_json
 
     shown = open_workspace(given, revision=revision).show(addresses)
     if form == "json":

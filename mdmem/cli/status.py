@@ -13,8 +13,8 @@ from mdmem.cli.common import Globals, at_option, format_option, global_options, 
 @global_options
 def command(given: Globals, form: str, revision: str | None) -> int:
     """Show the root and why it is the root, the wings, the index and the findings."""
-    from mdmem.render.json_form import status_json
-    from mdmem.render.listings import status_text
+    from mdmem.render.entries import status_text
+    from mdmem.render.json import status_json
 
     report = open_workspace(given, revision=revision).status()
     print_text(status_json(report) if form == "json" else status_text(report, given.ink()))

@@ -8,11 +8,11 @@ import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace
 from mdmem.cli.completion import complete_address, complete_place
-from mdmem.cli.writing import print_written, write_options, write_options_from
+from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
-    from mdmem.workspace.writing import WriteOptions, Written
+    from mdmem.authoring.write import WriteOptions, WriteResult
+    from mdmem.verbs import Verbs
 
 
 @click.command("supersede")
@@ -49,10 +49,10 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
 
 
 def _with_new(
-    given: Globals, workspace: Workspace, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
-) -> Written:
+    given: Globals, workspace: Verbs, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
+) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
-    from mdmem.authoring.succeeding import Successor
+    from mdmem.authoring.successor import Successor
     from mdmem.cli.editor import edited, piped_text
     from mdmem.entry.model import EntryType, Status
 
@@ -68,7 +68,7 @@ def _with_new(
     )
     new, text = workspace.compose_successor(old, successor, reason=reason)
 
-    def write(left: str) -> Written:
+    def write(left: str) -> WriteResult:
         return workspace.supersede_with(old, new, left, reason=reason, options=wanted)
 
     # Nobody types a text that a dry run would throw away.

@@ -32,7 +32,7 @@ def command(
         if wings or pinned or commit is not None:
             raise click.UsageError("names of wings, --pinned and --commit go with --wings")
         return _sync(given, form)
-    from mdmem.render.syncs import wings_json, wings_text
+    from mdmem.render.sync import wings_json, wings_text
 
     workspace = open_workspace(given)
     fetched = workspace.fetch_wings(wings, pinned=pinned, commit=commit)
@@ -48,7 +48,7 @@ def command(
 
 
 def _sync(given: Globals, form: str) -> int:
-    from mdmem.render.syncs import sync_remarks, synced_json, synced_text
+    from mdmem.render.sync import sync_remarks, synced_json, synced_text
 
     synced = open_workspace(given).sync()
     print_text(synced_json(synced) if form == "json" else synced_text(synced))

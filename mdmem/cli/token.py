@@ -11,7 +11,7 @@ from mdmem.cli.common import Globals, format_option, global_options, open_worksp
 from mdmem.cli.completion import complete_wing
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.verbs import Verbs
 
 
 @click.group("token", invoke_without_command=True)
@@ -28,7 +28,7 @@ def command(given: Globals, form: str, preview: str | None) -> int:
     from datetime import UTC, datetime
 
     from mdmem.render.tokens import forbidden_json, token_json, token_text
-    from mdmem.workspace.permitting import GlobalWritesForbiddenError, ask_for_token
+    from mdmem.saving.approval import GlobalWritesForbiddenError, ask_for_token
 
     workspace = open_workspace(given)
     try:
@@ -57,8 +57,8 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     from datetime import UTC, datetime
 
     from mdmem.access import Access
-    from mdmem.render.bearers import new_bearer_json, new_bearer_text
-    from mdmem.state.bearers import Bearer, Bearers, digest_of_token
+    from mdmem.render.tokens import new_bearer_json, new_bearer_text
+    from mdmem.state.bearer_tokens import BearerToken, BearerTokens, digest_of_token
 
     if bool(wings) == all_wings:
         raise click.UsageError("say what the token reads: --wing WING, as often as need be, or --all-wings")
@@ -66,15 +66,15 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     readable = None if all_wings else frozenset(_wings(given, workspace, split_values(wings)))
     access = Access(name, readable, readable if may_write else frozenset())
     now = datetime.now(UTC)
-    text = Bearers(workspace.state_folder).add(name, access, now)
-    bearer = Bearer(access, digest_of_token(text), now)
+    text = BearerTokens(workspace.state_folder).add(name, access, now)
+    bearer = BearerToken(access, digest_of_token(text), now)
     print_text(new_bearer_json(text, bearer) if form == "json" else new_bearer_text(text, bearer))
     return 0
 
 
-def _wings(given: Globals, workspace: Workspace, names: Sequence[str]) -> list[str]:
+def _wings(given: Globals, workspace: Verbs, names: Sequence[str]) -> list[str]:
     """Return the wings that names mean; a wing may come to be later, with its first session."""
-    from mdmem.workspace.seen import wing_of
+    from mdmem.workspace.visibility import wing_of
 
     found = [wing_of(workspace.catalog, name) for name in names]
     for wing in found:
@@ -88,10 +88,10 @@ def _wings(given: Globals, workspace: Workspace, names: Sequence[str]) -> list[s
 @global_options
 def list_(given: Globals, form: str) -> int:
     """List the bearer tokens of the HTTP server, by name and wings."""
-    from mdmem.render.bearers import bearers_json, bearers_text
-    from mdmem.state.bearers import Bearers
+    from mdmem.render.tokens import bearers_json, bearers_text
+    from mdmem.state.bearer_tokens import BearerTokens
 
-    found = Bearers(open_workspace(given).state_folder).all()
+    found = BearerTokens(open_workspace(given).state_folder).all()
     print_text(bearers_json(found) if form == "json" else bearers_text(found))
     if not found:
         given.remark("no client has a token; `mdmem token add NAME --wing WING` makes one")
@@ -103,8 +103,8 @@ def list_(given: Globals, form: str) -> int:
 @global_options
 def remove(given: Globals, name: str) -> int:
     """End a bearer token: it is good no more, at once."""
-    from mdmem.state.bearers import Bearers
+    from mdmem.state.bearer_tokens import BearerTokens
 
-    Bearers(open_workspace(given).state_folder).remove(name)
+    BearerTokens(open_workspace(given).state_folder).remove(name)
     print_text(f"`{name}` is good no more")
     return 0

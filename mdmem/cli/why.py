@@ -15,8 +15,8 @@ from mdmem.cli.completion import complete_address
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
-    from mdmem.render.json_form import why_json
-    from mdmem.render.listings import why_text
+    from mdmem.render.entries import why_text
+    from mdmem.render.json import why_json
 
     explained = open_workspace(given, revision=revision).why(address)
     print_text(why_json(explained) if form == "json" else why_text(explained, given.ink()))

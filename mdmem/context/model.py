@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mdmem.context.asked import Intent, Layer
+from mdmem.context.facets import Facet
+from mdmem.context.request import Intent, Layer
 from mdmem.entry.model import IN_FORCE
-from mdmem.facets import Facet
 from mdmem.finding import Finding
-from mdmem.retrieval.fallback import Passage
-from mdmem.retrieval.model import Conflict, Omission
-from mdmem.scope import Scope
+from mdmem.retrieval.question import Contradiction, Omission, Passage
 from mdmem.standing import Stance, standing_json
+from mdmem.workspace.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +81,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PackSection:
     """The items of one facet, in the order of authority."""
 
     facet: Facet
@@ -114,11 +113,11 @@ class PackFacts:
     domain: str | None
     project: str | None
     layer: Layer
-    sections: tuple[Section, ...]
+    sections: tuple[PackSection, ...]
     scope: Scope
     problems: tuple[Finding, ...] = ()
     proposed: tuple[Item, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
     omitted: tuple[Omission, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     covered: bool = False

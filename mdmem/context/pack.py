@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mdmem.context.markdown import pack_markdown, usage_hint
-from mdmem.context.model import PackFacts, Section
+from mdmem.context.answer import pack_markdown, usage_hint
+from mdmem.context.model import PackFacts, PackSection
 from mdmem.finding import Finding
-from mdmem.scope import Scope
+from mdmem.workspace.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def _problem(finding: Finding) -> dict[str, Any]:
     return {"path": finding.place.path, "code": finding.code, "message": finding.message}
 
 
-def _section(section: Section) -> dict[str, Any]:
+def _section(section: PackSection) -> dict[str, Any]:
     return {"facet": section.facet, "title": section.title, "items": [item.as_json() for item in section.items]}
 
 

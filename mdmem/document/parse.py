@@ -1,15 +1,31 @@
-"""The moment «seen»: the bytes of one file as front matter and body, with everything wrong about them."""
+"""The bytes of one file as front matter and body, with everything wrong about them."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 
-from mdmem.document.fence import StrictHandler
-from mdmem.document.lines import line_at
 from mdmem.document.split import FenceError
-from mdmem.document.strict import Fields, Trouble, read_fields
+from mdmem.document.yaml_loader import Fields, StrictHandler, Trouble, read_fields
 from mdmem.finding import Finding, Place
+
+
+def line_at(text: str, offset: int) -> int:
+    """Return the number of the line that holds the character at an offset, from 1; a line ends at a line feed."""
+    return bisect_left(_ends(text), offset) + 1
+
+
+# One body may have thousands of findings, each of which would count the lines before it.
+@lru_cache(maxsize=4)
+def _ends(text: str) -> tuple[int, ...]:
+    ends, at = [], text.find("\n")
+    while at >= 0:
+        ends.append(at)
+        at = text.find("\n", at + 1)
+    return tuple(ends)
+
 
 SIZE_LIMIT = 1024 * 1024
 _HANDLER = StrictHandler()

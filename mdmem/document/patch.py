@@ -12,13 +12,21 @@ from typing import Any
 
 import yaml
 
-from mdmem.document.edits import UnpatchableError, apply_edits, replace_in_body, replace_span
-from mdmem.document.flow import joined
-from mdmem.document.items import Slot, change_items, change_scalar, fill, fresh, slots_for
-from mdmem.document.layout import Change, Layout, content_end, layout_of, rank_of
+from mdmem.document.layout import (
+    KeyChange,
+    Layout,
+    UnpatchableError,
+    apply_edits,
+    content_end,
+    layout_of,
+    rank_of,
+    replace_in_body,
+    replace_span,
+)
+from mdmem.document.lists import Slot, change_items, change_scalar, fill, fresh, joined, slots_for
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.strict import Fields
-from mdmem.document.writing import restyled, scalar
+from mdmem.document.scalars import restyled, scalar
+from mdmem.document.yaml_loader import Fields
 from mdmem.entry.fields import LISTS
 from mdmem.finding import Edit
 
@@ -103,7 +111,7 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
     if new in layout.fields:
         raise layout.refusal(f"has both `{old}` and `{new}`", "keep one of the two")
     key = layout.fields.nodes(old)[0]
-    change = Change(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
+    change = KeyChange(key.start_mark.index, key.end_mark.index, restyled(new, key.style))
     meant = {new if name == old else name: value for name, value in layout.fields.items()}
     return _proved(document, layout, [change], lambda after: after.body == document.body and after.fields == meant)
 
@@ -175,7 +183,7 @@ def _places(layout: Layout, name: str, item: int) -> range:
     return places
 
 
-def _changed(layout: Layout, name: str, value: Value) -> tuple[Change, ...]:
+def _changed(layout: Layout, name: str, value: Value) -> tuple[KeyChange, ...]:
     node = layout.fields.nodes(name)[1]
     if not value and value != "":
         return change_items(layout, name, ())
@@ -190,24 +198,24 @@ def _changed(layout: Layout, name: str, value: Value) -> tuple[Change, ...]:
     return change_items(layout, name, slots_for(current, wanted))
 
 
-def _to_scalar(layout: Layout, node: yaml.Node, name: str, text: str) -> Change:
+def _to_scalar(layout: Layout, node: yaml.Node, name: str, text: str) -> KeyChange:
     """Put one value in place of a whole list."""
     if isinstance(node, yaml.SequenceNode) and node.flow_style:
-        return Change(node.start_mark.index, node.end_mark.index, fresh(name, text))
-    return Change(layout.colon(name), content_end(layout.front, node), f" {fresh(name, text)}")
+        return KeyChange(node.start_mark.index, node.end_mark.index, fresh(name, text))
+    return KeyChange(layout.colon(name), content_end(layout.front, node), f" {fresh(name, text)}")
 
 
-def _added(layout: Layout, name: str, value: Value) -> Change:
+def _added(layout: Layout, name: str, value: Value) -> KeyChange:
     at = layout.gap(name)
     source = fresh(name, value) if isinstance(value, str) else joined([scalar(item) for item in value or ()])
-    return Change(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}")
+    return KeyChange(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}")
 
 
-def _quoted(layout: Layout, node: yaml.ScalarNode, cut: str, source: str) -> Change:
+def _quoted(layout: Layout, node: yaml.ScalarNode, cut: str, source: str) -> KeyChange:
     start, end = node.start_mark.index, node.end_mark.index
     if start < end:
-        return Change(start, end + len(cut), source)
-    return Change(end + cut.index("#"), end + len(cut), source) if cut else fill(layout, end, source)
+        return KeyChange(start, end + len(cut), source)
+    return KeyChange(end + cut.index("#"), end + len(cut), source) if cut else fill(layout, end, source)
 
 
 def _proved_items(document: Document, layout: Layout, name: str, slots: Sequence[Slot]) -> tuple[Edit, ...]:
@@ -218,7 +226,7 @@ def _proved_items(document: Document, layout: Layout, name: str, slots: Sequence
 
 
 def _proved(
-    document: Document, layout: Layout, changes: Sequence[Change], is_meant: Callable[[Document], bool]
+    document: Document, layout: Layout, changes: Sequence[KeyChange], is_meant: Callable[[Document], bool]
 ) -> tuple[Edit, ...]:
     """Return the edits of changes whose outcome is the meant one; raises UnpatchableError for any other."""
     at = layout.offset

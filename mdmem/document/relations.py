@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import yaml
 
-from mdmem.document.edits import apply_edits, replace_span
-from mdmem.document.items import change_scalar
-from mdmem.document.layout import Layout, layout_of
+from mdmem.document.layout import Layout, apply_edits, layout_of, replace_span
+from mdmem.document.lists import change_scalar
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.writing import scalar
+from mdmem.document.scalars import scalar
 from mdmem.entry.model import Relation
 from mdmem.finding import Edit
 

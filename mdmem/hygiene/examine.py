@@ -3,22 +3,88 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from mdmem.catalog import Catalog
 from mdmem.entry.labels import label_of
-from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.finding import Finding
-from mdmem.hygiene.copies import copies
-from mdmem.hygiene.emptiness import empty_rooms
-from mdmem.hygiene.freshness import age_of, freshness_of
-from mdmem.hygiene.likeness import alike, numbered
-from mdmem.hygiene.model import Groups, Hygiene, StaleItem
+from mdmem.entry.model import Entry, EntryType, Status, Wing
+from mdmem.finding import Finding, Place
+from mdmem.hygiene.near_duplicates import alike, near_ones, numbered
 from mdmem.hygiene.outgrown import outgrown
+from mdmem.hygiene.report import Groups, HygieneFindings, StaleItem
 from mdmem.similarity import words_once
-from mdmem.state.ledger_model import PendingWrite
+from mdmem.state.pending_writes import PendingWrite
+from mdmem.workspace.freshness import age_of, freshness_of
+
+EMPTY_ROOM = "empty-room"
+
+
+def empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
+    """Yield one finding for each folder of a room that holds nothing but a README, by path.
+
+    A folder with other files than entries is no empty room: pictures lie there, or what the checks name.
+    """
+    listed = [file.path for file in (*catalog.files, *catalog.others) if file.path.count("/") >= 2]
+    held = {_room(path) for path in listed if path.count("/") > 2 or not path.endswith("/README.md")}
+    for room in sorted({*rooms, *map(_room, listed)} - held):
+        help_ = f"write an entry with `mdmem new TYPE {room}`, or remove the folder"
+        yield Finding(EMPTY_ROOM, "holds no entry", Place(room), help_)
+
+
+def _room(path: str) -> str:
+    wing, room, _ = path.split("/", 2)
+    return f"{wing}/{room}"
+
+
+COPY_OF_SHARED = "copy-of-shared"
+# Entry-model: from .86 one entry says what another says.
+COPY_FROM = 0.86
+
+
+def copies(
+    current: Iterable[Entry], wings: Mapping[str, Wing], text: Mapping[str, str], *, held: Collection[str]
+) -> Iterator[Finding]:
+    """Yield one finding for each held project entry that repeats one of its type from a shared wing it reads.
+
+    What they say is compared, without their titles; an entry that names the other in `overrides` is no copy.
+    """
+    by_type: dict[EntryType, list[Entry]] = {}
+    for entry in current:
+        by_type.setdefault(entry.type, []).append(entry)
+    for entries in by_type.values():
+        shared = frozenset(entry.address for entry in entries if wings[entry.wing].is_shared)
+        if shared and len(shared) < len(entries):
+            yield from _copies_of(shared, {entry.address: entry for entry in entries}, wings, text, held=held)
+
+
+def _copies_of(
+    shared: Collection[str],
+    entries: Mapping[str, Entry],
+    wings: Mapping[str, Wing],
+    text: Mapping[str, str],
+    *,
+    held: Collection[str],
+) -> Iterator[Finding]:
+    compared = [address for address in entries if address in shared or address in held]
+    texts = numbered((address, words_once(text.get(address, ""))) for address in compared)
+    for address, found in near_ones(texts, shared, share=COPY_FROM).items():
+        entry = entries[address]
+        read = wings[entry.wing].shared_wings
+        for near in found:
+            other = entries[near.name]
+            if other.address not in entry.overrides and (read is None or other.wing in read):
+                yield _finding(entry, other, near.share)
+                break
+
+
+def _finding(entry: Entry, shared: Entry, share: float) -> Finding:
+    message = f"repeats the shared `{shared.address}`: they share {share:.0%} of their words"
+    reason = f"repeats {shared.address}"
+    help_ = f"type `mdmem deprecate {entry.address} --reason '{reason}'`, or add `overrides: {shared.address}`"
+    return Finding(COPY_OF_SHARED, message, Place(entry.path), help_, entry.address, other=Place(shared.path))
+
 
 # The contract fixes these three.
 DUPLICATE_ABOVE = 0.9
@@ -44,7 +110,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class HygieneReach:
     """Which entries are examined: those of some wings; `scope` focus narrows to entries that have a focus.
 
     `project_id` and `scope` are the words of whoever asked.
@@ -59,7 +125,7 @@ class Reach:
         return entry.wing in self.wings and (self.scope != "focus" or entry.focus is not None)
 
 
-def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Reach) -> Hygiene:
+def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: HygieneReach) -> HygieneFindings:
     """Return what needs maintenance among the entries in force within reach; nothing is changed.
 
     Drafts count where entries are compared with one another: agents write drafts, and two of them may write the same.
@@ -79,7 +145,7 @@ def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Reach
         *copies(current, catalog.wings, around.text, held=addresses),
         *(one for one in empty_rooms(catalog, around.rooms) if one.place.path.split("/")[0] in reach.wings),
     )
-    return Hygiene(
+    return HygieneFindings(
         checked_at=today,
         project_id=reach.project_id,
         scope=reach.scope,

@@ -10,7 +10,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import fixed_part, matches
 from mdmem.entry.model import Entry
 from mdmem.finding import Finding
-from mdmem.hygiene.freshness import looked_at
+from mdmem.workspace.freshness import looked_at
 
 CODE = "unverified-since-change"
 

@@ -47,7 +47,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QueryTerms:
     """What a question asks for.
 
     `typed` maps each term to the word as the user typed it.
@@ -76,7 +76,7 @@ def text_terms(text: str) -> frozenset[str]:
     return frozenset(words).union(wholes)
 
 
-def ask(text: str) -> Question:
+def ask(text: str) -> QueryTerms:
     """Return what a question in plain words asks for; any text is one."""
     terms: dict[str, str] = {}
     wholes: dict[str, tuple[str, ...]] = {}
@@ -86,7 +86,7 @@ def ask(text: str) -> Question:
             for term in token.words or token.wholes:
                 terms.setdefault(term, raw if chunk.isascii() else _bare(chunk))
             wholes |= dict.fromkeys(token.wholes, ()) | _humped(raw)
-    return Question(tuple(terms), terms, {whole: held for whole, held in wholes.items() if whole not in terms})
+    return QueryTerms(tuple(terms), terms, {whole: held for whole, held in wholes.items() if whole not in terms})
 
 
 def _humped(raw: str) -> dict[str, tuple[str, ...]]:

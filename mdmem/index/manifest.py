@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.disk import read_regular
 from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
 from mdmem.index.damage import DamagedIndexError, reading
 from mdmem.index.terms import SCORED
-from mdmem.regular_file import read_regular
 
 FORMAT = 2
 NAME = "index.json"

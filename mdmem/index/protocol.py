@@ -41,7 +41,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TextAnswer:
     """What a question found: matches best first, equal scores by key.
 
     `terms` are the question's distinct stemmed terms in order of appearance, `words` what the user typed for each.
@@ -56,7 +56,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class RefreshResult:
     """What a refresh changed in the index."""
 
     total: int
@@ -103,7 +103,7 @@ class FullText(Protocol):
         among: Collection[str] | None = None,
         syntax: bool = False,
         may_refresh: bool = True,
-    ) -> Answer:
+    ) -> TextAnswer:
         """Return the live documents that hold a word of the question.
 
         Only keys in `among` match, but the statistics come from all live documents.
@@ -118,7 +118,7 @@ class FullText(Protocol):
 
     def refresh(
         self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
-    ) -> Refreshed:
+    ) -> RefreshResult:
         """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
         ...
 

@@ -1,25 +1,15 @@
-"""The score of a document for a question: BM25F over live documents.
-
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.6: the frequency of a
-term in each field is divided by the field's relative length, weighted, summed over the fields, and saturated once.
-
-    tf(d, t)    = sum over fields f of  weight_f * frequency_f(d, t) / (1 - b_f + b_f * length_f(d) / mean length_f)
-    idf(t)      = log(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
-    score(d, q) = sum over terms t of q of  idf(t) * tf(d, t) / (k1 + tf(d, t))
-
-The 1 inside the logarithm keeps a term that most documents hold from counting against them.
-Every sum runs in a fixed order, terms as in the question and fields as in `SCORED`: equal files and questions give
-equal bits, whether frequencies come from the index, from documents beside it, or from a scan.
-"""
+"""The score of a document for a question: BM25F over live documents, and a question as leaves that are scored."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Protocol
 
 from mdmem.entry.fields import Searched, searched_as
+from mdmem.index.analysis import ask
 from mdmem.index.postings import Columns
+from mdmem.index.protocol import Match, Read
 from mdmem.index.terms import SCORED
 
 # Round figures from a coarse grid, so as not to fit the corpora.
@@ -105,3 +95,70 @@ def saturate(corpus: Corpus, weighed: Mapping[int, float]) -> Iterator[tuple[int
     rarity = math.log1p((corpus.count - held + 0.5) / (held + 0.5))
     for number, frequency in weighed.items():
         yield number, rarity * frequency / (K1 + frequency)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """One thing that is looked for in some fields; whoever holds it holds `terms` of the question."""
+
+    frequencies: Frequencies
+    terms: tuple[str, ...]
+    fields: tuple[str, ...] = SCORED
+    boost: float = 1.0
+
+
+Accept = Callable[[Corpus, Read], Set[int]]
+"""The numbers of the documents that a question in query syntax lets through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is looked for: `wanted` are all terms that can matter, or none where that is not known beforehand."""
+
+    leaves: tuple[Leaf, ...]
+    typed: Mapping[str, str]
+    wanted: frozenset[str] | None = None
+    accept: Accept | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for."""
+        return not self.leaves and self.accept is None
+
+
+def plain(question: str) -> Query:
+    """Return what a question in plain words looks for: any of its words."""
+    asked = ask(question)
+    leaves = [Leaf(term(text), (text,)) for text in asked.terms]
+    leaves += [Leaf(term(whole), tuple(held)) for whole, held in asked.wholes.items()]
+    return Query(tuple(leaves), asked.typed, frozenset(asked.terms).union(asked.wholes))
+
+
+def matches(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = None) -> tuple[Match, ...]:
+    """Return the documents that answer a query, best first."""
+    # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
+    bits = {text: 1 << position for position, text in enumerate(query.typed)}
+    scores: dict[int, float] = {}
+    held: dict[int, int] = {}
+    for leaf in query.leaves:
+        mask = sum(bits[text] for text in set(leaf.terms))
+        for number, gain in saturate(corpus, weigh(corpus, leaf.frequencies, fields=leaf.fields)):
+            scores[number] = scores.get(number, 0.0) + leaf.boost * gain
+            held[number] = held.get(number, 0) | mask
+    numbers = scores.keys() if query.accept is None else query.accept(corpus, read)
+
+    # Thousands of matches share a few sets.
+    @cache
+    def texts(mask: int) -> frozenset[str]:
+        return frozenset(text for text, bit in bits.items() if mask & bit)
+
+    found = _keyed(corpus, numbers, among)
+    ranked = sorted((-scores.get(number, 0.0), key, held.get(number, 0)) for number, key in found)
+    return tuple(Match(key, 0.0 - negative, texts(mask)) for negative, key, mask in ranked)
+
+
+def _keyed(corpus: Corpus, numbers: Set[int], among: Set[str] | None) -> Iterator[tuple[int, str]]:
+    for number in numbers:
+        key = corpus.keys[number]
+        if key is not None and (among is None or key in among):
+            yield number, key

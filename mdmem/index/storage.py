@@ -6,7 +6,7 @@ from typing import Any
 from whoosh.filedb.filestore import FileStorage
 from whoosh.filedb.structfile import StructFile
 
-from mdmem.index import plain
+from mdmem.index import plain_pickle
 
 
 class PlainFile(StructFile):  # type: ignore[misc]
@@ -14,7 +14,7 @@ class PlainFile(StructFile):  # type: ignore[misc]
 
     def read_pickle(self) -> Any:
         """Read the pickle that starts here."""
-        return plain.load(self.file)
+        return plain_pickle.load(self.file)
 
 
 class OwnedStorage(FileStorage):  # type: ignore[misc]

@@ -17,8 +17,7 @@ from whoosh.qparser.syntax import OrGroup
 
 from mdmem.index.analysis import ask
 from mdmem.index.protocol import IndexDocument, QuerySyntaxError, Read
-from mdmem.index.query import Leaf, Query
-from mdmem.index.scoring import Corpus, Frequencies, term
+from mdmem.index.scoring import Corpus, Frequencies, Leaf, Query, term
 from mdmem.index.terms import DATES, EXACT, FIELDS, SCORED, exact, sequences_of
 
 _ANY = "text"
@@ -65,7 +64,7 @@ _Node = Callable[[_Finder], Set[int]]
 def parse(question: str) -> Query:
     """Return what a question in query syntax looks for, or raise `QuerySyntaxError`."""
     _check(question)
-    reading = _Reading()
+    reading = _SyntaxReader()
     node = reading.node(_tree(question))
     if node is None:
         return Query((), {})
@@ -110,7 +109,7 @@ def _parser() -> QueryParser:
     return QueryParser(_ANY, None, plugins=known, group=OrGroup)
 
 
-class _Reading:
+class _SyntaxReader:
     """Turns Whoosh's tree into a node, collecting what is scored on the way; a node of stop words alone is None."""
 
     def __init__(self) -> None:

@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp.connections import has_gone, network_of, welcome
-from mdmem.mcp.limits import Buckets
-from mdmem.mcp.names import Names
+from mdmem.mcp.hostnames import KnownNames
+from mdmem.mcp.rate_limits import Buckets
 from mdmem.reply import Reply, replying
-from mdmem.state.bearers import Bearer, Bearers
+from mdmem.state.bearer_tokens import BearerToken, BearerTokens
 
 _NOBODY = Access.to_wings(())
 # Set for each request; where it did not get through, nothing is seen rather than everything.
@@ -36,10 +36,10 @@ def caller() -> Access:
 class Gate:
     """Asks for a token where there are any; once there was one, its removal lets nobody in without."""
 
-    bearers: Bearers
+    bearers: BearerTokens
     is_closed: bool
 
-    def ask(self, text: str | None) -> Bearer | None:
+    def ask(self, text: str | None) -> BearerToken | None:
         """Return the token of a text, None where nobody needs one.
 
         Raises PermissionError for a text that is good for nothing, and EnvironmentFaultError where that cannot be told.
@@ -62,7 +62,7 @@ class Door:
 
     app: ASGIApp
     gate: Gate
-    names: Names
+    names: KnownNames
     buckets: Buckets
     body_seconds: float
     open_access: Access = EVERYTHING
@@ -98,7 +98,7 @@ class Door:
         challenge = f'Bearer realm="mdmem", error="invalid_token", error_description="{why}"'
         await _answer(send, 401, "invalid_token", why, {"www-authenticate": challenge})
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, bearer: Bearer | None) -> None:
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, bearer: BearerToken | None) -> None:
         seconds = self.buckets.wait(f"token {bearer.digest}" if bearer else f"address {_address(scope)}")
         if seconds:
             await _too_often(send, seconds)

@@ -15,7 +15,7 @@ import h11
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mdmem.mcp.limits import Buckets, HttpLimits
+from mdmem.mcp.rate_limits import Buckets, HttpLimits
 
 _WELCOME, _HAS_GONE = "mdmem.welcome", "mdmem.has_gone"
 # Of one kind so many lines at once, and then one in so many seconds.

@@ -20,10 +20,10 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.auth import Door, Gate
 from mdmem.mcp.connections import bound_log, protocol_of
-from mdmem.mcp.limits import Buckets, HttpLimits
-from mdmem.mcp.names import Names
+from mdmem.mcp.hostnames import KnownNames
+from mdmem.mcp.rate_limits import Buckets, HttpLimits
 from mdmem.mcp.server import MemoryServer
-from mdmem.state.bearers import Bearers
+from mdmem.state.bearer_tokens import BearerTokens
 
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -33,7 +33,7 @@ _IDLE = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ListenAddress:
     """Where to listen, as it was asked for; `names` are more names that clients may call the server by."""
 
     host: str
@@ -55,18 +55,18 @@ class Listening:
         return self.host in ("", "0.0.0.0", "::")
 
 
-def read_address(text: str, *, names: Sequence[str] = ()) -> Listening:
+def read_address(text: str, *, names: Sequence[str] = ()) -> ListenAddress:
     """Return what `HOST:PORT` means, an IPv6 host in brackets; raises UsageError."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isascii() or not port.isdecimal() or int(port) > 65_535:
         raise UsageError(f"`{text}` is no address; write HOST:PORT, such as 127.0.0.1:8077")
-    return Listening(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
+    return ListenAddress(host.removeprefix("[").removesuffix("]"), int(port), tuple(names))
 
 
-def names_of(listening: Listening) -> Names:
+def names_of(listening: ListenAddress) -> KnownNames:
     """Return which Host and Origin headers are let in, so that no page of a browser gets in by a name of its own."""
     own = {listening.host} if not listening.is_everywhere else {socket.gethostname(), *_own_addresses()}
-    return Names.of((*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own), *listening.names))
+    return KnownNames.of((*_LOOPBACK, *(f"[{name}]" if ":" in name else name for name in own), *listening.names))
 
 
 def _own_addresses() -> Iterator[str]:
@@ -79,7 +79,7 @@ def build_app(
     server: MemoryServer,
     gate: Gate,
     *,
-    listening: Listening,
+    listening: ListenAddress,
     limits: HttpLimits,
     open_access: Access = EVERYTHING,
 ) -> ASGIApp:
@@ -98,8 +98,8 @@ def build_app(
 
 def serve_http(
     server: MemoryServer,
-    bearers: Bearers,
-    listening: Listening,
+    bearers: BearerTokens,
+    listening: ListenAddress,
     *,
     limits: HttpLimits | None = None,
     open_access: Access = EVERYTHING,
@@ -118,7 +118,7 @@ def serve_http(
     os._exit(0)
 
 
-def gate_to(bearers: Bearers, listening: Listening, *, open_access: Access) -> Gate:
+def gate_to(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> Gate:
     """Return what asks for tokens at an address; raises UsageError where anybody would be let in."""
     has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:
@@ -129,7 +129,7 @@ def gate_to(bearers: Bearers, listening: Listening, *, open_access: Access) -> G
     return Gate(bearers, is_closed=has_tokens or not listening.is_loopback)
 
 
-def _bound(listening: Listening) -> socket.socket:
+def _bound(listening: ListenAddress) -> socket.socket:
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
     try:
         return socket.create_server((listening.host, listening.port), family=family)

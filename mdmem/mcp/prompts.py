@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import NotFoundError
-from mdmem.mcp.facts import NOTE, as_text, fenced, plain
-from mdmem.mcp.presenting import around_decision, around_diff, around_entry, around_wing
-from mdmem.mcp.quoting import LARGEST
-from mdmem.mcp.reading import nearest, shown
-from mdmem.mcp.schemas import PATHS
-from mdmem.mcp.shape import Facts, Kind, Parameter
-from mdmem.mcp.table import tools_of
+from mdmem.mcp.answers import NOTE, as_text, fenced, plain
+from mdmem.mcp.arguments import nearest, shown
+from mdmem.mcp.markdown import LARGEST
+from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
+from mdmem.mcp.tools.schemas import PATHS
+from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind
+from mdmem.mcp.tools.table import tools_of
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.verbs import Verbs
 
 # What somebody types or pastes; two messages of one prompt stay below what a client takes.
 _PASTED = 15_000
@@ -70,7 +70,9 @@ _RECORD = Prompt(
     takes=(
         Parameter(name="decision", needed=True, about="What was decided, and why.", longest=20_000),
         _WING,
-        Parameter(name="paths", kind=Kind.TEXTS, about="The files that it is about, joined by commas.", longest=1_000),
+        Parameter(
+            name="paths", kind=ParameterKind.TEXTS, about="The files that it is about, joined by commas.", longest=1_000
+        ),
     ),
     task="Record this decision in the project's memory.",
     steps=_steps(
@@ -202,7 +204,7 @@ def text_of(prompt: Prompt, arguments: Mapping[str, Any], profile: str) -> str:
     return "\n".join([prompt.task, "", *_stated(arguments), "Do this, in this order:", "", *steps])
 
 
-def present_of(prompt: Prompt, workspace: Workspace, arguments: Mapping[str, Any]) -> str:
+def present_of(prompt: Prompt, workspace: Verbs, arguments: Mapping[str, Any]) -> str:
     """Return what the memory holds for a prompt now, as data; raises what reading raises."""
     facts = plain(prompt.present(workspace, **arguments))
     head = f"What the memory holds at this moment; the tools tell more. {NOTE}\n\n"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError
 from mdmem.guide import page, summary, topics
-from mdmem.mcp.guide import GUIDE
-from mdmem.mcp.indexes import entry_text, invariants_text, lineage_text, room_text, rooms_of, wing_text
-from mdmem.mcp.quoting import LARGEST
-from mdmem.mcp.reading import nearest, shown
+from mdmem.mcp.arguments import nearest, shown
+from mdmem.mcp.instructions import GUIDE
+from mdmem.mcp.listings import entry_text, invariants_text, lineage_text, room_text, rooms_of, wing_text
+from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.uris import SCHEME, parts_of, uri_of
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.verbs import Verbs
 
 MARKDOWN = "text/markdown"
 # Of more wings and rooms, the rest is reached through the templates.
@@ -25,7 +25,7 @@ _CUT = "\n(cut: a client takes no more)\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class ResourceKind:
     """One kind of resource: the parts of its address, and what gives its text.
 
     `still` gives the text of one that is the same for every memory, from the parts of its address.
@@ -36,7 +36,7 @@ class Kind:
     about: str
     parts: tuple[str, ...] = ()
     mime: str = MARKDOWN
-    read: Callable[[Workspace, tuple[str, ...]], str] | None = None
+    read: Callable[[Verbs, tuple[str, ...]], str] | None = None
     still: Callable[..., str] | None = None
 
     @property
@@ -64,36 +64,38 @@ def _schema() -> str:
 
 _ENTRY = ("wing", "room", "entry_id")
 
-KINDS: tuple[Kind, ...] = (
-    Kind(name="guide", title="How to use this memory", about="What an agent should know, once.", still=lambda: GUIDE),
-    Kind(
+KINDS: tuple[ResourceKind, ...] = (
+    ResourceKind(
+        name="guide", title="How to use this memory", about="What an agent should know, once.", still=lambda: GUIDE
+    ),
+    ResourceKind(
         name="guide page",
         title="Page of the guide",
         about="How one job is done with mdmem, or how mdmem is made.",
         parts=("topic",),
         still=page,
     ),
-    Kind(
+    ResourceKind(
         name="invariants",
         title="Invariants that always bind",
         about="The invariants of the active wing, in full: they bind without being asked for.",
         read=lambda workspace, _: invariants_text(workspace),
     ),
-    Kind(
+    ResourceKind(
         name="schema",
         title="Fields of an entry",
         about="The JSON Schema of the front matter.",
         mime="application/schema+json",
         still=_schema,
     ),
-    Kind(
+    ResourceKind(
         name="entry",
         title="Entry",
         about="One entry in full, and whether it is in force.",
         parts=_ENTRY,
         read=lambda workspace, parts: entry_text(workspace, "/".join(parts)),
     ),
-    Kind(
+    ResourceKind(
         name="lineage",
         title="Lineage of an entry",
         about="What an entry superseded and what supersedes it, as a flowchart.",
@@ -101,21 +103,21 @@ KINDS: tuple[Kind, ...] = (
         mime="text/vnd.mermaid",
         read=lambda workspace, parts: lineage_text(workspace, "/".join(parts)),
     ),
-    Kind(
+    ResourceKind(
         name="wing",
         title="Wing",
         about="A wing and its entries in force, room by room.",
         parts=("wing",),
         read=lambda workspace, parts: wing_text(workspace, *parts),
     ),
-    Kind(
+    ResourceKind(
         name="room",
         title="Room",
         about="The entries of a room that are in force.",
         parts=("wing", "room"),
         read=lambda workspace, parts: room_text(workspace, *parts),
     ),
-    Kind(
+    ResourceKind(
         name="invariants of a wing",
         title="Invariants of a wing",
         about="The invariants that bind in a wing without being asked for.",
@@ -123,11 +125,11 @@ KINDS: tuple[Kind, ...] = (
         read=lambda workspace, parts: invariants_text(workspace, *parts),
     ),
 )
-TEMPLATES: Mapping[str, Kind] = {kind.template: kind for kind in KINDS if kind.parts}
-FIXED: Mapping[str, Kind] = {kind.template: kind for kind in KINDS if not kind.parts}
+TEMPLATES: Mapping[str, ResourceKind] = {kind.template: kind for kind in KINDS if kind.parts}
+FIXED: Mapping[str, ResourceKind] = {kind.template: kind for kind in KINDS if not kind.parts}
 
 
-def find_kind(uri: str) -> tuple[Kind, tuple[str, ...]]:
+def find_kind(uri: str) -> tuple[ResourceKind, tuple[str, ...]]:
     """Return which kind of resource an address means, with its parts; raises NotFoundError with the nearest."""
     found = parts_of(uri)
     if found is None:
@@ -143,7 +145,7 @@ def find_kind(uri: str) -> tuple[Kind, tuple[str, ...]]:
     raise NotFoundError(f"there is no resource {shown(uri)}; write {' or '.join(f'`{form}`' for form in forms)}")
 
 
-def read_kind(workspace: Workspace | None, kind: Kind, parts: tuple[str, ...]) -> str:
+def read_kind(workspace: Verbs | None, kind: ResourceKind, parts: tuple[str, ...]) -> str:
     """Return the text of a resource, of 40,000 characters at most; raises NotFoundError and what reading raises."""
     if kind.still is not None:
         return kind.still(*parts)
@@ -160,7 +162,7 @@ def fixed() -> Iterator[Listed]:
         yield Listed(uri_of("guide", topic), f"guide/{topic}", f"Guide: {topic}", summary(topic), MARKDOWN)
 
 
-def of_memory(workspace: Workspace) -> Iterator[Listed]:
+def of_memory(workspace: Verbs) -> Iterator[Listed]:
     """Yield the wings and rooms that the caller sees, by name, up to a hundred."""
     catalog = workspace.catalog
     places = [(wing, *rest) for wing in catalog.wings for rest in ((), *((room,) for room in rooms_of(catalog, wing)))]

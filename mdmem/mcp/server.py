@@ -25,15 +25,15 @@ from mcp_types import Tool as ListedTool
 from mdmem import __version__
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
-from mdmem.mcp.calling import Calls, RefusedError
+from mdmem.mcp.arguments import nearest, shown
+from mdmem.mcp.dispatch import Calls, RefusedError
+from mdmem.mcp.handlers import Offers
 from mdmem.mcp.logs import log_to_stderr
-from mdmem.mcp.offering import Offers
-from mdmem.mcp.opening import Provider
-from mdmem.mcp.pages import Page
-from mdmem.mcp.reading import nearest, shown
-from mdmem.mcp.shape import Tool
-from mdmem.mcp.table import PROFILES, TOOLS, tools_of
-from mdmem.mcp.warming import Warming
+from mdmem.mcp.paging import Page
+from mdmem.mcp.tools.shape import Tool
+from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.warmup import Warmup
+from mdmem.mcp.workspaces import Provider
 from mdmem.reply import Reply, current_reply, replying
 
 INSTRUCTIONS = (
@@ -57,7 +57,7 @@ class MemoryServer(MCPServer[Any]):
     request, None where nobody says when they have left.
     """
 
-    def __init__(self, provider: Provider, *, profile: str | None, access: Caller, warming: Warming | None) -> None:
+    def __init__(self, provider: Provider, *, profile: str | None, access: Caller, warming: Warmup | None) -> None:
         """Take what opens the workspaces, the profile (None: the setting decides), and what says who calls."""
         # The SDK adds a handler of its own only where there is none.
         log_to_stderr()
@@ -195,11 +195,11 @@ def build_server(
     `profile` goes before the setting; `access` is asked at each call who calls; `is_warming` brings the index up to
     date after the first reply.
     """
-    warming = Warming(provider) if is_warming else None
+    warming = Warmup(provider) if is_warming else None
     return MemoryServer(provider, profile=profile, access=access, warming=warming)
 
 
-async def _tell_progress(warming: Warming, context: Context[Any, Any]) -> None:
+async def _tell_progress(warming: Warmup, context: Context[Any, Any]) -> None:
     """Tell a client that asked for it how far the index is, as long as its call waits."""
     while warming.is_running:
         if warming.total:

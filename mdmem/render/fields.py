@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.entry.fields import FIELDS, Field, Holder, Kind, Searched
 from mdmem.entry.model import EntryType, Status, WingKind
 from mdmem.render.ink import Ink
-from mdmem.render.json_form import dump
+from mdmem.render.json import dump
 
 _KINDS = {
     Kind.TYPE: ", ".join(EntryType),

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mdmem.render.json_form import dump
+from mdmem.render.json import dump
 
 if TYPE_CHECKING:
-    from mdmem.workspace.driver_setup import Driver
-    from mdmem.workspace.hooking import Hook, Step
+    from mdmem.setup.hooks import Hook, HookStep
+    from mdmem.setup.merge_driver import Driver
 
 
-def steps_text(steps: Sequence[Step]) -> str:
+def steps_text(steps: Sequence[HookStep]) -> str:
     """Return one line a hook: what was done, or why nothing was."""
     return "\n".join(_step(step) for step in steps)
 
 
-def _step(step: Step) -> str:
+def _step(step: HookStep) -> str:
     if step.done != "kept":
         return f"{step.done} {step.hook.shown}"
     return f"{step.hook.shown} stays as it is: {standing(step.hook)}"

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mdmem.entry.model import visible
-from mdmem.hygiene.model import Groups, Hygiene
+from mdmem.hygiene.report import Groups, HygieneFindings
+from mdmem.hygiene.run import HygieneReport
 from mdmem.render.ink import Ink
-from mdmem.render.json_form import dump
-from mdmem.render.markdown_inline import code, prose
+from mdmem.render.json import dump
+from mdmem.render.markdown import code, prose
 from mdmem.render.saves import ID_LENGTH, title_of_write
 from mdmem.render.words import count
-from mdmem.state.ledger_model import PendingWrite
-from mdmem.workspace.tending import Tended
+from mdmem.state.pending_writes import PendingWrite
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _HOLDING = f"type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or {_ENDING}"
@@ -43,7 +43,7 @@ class _Section:
         return replace(self, items=(*self.items[:limit], (f"and {rest} more", "--limit 0 shows all")))
 
 
-def hygiene_text(tended: Tended, ink: Ink, *, limit: int = _SHOWN) -> str:
+def hygiene_text(tended: HygieneReport, ink: Ink, *, limit: int = _SHOWN) -> str:
     """Return what needs maintenance by kind, the most urgent kind first, each with what to type next."""
     blocks = [_text_of(section, ink, limit=limit) for section in _sections(tended.hygiene)]
     if tended.recorded:
@@ -52,7 +52,7 @@ def hygiene_text(tended: Tended, ink: Ink, *, limit: int = _SHOWN) -> str:
     return "\n\n".join(blocks or [_nothing(tended)])
 
 
-def _nothing(tended: Tended) -> str:
+def _nothing(tended: HygieneReport) -> str:
     return "every write completed" if tended.pending_only else "nothing needs maintenance"
 
 
@@ -64,7 +64,7 @@ def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
     return "\n".join([*lines, f"  next: {section.advice}"])
 
 
-def hygiene_markdown(tended: Tended, *, limit: int = _SHOWN) -> str:
+def hygiene_markdown(tended: HygieneReport, *, limit: int = _SHOWN) -> str:
     """Return what needs maintenance as a document."""
     hygiene = tended.hygiene
     about = f" of {code(hygiene.project_id)}" if hygiene.project_id else ""
@@ -77,12 +77,12 @@ def hygiene_markdown(tended: Tended, *, limit: int = _SHOWN) -> str:
     return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in tended.remarks)])
 
 
-def hygiene_json(tended: Tended) -> str:
+def hygiene_json(tended: HygieneReport) -> str:
     """Return the contract's keys, the findings beyond it, and remarks about the run."""
     return dump(tended.as_json())
 
 
-def _sections(hygiene: Hygiene) -> Iterator[_Section]:
+def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
     """Yield the kinds that have a case: what may be lost or wrong first, what is only old after it."""
     told: dict[str, list[tuple[str, str]]] = {}
     for one in hygiene.findings:
@@ -105,7 +105,7 @@ def _sections(hygiene: Hygiene) -> Iterator[_Section]:
             yield _Section(heading, items, advice)
 
 
-def _grouped(hygiene: Hygiene, groups: Groups) -> tuple[tuple[str, str], ...]:
+def _grouped(hygiene: HygieneFindings, groups: Groups) -> tuple[tuple[str, str], ...]:
     several = len(groups) > 1
     return tuple(
         (address, f"{f'{number}: ' if several else ''}{visible(hygiene.titles[address])}")
@@ -114,7 +114,7 @@ def _grouped(hygiene: Hygiene, groups: Groups) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _aged(hygiene: Hygiene, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def _aged(hygiene: HygieneFindings, addresses: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return the items of some addresses, the oldest first."""
     meant = frozenset(addresses)
     found = (item for item in hygiene.stale_items if item.id in meant)

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.entry.model import visible
-from mdmem.render.json_form import dump
+from mdmem.render.json import dump
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
-    from mdmem.authoring.model import BatchSaveResult, SaveResult
-    from mdmem.state.ledger_model import PendingWrite
-    from mdmem.workspace.pending import Retried
+    from mdmem.saving.pending import RetryResult
+    from mdmem.saving.results import BatchSaveResult, SaveResult
+    from mdmem.state.pending_writes import PendingWrite
 
 ID_LENGTH = 12
 
@@ -39,14 +39,14 @@ def pending_json(waiting: Sequence[PendingWrite], unreadable: Sequence[str]) -> 
     return dump({"pending": [_write(one) for one in waiting], "unreadable": list(unreadable)})
 
 
-def retried_text(retried: Sequence[Retried]) -> str:
+def retried_text(retried: Sequence[RetryResult]) -> str:
     """Return what became of the writes that were tried again, one line each."""
     return "\n".join(
         f"{one.write.id[:ID_LENGTH]}  {one.result.status}  {visible(one.result.message or '')}" for one in retried
     )
 
 
-def retried_json(retried: Sequence[Retried]) -> str:
+def retried_json(retried: Sequence[RetryResult]) -> str:
     """Return what became of the writes that were tried again."""
     return dump({"retried": [{"id": one.write.id, **one.result.as_json()} for one in retried]})
 

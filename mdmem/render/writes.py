@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mdmem.authoring.plan import Change
+from mdmem.authoring.change_set import Change
+from mdmem.authoring.write import WriteResult
 from mdmem.document.parse import Document, parse_document
 from mdmem.entry.model import Entry, visible
-from mdmem.render.diff import FileChange, diff_text
 from mdmem.render.ink import Ink
-from mdmem.render.json_form import dump
-from mdmem.workspace.writing import Written
+from mdmem.render.json import dump
+from mdmem.render.patch import FilePatch, diff_text
 
 
-def written_text(written: Written, ink: Ink) -> str:
+def written_text(written: WriteResult, ink: Ink) -> str:
     """Return what was written; of a dry run the diff."""
     if written.is_dry:
-        return diff_text([FileChange(one.to, one.before, one.after, one.path) for one in written.changes], ink)
+        return diff_text([FilePatch(one.to, one.before, one.after, one.path) for one in written.changes], ink)
     lines = [line for change in written.changes for line in _lines(change, ink)]
     if written.commit is not None:
         lines.append(f"committed as {written.commit[:10]}")
     return "\n".join(lines)
 
 
-def written_json(written: Written, **more: Any) -> str:
+def written_json(written: WriteResult, **more: Any) -> str:
     """Return what was written as one JSON document, with more keys of a verb's own."""
     return dump(
         {

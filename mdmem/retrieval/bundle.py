@@ -1,19 +1,94 @@
-"""What `retrieve_context` answers, in the shape of its contract."""
+"""What `retrieve_context` is asked for and answers, in the shape of its contract."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from mdmem.entry.labels import NodeLabel
-from mdmem.entry.model import EntryType, Status
+from mdmem.catalog import Catalog
+from mdmem.document.parse import without_code
+from mdmem.document.rationale import rationale_span
+from mdmem.entry.labels import NodeLabel, label_of
+from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.text import content_of
+from mdmem.errors import UsageError
 from mdmem.finding import Finding
-from mdmem.retrieval.fallback import Passage
-from mdmem.retrieval.model import Conflict, Omission, Tier
-from mdmem.scope import ScopeState
+from mdmem.retrieval.question import Contradiction, Omission, Passage, Retrieved, Tier
 from mdmem.standing import Stance, standing_json
+from mdmem.workspace.scope import ScopeState
+
+
+class BundleScope(StrEnum):
+    """What a bundle reads at least: shared wings, the project's wing too, or everything for one focus."""
+
+    GLOBAL = "global"
+    PROJECT = "project"
+    FOCUS = "focus"
+
+
+# What other tools and our own words call the contract's.
+_SYNONYMS = {"entity": "entityfact", "rule": "invariant", "adr": "decision", "shared": "global", "wing": "project"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleRequest:
+    """One call of `retrieve_context`; `labels` is empty where everything is let through."""
+
+    project_id: str | None
+    scope: BundleScope
+    focus: str | None = None
+    labels: frozenset[NodeLabel] = frozenset()
+    topic: str = ""
+
+    @property
+    def types(self) -> tuple[EntryType, ...]:
+        """Return the types of the labels, in the order of authority; none where everything is let through."""
+        wanted = {label.type for label in self.labels}
+        return tuple(kind for kind in EntryType if kind in wanted)
+
+
+def read_asked(
+    *,
+    project_id: str | None,
+    scope: str,
+    focus: str | None = None,
+    categories: Sequence[str] | None = None,
+    topic: str | None = None,
+) -> BundleRequest:
+    """Return what is asked for; raises UsageError for a scope or category that is not known, naming the nearest."""
+    return BundleRequest(
+        project_id=plain(project_id),
+        scope=BundleScope(_member("scope", scope, BundleScope)),
+        focus=plain(focus),
+        labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in _listed(categories)),
+        topic=plain(topic) or "",
+    )
+
+
+def plain(text: str | None) -> str | None:
+    """Return a text on one line without blank ends, as the writes keep it; None for none and for a blank one."""
+    return " ".join(text.split()) or None if text is not None else None
+
+
+def _listed(given: Sequence[str] | None) -> Sequence[str]:
+    # A text is a sequence of its letters.
+    return (given,) if isinstance(given, str) else given or ()
+
+
+def _member(kind: str, given: str, known: type[StrEnum]) -> str:
+    """Return the member that a word means, in capital letters or not and with any marks between its words."""
+    spelt = {member.value.casefold(): member.value for member in known}
+    word = "".join(letter for letter in str(given).casefold() if letter.isalnum())
+    if word in spelt:
+        return spelt[word]
+    near = _SYNONYMS.get(word, word)
+    close = difflib.get_close_matches(near, spelt, n=1, cutoff=0.5)
+    hint = f"did you mean `{spelt[close[0]]}`?" if close else f"there is {', '.join(f'`{one}`' for one in known)}"
+    raise UsageError(f"there is no {kind} `{str(given)[:40]}`; {hint}")
+
 
 # The contract calls the shared wings the global scope.
 SCOPE_WORDS = {Tier.FOCUS: "focus", Tier.PROJECT: "project", Tier.SHARED: "global"}
@@ -105,8 +180,8 @@ class ContextBundle:
     problems: tuple[Finding, ...] = ()
     items: tuple[BundleItem, ...] = ()
     proposed: tuple[BundleItem, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    suspected: tuple[Conflict, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
+    suspected: tuple[Contradiction, ...] = ()
     invariants_left_out: tuple[LeftOut, ...] = ()
     omitted: tuple[Omission, ...] = ()
     omitted_counts: tuple[LeftOut, ...] = ()
@@ -154,5 +229,48 @@ def _problem(finding: Finding) -> dict[str, Any]:
     return {"path": place.path, "line": place.line, "code": finding.code, "message": finding.message}
 
 
-def _conflicts(conflicts: Iterable[Conflict]) -> list[dict[str, str]]:
+def _conflicts(conflicts: Iterable[Contradiction]) -> list[dict[str, str]]:
     return [{"a": one.a, "b": one.b, "why": one.why} for one in conflicts]
+
+
+def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...]) -> BundleItem:
+    """Return an item with what its file says; raises GoneError where the file went away meanwhile."""
+    entry = item.entry
+    rationale, content = _texts(entry, catalog.body(entry.address))
+    return BundleItem(
+        id=entry.address,
+        label=label_of(entry),
+        title=entry.title,
+        rationale=rationale,
+        tier=item.tier,
+        created_at=entry.created_at.isoformat() if entry.created_at else None,
+        type=entry.type,
+        status=item.status,
+        content=content,
+        reason=item.reason,
+        uncertainty=_uncertainty(catalog, item),
+        overrides=item.overrides,
+        overridden_by=overridden_by,
+        via=item.via,
+        stance=item.stance,
+        current=item.current,
+    )
+
+
+def _texts(entry: Entry, body: str) -> tuple[str, str]:
+    """Return the reasons of an entry, and all else that it says: its body is in one of the two, not in both."""
+    start, end = rationale_span(without_code(body))
+    # The line that marks the reasons is neither.
+    before = body[: body.rfind("\n", 0, start) + 1].strip()
+    parts = (before, body[end:].strip())
+    return body[start:end].strip(), content_of(entry, "\n\n".join(part for part in parts if part))
+
+
+def _uncertainty(catalog: Catalog, item: Retrieved) -> str | None:
+    entry = item.entry
+    if entry.address in catalog.lineage.contradictory:
+        return "contradictory: it supersedes what supersedes it"
+    if item.status is not Status.UNDER_REVIEW:
+        return None
+    doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
+    return f"{doubt}: confirm before relying on it"

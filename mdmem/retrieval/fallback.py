@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mdmem.regular_file import read_regular
+from mdmem.disk import read_regular
+from mdmem.errors import GitError
+from mdmem.git import Repository, find_repository, search_lines
+from mdmem.retrieval.budget import Pack
+from mdmem.retrieval.question import Passage, Question, Retrieval
+from mdmem.settings import Settings
 from mdmem.state import leads_away
+from mdmem.workspace.scope import Scope, ScopeState
 
 LIMIT = 20
 _WIDTH = 240
@@ -17,15 +22,6 @@ _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
 
 # Returns path, line and text of workspace lines that hold any of the words; the number is the limit.
 SearchLines = Callable[[Sequence[str], int], list[tuple[str, int, str]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One line outside the memory that may answer."""
-
-    path: str
-    line: int
-    text: str
 
 
 def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) -> tuple[str, tuple[Passage, ...]]:
@@ -73,3 +69,48 @@ def search_files(base: Path, words: Sequence[str], limit: int) -> list[tuple[str
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1].rstrip() + "…"
+
+
+def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Pack:
+    """Return the answer of docs, README or workspace where there is no memory to ask."""
+    try:
+        repository = find_repository(cwd)
+    except GitError:
+        repository = None
+    base = repository.top if repository is not None else cwd
+    source, passages = answer_elsewhere(base, repository, question.words)
+    scope = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
+    found = Retrieval(scope=scope, items=(), degraded=True, why_degraded=why, source=source)
+    return Pack(
+        found=found,
+        items=(),
+        proposed=(),
+        omitted=(),
+        omitted_counts=(),
+        tokens=0,
+        budget=Settings().budget if budget is None else budget,
+        fallback=passages,
+    )
+
+
+def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:
+    """Return the source outside the memory that has something to say about the words, and what it says."""
+
+    def search(wanted: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
+        if repository is None:
+            return search_files(base, wanted, limit)
+        try:
+            return search_lines(repository, wanted, limit)
+        except GitError:
+            return search_files(base, wanted, limit)
+
+    return fall_back(base, _searchable(words), search_lines=search)
+
+
+def _searchable(words: str) -> list[str]:
+    """Return the words worth looking for literally: those the index would not stop, as stems where these begin them."""
+    from mdmem.index.analysis import ask
+
+    found: Mapping[str, str] = ask(words).typed
+    stems = (term if typed.casefold().startswith(term) else typed for term, typed in found.items())
+    return list(dict.fromkeys(stems))[:16]

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog, is_misplaced
 from mdmem.entry.model import Entry
+from mdmem.errors import SettingsError, UsageError
 from mdmem.finding import Finding, Place
-from mdmem.index.protocol import Answer
-from mdmem.overlap import undeclared_overlaps
-from mdmem.retrieval.model import DECLARED, Conflict, Question, Retrieval
+from mdmem.index.protocol import QuerySyntaxError, TextAnswer
+from mdmem.retrieval.question import DECLARED, Contradiction, Question, Retrieval
 from mdmem.retrieval.select import Selection
-from mdmem.scope import Scope
-from mdmem.tree import FileKind
+from mdmem.settings import Settings
+from mdmem.similarity import undeclared_overlaps
+from mdmem.tree import SETTINGS_NAME, FileKind
+from mdmem.workspace.scope import Scope
+from mdmem.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.question import Passage, Question, Retrieval
+    from mdmem.workspace.proposals import View
+
 
 # Asks the full-text index, or the files where it is down, about the entries at these addresses.
-Ask = Callable[[Iterable[str]], Answer]
+TextQuery = Callable[[Iterable[str]], TextAnswer]
 # A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
 _DECISIVE = frozenset({"supersedes", "superseded_by", "overrides", "applies_to", "expires_at", "focus"})
 
 _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
 
-def retrieve(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, today: date) -> Retrieval:
+def retrieval_of(catalog: Catalog, scope: Scope, question: Question, *, ask: TextQuery, today: date) -> Retrieval:
     """Return what the scope holds for a question, before any budget."""
     addresses = [address for address in catalog.entries if scope.holds(address)]
     answer = ask(addresses) if question.words.strip() and addresses else None
@@ -94,7 +105,7 @@ def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> boo
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 
 
-def conflicts_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[Conflict]:
+def conflicts_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[Contradiction]:
     """Yield the contradictions that touch a chosen entry, each pair once, by address."""
     found: dict[tuple[str, str], str] = {}
     for a, b, why in (
@@ -104,7 +115,7 @@ def conflicts_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[C
         *_overlaps(catalog, chosen),
     ):
         found.setdefault((min(a, b), max(a, b)), why)
-    yield from (Conflict(a, b, why) for (a, b), why in sorted(found.items()))
+    yield from (Contradiction(a, b, why) for (a, b), why in sorted(found.items()))
 
 
 def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
@@ -137,3 +148,62 @@ def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str
     for cycle in catalog.lineage.cycles:
         if not chosen.keys().isdisjoint(cycle):
             yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"
+
+
+def text_query(workspace: Workspace, question: Question) -> TextQuery:
+    """Return a function that asks the index a question about the entries at some addresses."""
+
+    def ask(addresses: Iterable[str]) -> TextAnswer:
+        try:
+            return workspace.find_text(question.words, tuple(addresses), syntax=question.syntax)
+        except QuerySyntaxError as error:
+            raise UsageError(str(error)) from error
+
+    return ask
+
+
+def retrieved(view: View[Workspace], scope: Scope, question: Question) -> Retrieval:
+    """Return what answers a question, with the versions of its entries that are only proposed."""
+
+    today = view.answers.today
+    found = retrieval_of(view.answers.catalog, scope, question, ask=text_query(view.answers, question), today=today)
+    if not view.beside:
+        return found
+    other = retrieval_of(view.files.catalog, scope, question, ask=text_query(view.files, question), today=today)
+    return with_versions(found, other, view.beside)
+
+
+def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, ...]]:
+    """Return the settings as far as they can be read, and what is wrong with them."""
+    try:
+        return workspace.settings, ()
+    except SettingsError as error:
+        help_ = "mend it; the defaults hold until then"
+        fault = Finding("settings-invalid", str(error), Place(SETTINGS_NAME, error.line), help_)
+        return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
+
+
+def passages_elsewhere(workspace: Workspace, words: str) -> tuple[str, tuple[Passage, ...]]:
+    """Return what lies outside the memory and has something to say about words; who may not see all is told nothing.
+
+    A search of the workspace finds the files of wings, too.
+    """
+    if workspace.access.is_narrow:
+        return "workspace", ()
+    from mdmem.retrieval.fallback import answer_elsewhere as search_elsewhere
+
+    return search_elsewhere(workspace.location.base, workspace.location.repository, words)
+
+
+def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
+    """Return the question about code: each path, given from the working folder or the top, counted from the top."""
+    return replace(question, paths=tuple(dict.fromkeys(_code_path(workspace, path) for path in paths)))
+
+
+def _code_path(workspace: Workspace, path: str) -> str:
+    top = workspace.location.base.resolve()
+    # As written: where a folder is a link, the globs of `applies_to` speak of the link.
+    here = Path(os.path.normpath(workspace.cwd.resolve() / path))
+    if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
+        return here.relative_to(top).as_posix()
+    return Path(path).as_posix().removeprefix("./").rstrip("/")

@@ -9,12 +9,12 @@ from datetime import date
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.index.protocol import Match
-from mdmem.retrieval.model import Hit, Question, SearchResult
-from mdmem.retrieval.retrieve import Ask, problems_in
-from mdmem.scope import Filters, Scope
+from mdmem.retrieval.question import Hit, Question, SearchResult
+from mdmem.retrieval.retrieve import TextQuery, problems_in
+from mdmem.workspace.scope import Filters, Scope
 
 
-def search(catalog: Catalog, scope: Scope, question: Question, *, ask: Ask, today: date) -> SearchResult:
+def search_catalog(catalog: Catalog, scope: Scope, question: Question, *, ask: TextQuery, today: date) -> SearchResult:
     """Return the hits in a scope, best first; equal scores put what is current before what ended."""
     addresses = [address for address in catalog.entries if scope.holds(address)]
     answer = ask(addresses)

@@ -10,9 +10,9 @@ from functools import cached_property
 from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.index.protocol import Answer, Match
-from mdmem.retrieval.model import Omission, Question, Retrieved, Tier
-from mdmem.scope import Scope
+from mdmem.index.protocol import Match, TextAnswer
+from mdmem.retrieval.question import Omission, Question, Retrieved, Tier
+from mdmem.workspace.scope import Scope
 
 # Half of the question's words. Among PEPs cut to the size of an entry (3 KB), 99.5 % of their own titles reach it, and
 # 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
@@ -27,7 +27,7 @@ class Selection:
     catalog: Catalog
     scope: Scope
     question: Question
-    answer: Answer | None
+    answer: TextAnswer | None
     today: date
     omitted: dict[str, Omission] = field(default_factory=dict)
 

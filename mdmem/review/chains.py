@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdmem.catalog import Catalog
-from mdmem.checks.edges import EdgeKind, classify
+from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import EdgeChange, Graph, GraphEdge, GraphNode, Ref
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mdmem.catalog import Catalog
-from mdmem.checks.changes import Changed, Changes, changes_between
+from mdmem.catalog.changes import Changed, Changes, changes_between
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
 from mdmem.review.model import Ref
@@ -16,7 +16,7 @@ from mdmem.tree import FileKind
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class TreeSide:
     """One of two trees that are compared: what people call it, its entries and its own settings."""
 
     name: str
@@ -38,8 +38,8 @@ class Side:
 class Comparison:
     """What was before and what is after; only files that differ are read."""
 
-    before: Side
-    after: Side
+    before: TreeSide
+    after: TreeSide
     _bodies: dict[str, str] = field(default_factory=dict, init=False)
 
     @cached_property

@@ -1,17 +1,67 @@
-"""Who depends on what a change replaced or ended: by its links and in its text, in other wings, too."""
+"""Who depends on what a change replaced or ended, which code it covers, and which contradictions it brings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mdmem.checks.references import references_in
+from mdmem.catalog.links import references_in
 from mdmem.document.parse import without_code
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status
-from mdmem.review.comparison import Comparison
-from mdmem.review.model import Dependent
+from mdmem.retrieval.retrieve import conflicts_among
+from mdmem.review.comparison import Comparison, TreeSide
+from mdmem.review.model import ContradictionChange, Covered, Dependent, Ref, Rewording
+
+_NAMED = 5
+
+
+def covered_files(
+    comparison: Comparison, reworded: Sequence[Rewording], files: Callable[[], Collection[str]]
+) -> tuple[Covered, ...]:
+    """Return the entries that began, ended or say something else, by authority, with the files that they are about.
+
+    `files` gives the tracked paths from the repository's top; it is asked once, and only where an entry has globs.
+    """
+    concerned = [
+        (comparison.before.ref(old), comparison.before.catalog.entries[old].applies_to) for old in comparison.ended
+    ]
+    after = comparison.after.catalog.entries
+    changed = {*comparison.begun, *(one.entry.address for one in reworded if one.entry.address in comparison.binds)}
+    concerned += [(comparison.after.ref(address), after[address].applies_to) for address in changed]
+    with_globs = sorted(((ref, globs) for ref, globs in concerned if globs), key=lambda pair: pair[0].rank)
+    tracked = sorted(files()) if with_globs else []
+    return tuple(_covered(ref, globs, tracked) for ref, globs in with_globs)
+
+
+def _covered(ref: Ref, globs: tuple[str, ...], tracked: Sequence[str]) -> Covered:
+    found = [path for path in tracked if any_match(globs, (path,)) is not None]
+    return Covered(ref, globs, len(found), tuple(found[:_NAMED]))
+
+
+def contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
+    """Return the pairs that contradict each other and did not before, then those that do no more, by authority."""
+    moved = comparison.moved
+    told = _all(comparison.before, comparison.bound)
+    before = {tuple(sorted((moved(a), moved(b)))): (a, b, why) for a, b, why in told}
+    after = {tuple(sorted((a, b))): (a, b, why) for a, b, why in _all(comparison.after, comparison.binds)}
+    new = [_told(comparison.after, *after[ends], is_new=True) for ends in after.keys() - before.keys()]
+    old = [_told(comparison.before, *before[ends], is_new=False) for ends in before.keys() - after.keys()]
+    return tuple(sorted([*new, *old], key=lambda one: (not one.is_new, one.first.rank, one.second.rank)))
+
+
+def _all(side: TreeSide, binding: frozenset[str]) -> list[tuple[str, str, str]]:
+    entries = side.catalog.entries
+    chosen = {address: entries[address] for address in entries if address in binding}
+    return [(one.a, one.b, one.why) for one in conflicts_among(side.catalog, chosen)]
+
+
+def _told(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) -> ContradictionChange:
+    first, second = sorted((side.ref(a), side.ref(b)), key=lambda ref: ref.rank)
+    return ContradictionChange(first, second, why, is_new)
+
 
 _FIELDS = ("overrides", "conflicts_with", "see", "produced")
 _IN_TEXT = "text"

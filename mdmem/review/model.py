@@ -188,7 +188,7 @@ class Covered:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearEntry:
     """A new or reworded entry and one that says nearly the same; `share` is that of their common words."""
 
     entry: Ref
@@ -197,7 +197,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class ContradictionChange:
     """Two entries that contradict each other, the one of higher authority first; `is_new` else the change ended it."""
 
     first: Ref
@@ -214,7 +214,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
-class WingCount:
+class WingChangeCount:
     """How many entries of a wing were in force before and are after, and how many there were in all."""
 
     wing: str
@@ -262,7 +262,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerPair:
     """A question and what both sides answer."""
 
     question: str
@@ -277,7 +277,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class ReviewReport:
     """What a change does to what is believed, from one tree to another."""
 
     before: str
@@ -285,7 +285,7 @@ class Review:
     remarks: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
     counts: Counts = Counts()
-    wings: tuple[WingCount, ...] = ()
+    wings: tuple[WingChangeCount, ...] = ()
     transitions: tuple[Transition, ...] = ()
     beliefs: tuple[Belief, ...] = ()
     graph: Graph = Graph()
@@ -295,10 +295,10 @@ class Review:
     covered: tuple[Covered, ...] = ()
     moves: tuple[Move, ...] = ()
     no_ops: tuple[str, ...] = ()
-    near: tuple[Near, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
+    near: tuple[NearEntry, ...] = ()
+    contradictions: tuple[ContradictionChange, ...] = ()
     merging: Merging | None = None
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[AnswerPair, ...] = ()
 
     @property
     def is_empty(self) -> bool:

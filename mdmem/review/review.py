@@ -11,19 +11,18 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
 from mdmem.finding import Finding
-from mdmem.review.beliefs import beliefs
 from mdmem.review.chains import touched_chains
-from mdmem.review.comparison import Comparison, Side
-from mdmem.review.contradictions import contradictions
-from mdmem.review.coverage import covered_files
-from mdmem.review.dependents import dependents
-from mdmem.review.likenesses import near_entries
-from mdmem.review.model import Counts, Move, Review, Unread, Which, WingCount
-from mdmem.review.steps import transitions
+from mdmem.review.changes import beliefs, transitions
+from mdmem.review.comparison import Comparison, TreeSide
+from mdmem.review.dependents import contradictions, covered_files, dependents
+from mdmem.review.model import Counts, Move, ReviewReport, Unread, Which, WingChangeCount
+from mdmem.review.similar import near_entries
 from mdmem.review.texts import field_edits, rewordings
 
 
-def review(before: Side, after: Side, *, today: date, files: Callable[[], Collection[str]] = tuple) -> Review:
+def review(
+    before: TreeSide, after: TreeSide, *, today: date, files: Callable[[], Collection[str]] = tuple
+) -> ReviewReport:
     """Return what the change from one tree to another does to what is believed.
 
     `files` gives the paths of the code at hand, from the repository's top. What checks find besides, and answers to
@@ -32,7 +31,7 @@ def review(before: Side, after: Side, *, today: date, files: Callable[[], Collec
     comparison = Comparison(before, after)
     faults = _faults(comparison, today)
     reworded = rewordings(comparison, faults)
-    return Review(
+    return ReviewReport(
         before=before.name,
         after=after.name,
         unread=tuple(_unread(comparison)),
@@ -77,11 +76,11 @@ def _counts(comparison: Comparison) -> Counts:
     )
 
 
-def _wings(comparison: Comparison) -> tuple[WingCount, ...]:
+def _wings(comparison: Comparison) -> tuple[WingChangeCount, ...]:
     bound, binds = _by_wing(comparison.bound), _by_wing(comparison.binds)
     before, after = _by_wing(comparison.before.catalog.entries), _by_wing(comparison.after.catalog.entries)
     names = sorted({*comparison.before.catalog.wings, *comparison.after.catalog.wings})
-    return tuple(WingCount(name, bound[name], binds[name], before[name], after[name]) for name in names)
+    return tuple(WingChangeCount(name, bound[name], binds[name], before[name], after[name]) for name in names)
 
 
 def _by_wing(addresses: Collection[str]) -> Counter[str]:

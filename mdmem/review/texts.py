@@ -2,15 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import date
+from difflib import SequenceMatcher
 
-from mdmem.checks.changes import Changed
-from mdmem.entry.model import EntryType
+from mdmem.catalog.changes import BINDING_FIELDS, Changed
+from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Relation
 from mdmem.finding import Finding
 from mdmem.review.comparison import Comparison
-from mdmem.review.fields import binding_changes, other_changes
-from mdmem.review.model import FieldEdit, Rewording
-from mdmem.review.words import word_changes
+from mdmem.review.model import FieldChange, FieldEdit, Rewording, Span
+
+KEPT, TAKEN, PUT = " ", "-", "+"
+# difflib takes time that grows with the product: beyond it the changed middle is told as one stretch.
+_MANY = 4_000_000
+_TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
+_PARAGRAPH = "\n\n"
+
+
+def word_changes(before: str, after: str) -> tuple[Span, ...]:
+    """Return a text as stretches of words that were kept, taken out or put in; where lines end does not count.
+
+    A blank line parts paragraphs and counts as a word of its own. Texts of the same words give no span.
+    """
+    old, new = _words(before), _words(after)
+    if old == new:
+        return ()
+    return tuple(_spans(old, new))
+
+
+def _words(text: str) -> list[str]:
+    return [_PARAGRAPH if token.isspace() else token for token in _TOKEN.findall(text.strip())]
+
+
+def _spans(old: list[str], new: list[str]) -> Iterator[Span]:
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    middle = old[start : len(old) - end], new[start : len(new) - end]
+    yield from _span(KEPT, old[:start])
+    if len(middle[0]) * len(middle[1]) > _MANY:
+        yield from (*_span(TAKEN, middle[0]), *_span(PUT, middle[1]))
+    else:
+        yield from _matched(*middle)
+    yield from _span(KEPT, old[len(old) - end :])
+
+
+def _matched(old: list[str], new: list[str]) -> Iterator[Span]:
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from _span(KEPT, old[first:last])
+        else:
+            yield from (*_span(TAKEN, old[first:last]), *_span(PUT, new[start:end]))
+
+
+def _span(mark: str, words: list[str]) -> Iterator[Span]:
+    if words:
+        yield Span(mark, " ".join(words).replace(f" {_PARAGRAPH} ", _PARAGRAPH))
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
+# The rest of the review tells these: the steps of a life, the chains, how a change of the text accounts for itself.
+_TOLD = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *BINDING})
+_OF_A_STEP = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
+_OF_A_TEXT = frozenset({"version", "editorial_at"})
+_NAMES = tuple(item.name for item in fields(Entry))
+
+
+def binding_changes(comparison: Comparison, one: Changed) -> tuple[FieldChange, ...]:
+    """Return the changes of the fields that say what binds, and where."""
+    return _changes(comparison, one, BINDING)
+
+
+def other_changes(comparison: Comparison, one: Changed, *, is_reworded: bool) -> tuple[FieldChange, ...]:
+    """Return the changes of the fields that no other part of the review tells."""
+    has_stepped = one.before.status is not one.after.status
+    told = _TOLD | (_OF_A_STEP if has_stepped else frozenset()) | (_OF_A_TEXT if is_reworded else frozenset())
+    return _changes(comparison, one, [name for name in _NAMES if name not in told])
+
+
+def _changes(comparison: Comparison, one: Changed, names: Iterable[str]) -> tuple[FieldChange, ...]:
+    unread = {*one.before.unread, *one.after.unread}
+    found = []
+    for name in names:
+        before, after = getattr(one.before, name), getattr(one.after, name)
+        if name in LINK_FIELDS:
+            before = comparison.linked(before)
+        if name not in unread and before != after:
+            found.append(FieldChange(name, _shown(before), _shown(after)))
+    return tuple(found)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, Relation):
+        return f"{value.type} {value.to}"
+    return value.isoformat() if isinstance(value, date) else str(value)
+
 
 Faults = Mapping[str, Sequence[Finding]]
 FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")

@@ -10,10 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mdmem.own_folder import make_folder
-from mdmem.regular_file import read_regular
+from mdmem.disk import make_folder, read_regular
+from mdmem.state.files import written_time
 from mdmem.state.lock import BusyError, write_lock
-from mdmem.state.records import written_time
 
 NAME = "audit.jsonl"
 _LARGEST = 1024 * 1024

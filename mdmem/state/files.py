@@ -1,4 +1,4 @@
-"""The safe reading and writing of files."""
+"""The safe reading and writing of files and of records of the state, one JSON file each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,33 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
-from mdmem.own_folder import make_folder
-from mdmem.regular_file import read_regular
+from mdmem.disk import make_folder, read_regular
+from mdmem.errors import EnvironmentFaultError
+
+
+@contextmanager
+def refusal_named(folder: Path) -> Iterator[None]:
+    """Turn an OSError on the way into EnvironmentFaultError with the folder's name."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise EnvironmentFaultError(f"the state in {folder} cannot be used: {reason}") from error
+
+
+def list_names(folder: Path) -> list[str]:
+    """Return the names in a folder, sorted, those that start with a dot left out; none where there is no folder."""
+    try:
+        return sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  # names alone
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
@@ -88,3 +108,38 @@ def default_mode() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Replace a record as a whole, for its owner's eyes alone; raises OSError."""
+    make_folder(path.parent, mode=0o700)
+    write_whole(path, canonical(content))
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """Return a record; None for what is torn, no JSON object, or no file of its own."""
+    try:
+        # A link may lead anywhere.
+        found = json.loads(read_regular(path, follow=False))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def canonical(content: Any) -> bytes:
+    """Return the one form of a JSON value: the same for equal values, in ASCII."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def written_time(moment: datetime) -> str:
+    """Return a point in time as the state holds it: ISO 8601 in UTC; one without offset counts as UTC."""
+    return (moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+def read_time(value: object) -> datetime | None:
+    """Return the point in time that `written_time` gave, or None for anything else."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo else None

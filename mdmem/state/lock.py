@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mdmem.disk import make_folder
 from mdmem.errors import EnvironmentFaultError
-from mdmem.own_folder import make_folder
 
 if sys.platform == "win32":  # pragma: no cover
     from msvcrt import LK_NBLCK, locking

@@ -1,4 +1,4 @@
-"""The folders of what is derived or local."""
+"""The folders of what is derived or local, and a caller's own memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmem.gitrepo import Repository, is_brought_along
+from mdmem.git import Repository, is_brought_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,20 @@ def user_folder(environment: Mapping[str, str], variable: str, below_home: str) 
         return stated
     home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111  # a Path raises without a home
     return home / below_home if home.is_absolute() else Path(os.devnull)
+
+
+WING = "private"
+
+
+def private_root(environment: Mapping[str, str], root: Path, caller: str | None) -> Path:
+    """Return the root of a caller's own memory.
+
+    That of the user is one for all their memories; that of a token is one for each memory that the token opens, since
+    the same name may mean somebody else elsewhere.
+    """
+    folder = user_folder(environment, "XDG_DATA_HOME", ".local/share") / "mdmem" / "private"
+    if caller is None:
+        return folder / "own"
+    # A hash: names that differ in their case alone are one file on some systems.
+    named = os.fsencode(root) + b"\0" + caller.encode("utf-8", "surrogatepass")
+    return folder / f"token-{hashlib.sha256(named).hexdigest()[:24]}"

@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import Any
 
 from mdmem.finding import Finding
-from mdmem.retrieval.model import Conflict
-from mdmem.scope import Scope
-from mdmem.synthesis.asked import SynthesisAsked
+from mdmem.retrieval.question import Contradiction
+from mdmem.synthesis.request import SynthesisRequest
+from mdmem.workspace.scope import Scope
 
 
-class Verdict(StrEnum):
+class GroundingVerdict(StrEnum):
     """How a plan stands: something is missing, something is to be confirmed first, or neither."""
 
     PENDING = "pending"
@@ -21,7 +21,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class SourceLink:
     """A neighbour of a source."""
 
     id: str
@@ -44,7 +44,7 @@ class Source:
     scope: str
     reason: str
     is_forced: bool = False
-    neighborhood: tuple[Link, ...] = ()
+    neighborhood: tuple[SourceLink, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the source as JSON values."""
@@ -90,14 +90,14 @@ class PlanFacts:
     sources. `problems` are files of the scope that cannot be read: each may be an invariant.
     """
 
-    asked: SynthesisAsked
+    asked: SynthesisRequest
     scope: Scope
     sections: tuple[PlannedSection, ...]
     left_out_sections: tuple[str, ...] = ()
     gaps: tuple[Gap, ...] = ()
     binding: tuple[str, ...] = ()
     drafts: tuple[str, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
     problems: tuple[Finding, ...] = ()
     degraded: bool = False
     why_degraded: str | None = None
@@ -113,11 +113,13 @@ class PlanFacts:
         return (*self.gaps, *(gap for section in self.sections for gap in section.gaps))
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> GroundingVerdict:
         """Return gaps where anything is missing or cannot be read, pending where a source is to be confirmed first."""
         if self.all_gaps or self.problems:
-            return Verdict.GAPS
-        return Verdict.PENDING if any(map(is_doubtful, self.sources)) or self.conflicts else Verdict.PASS
+            return GroundingVerdict.GAPS
+        return (
+            GroundingVerdict.PENDING if any(map(is_doubtful, self.sources)) or self.conflicts else GroundingVerdict.PASS
+        )
 
 
 def is_doubtful(source: Source) -> bool:

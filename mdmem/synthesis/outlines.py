@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mdmem.facets import Facet
-from mdmem.synthesis.asked import Depth, OutputType, SynthesisAsked, Wanted
+from mdmem.context.facets import Facet
+from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
 _RANKS = {depth: rank for rank, depth in enumerate(Depth)}
 
 
-def headings_for(asked: SynthesisAsked) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+def headings_for(asked: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
     """Return the sections of a plan in their order, and the titles of those that the limit leaves out.
 
     Sections that are required come whatever the depth, those of the outline under their own place; a custom text has
@@ -122,7 +122,7 @@ def headings_for(asked: SynthesisAsked) -> tuple[tuple[Heading, ...], tuple[str,
     return taken, tuple(one.title for number, one in enumerate(own) if number not in kept)
 
 
-def _required(heading: Heading, wanted: Wanted | None) -> Heading:
+def _required(heading: Heading, wanted: SectionRequest | None) -> Heading:
     if wanted is None:
         return heading
     return replace(heading, prompt=wanted.prompt or heading.prompt, is_required=True)

@@ -1,8 +1,8 @@
 """Where files come from: the working tree, the git index, a revision, wings that live elsewhere."""
 
 from mdmem import SETTINGS_NAME
-from mdmem.tree.joined import JoinedTree, MissingWing, fetched_wings, missing_wings
-from mdmem.tree.listed import GitTree
+from mdmem.tree.filtered import NarrowedTree, access_to, narrowed
+from mdmem.tree.git import GitTree
 from mdmem.tree.model import (
     Digests,
     FileKind,
@@ -14,8 +14,8 @@ from mdmem.tree.model import (
     is_wing_manifest,
     read_one,
 )
-from mdmem.tree.narrowed import NarrowedTree, access_to, narrowed
-from mdmem.tree.overlaid import OverlaidTree
+from mdmem.tree.overlay import OverlaidTree
+from mdmem.tree.union import JoinedTree, MissingWing, fetched_wings, missing_wings
 from mdmem.tree.working import WorkingTree
 
 __all__ = [

@@ -9,18 +9,10 @@ from pathlib import Path
 from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
-from mdmem.gitrepo import Repository, has_sparse_checkout
-from mdmem.regular_file import read_regular, read_with_stat
-from mdmem.tree.listed import GitTree, left_out_of
-from mdmem.tree.model import (
-    Digests,
-    FileKind,
-    Forgetful,
-    TreeFile,
-    Unreadable,
-    digest_of,
-    is_wing_manifest,
-)
+from mdmem.disk import read_regular, read_with_stat
+from mdmem.git import Repository, has_sparse_checkout
+from mdmem.tree.git import GitTree, left_out_of
+from mdmem.tree.model import Digests, FileKind, Forgetful, TreeFile, Unreadable, digest_of, is_wing_manifest
 
 
 @dataclass(slots=True)

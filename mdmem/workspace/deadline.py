@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mdmem.tree import Tree, TreeFile, Unreadable
-from mdmem.workspace.opened import Opened
+from mdmem.workspace.workspace import Workspace
 
 Clock = Callable[[], float]
 
@@ -64,19 +64,19 @@ class TimedTree:
         return self.below.identity(path, content)
 
 
-def within(workspace: Opened, seconds: float, *, clock: Clock) -> Opened:
+def within(workspace: Workspace, seconds: float, *, clock: Clock) -> Workspace:
     """Return a workspace that reads the same tree until so many seconds are over; an open index stays open."""
     deadline = Deadline(clock() + seconds, clock)
     timed = workspace.over(TimedTree(workspace.whole_tree, deadline))
     return with_index_of(workspace, timed)
 
 
-def anew(workspace: Opened) -> Opened:
+def anew(workspace: Workspace) -> Workspace:
     """Return a workspace of the files as they are now; an index that is open stays open."""
     return with_index_of(workspace, replace(workspace))
 
 
-def with_index_of(workspace: Opened, other: Opened) -> Opened:
+def with_index_of(workspace: Workspace, other: Workspace) -> Workspace:
     """Return the other workspace with the index that the first has opened, if it has."""
     if "index" in vars(workspace):
         vars(other)["index"] = workspace.index

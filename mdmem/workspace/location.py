@@ -9,7 +9,7 @@ from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
-from mdmem.gitrepo import Repository, find_repository, list_tracked_named
+from mdmem.git import Repository, find_repository, list_tracked_named
 
 _LISTED = 5
 

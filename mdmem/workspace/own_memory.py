@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from mdmem.access import Access
-from mdmem.catalog import Parsed
+from mdmem.catalog import ParsedFiles
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state import write_new
-from mdmem.state.private import WING, private_root
+from mdmem.state.places import WING, private_root
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.location import Location
-from mdmem.workspace.moment import Moment
-from mdmem.workspace.opened import Opened
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.workspace import Workspace
 
 _SETTINGS = """\
 # What one caller keeps for themselves; `mdmem --root` with this folder reads and changes it.
@@ -23,13 +23,13 @@ ignore = ["wing-without-owner"]
 _MANIFEST = "---\nkind: project\n---\n\n# private\n"
 
 
-def find_own_memory(workspace: Opened) -> Opened | None:
+def find_own_memory(workspace: Workspace) -> Workspace | None:
     """Return the memory of the caller's own as it is now, None where there is none yet."""
     root = _root(workspace)
     return _opened(workspace, root) if (root / SETTINGS_NAME).is_file() else None
 
 
-def make_own_memory(workspace: Opened) -> Opened:
+def make_own_memory(workspace: Workspace) -> Workspace:
     """Return the memory of the caller's own, made where there is none; raises EnvironmentFaultError."""
     root = _root(workspace)
     try:
@@ -44,7 +44,7 @@ def make_own_memory(workspace: Opened) -> Opened:
     return _opened(workspace, root)
 
 
-def _root(workspace: Opened) -> Path:
+def _root(workspace: Workspace) -> Path:
     return private_root(workspace.environment, workspace.location.root, workspace.access.name)
 
 
@@ -56,7 +56,7 @@ def _write_once(path: Path, text: str) -> None:
         return
 
 
-def _opened(workspace: Opened, root: Path) -> Opened:
+def _opened(workspace: Workspace, root: Path) -> Workspace:
     """Return a root outside git; a repository around the data folder, as of somebody's home, is none of its matter."""
     location = Location(root.resolve(), "the caller's own memory")
-    return replace(workspace, location=location, moment=Moment(), access=Access(), parsed=Parsed())
+    return replace(workspace, location=location, moment=Snapshot(), access=Access(), parsed=ParsedFiles())

@@ -16,14 +16,14 @@ from typing import Generic, TypeVar
 from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
-from mdmem.gitrepo import Repository, read_blobs
+from mdmem.git import Repository, read_blobs
 from mdmem.settings import Proposals, Settings, parse_settings
 from mdmem.standing import Stance, Standing
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.opened import Opened
-from mdmem.workspace.standing_of import Standings, standings_of
+from mdmem.workspace.standing import Standings, standings_of
+from mdmem.workspace.workspace import Workspace
 
-_Opened = TypeVar("_Opened", bound=Opened)
+_Opened = TypeVar("_Opened", bound=Workspace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which roots and which tree a run of the checks is about."""
+"""Which roots and which tree a run is about, and whether the commit at hand concerns a memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mdmem.errors import RootNotFoundError, UsageError
+from mdmem.git import list_changed_in_index, staged_index
 from mdmem.workspace.location import Location, locate_each
-from mdmem.workspace.moment import Moment
+from mdmem.workspace.snapshot import Snapshot
 
 
 def roots_to_check(
@@ -32,12 +33,12 @@ def roots_to_check(
 
 def moment_to_check(
     environment: Mapping[str, str], *, revision: str | None, staged: bool, merge_into: str | None
-) -> Moment:
+) -> Snapshot:
     """Return the tree that the options and pre-commit's variables mean; raises UsageError where they mean two."""
     if staged and (revision is not None or merge_into is not None):
         raise UsageError("--staged names git's index, --rev and --merge name commits; choose one")
     pushed = _pushed_commit(environment) if staged else None
-    return Moment(pushed or revision, staged and pushed is None, merge_into)
+    return Snapshot(pushed or revision, staged and pushed is None, merge_into)
 
 
 def _pushed_commit(environment: Mapping[str, str]) -> str | None:
@@ -45,3 +46,13 @@ def _pushed_commit(environment: Mapping[str, str]) -> str | None:
     # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
     remote = environment.get("PRE_COMMIT_REMOTE_NAME")
     return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
+
+
+def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Path) -> bool:
+    """Say whether the commit at hand touches a root; nothing staged counts as a question about everything."""
+    repository = location.repository
+    if repository is None:
+        return True
+    changed = list_changed_in_index(repository, index=staged_index(repository, environment, cwd))
+    under = f"{location.under}/" if location.under else ""
+    return not changed or any(path.startswith(under) for path in changed)

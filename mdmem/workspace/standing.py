@@ -1,111 +1,201 @@
-"""How the memory stands: what it holds, its index, its findings, and what is odd about the installation."""
+"""How what is read stands to the default branch: the same there, proposed on this branch, or changed on disk."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, distribution
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Refreshed
-from mdmem.scope import Filters, resolve_scope
-from mdmem.state.ledger import Ledger
-from mdmem.workspace.checking import Asked, check
-from mdmem.workspace.fetched import borrowed_wings
-from mdmem.workspace.model import StatusReport, WingCount
-from mdmem.workspace.opened import Opened
-from mdmem.workspace.seen import is_to_see
-from mdmem.workspace.upkeep import last_of
+from mdmem.catalog import is_entry_place
+from mdmem.errors import MdmemError
+from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
+from mdmem.git.default_branch import DefaultBranch, find_default_branch
+from mdmem.git.merge import merge_base
+from mdmem.git.revisions import Touch, last_touches, list_changed_on_disk, list_differing
+from mdmem.standing import Standing
+from mdmem.state import read_json, write_json
+from mdmem.tree import SETTINGS_NAME, FileKind, GitTree
+from mdmem.workspace.workspace import Workspace
+
+_VERSION = "1"
+_MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
-def report_status(workspace: Opened) -> StatusReport:
-    """Return the report; nothing is written for it."""
-    catalog = workspace.catalog
-    report = check(workspace, Asked())
-    severities = Counter(str(finding.severity) for finding in report.findings)
+@dataclass(frozen=True)
+class Standings:
+    """How the files of a tree stand to the default branch, by path from the root; what is not named is the same there.
+
+    `displaced` are the files of the default branch, with their digests, that a proposal changed or took away. What the
+    default branch alone has added or changed since this one left it is no proposal: those that are older here are
+    outdated, those that are not here are not missed. `settings` is the digest of its settings, None where it has none.
+    """
+
+    branch: DefaultBranch
+    found: Mapping[str, Standing] = field(default_factory=dict)
+    displaced: Mapping[str, str] = field(default_factory=dict)
+    touches: Mapping[str, Touch] = field(default_factory=dict)
+    settings: str | None = None
+
+
+def standings_of(workspace: Workspace) -> Standings | None:
+    """Return how the tree of a workspace stands; None where that cannot be told, as before the first commit.
+
+    A commit in the history of the default branch was binding itself. Of the index and of a merge nothing is told.
+    """
+    moment, repository = workspace.moment, workspace.location.repository
+    if repository is None or moment.staged or moment.merge_into is not None:
+        return None
     try:
-        active = resolve_scope(catalog, workspace.settings, Filters()).wing
-    except UsageError:
-        active = None
-    return StatusReport(
-        root=workspace.location.root,
-        why=workspace.location.why,
-        tree=catalog.tree.name,
-        active_wing=active,
-        wings=tuple(_count(workspace, name) for name in catalog.wings),
-        index=_index_state(workspace),
-        findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
-        hygiene=last_of(workspace, active),
-        borrowed=borrowed_wings(workspace),
-        remarks=tuple(_remarks(workspace)),
-    )
+        branch = find_default_branch(repository)
+        if branch is None:
+            return None
+        return _StandingScan(workspace, repository, branch).standings()
+    # What cannot be told is left out: an answer without it is an answer.
+    except (MdmemError, OSError, ValueError):
+        return None
 
 
-def _index_state(workspace: Opened) -> IndexState:
-    """Return how the index stands to what is seen: of the rest of it nothing is told."""
-    live = workspace.catalog.digests
-    state = workspace.index.state(live=live)
-    if not workspace.access.is_narrow:
-        return state
-    return replace(state, documents=len(live) - state.stale, gone=0, bytes=0)
+@dataclass(frozen=True)
+class _StandingScan:
+    """One comparison of a tree with the default branch; paths count from the root."""
 
+    workspace: Workspace
+    repository: Repository
+    branch: DefaultBranch
 
-def _count(workspace: Opened, name: str) -> WingCount:
-    catalog = workspace.catalog
-    entries = [entry for entry in catalog.entries.values() if entry.wing == name]
-    return WingCount(
-        name=name,
-        kind=catalog.wings[name].kind.value,
-        types=dict(Counter(entry.type.value for entry in entries)),
-        statuses=dict(Counter(entry.status.value for entry in entries)),
-        broken=sum(path.startswith(f"{name}/") for path in catalog.broken),
-    )
+    def standings(self) -> Standings | None:
+        if self._commit is None:
+            return None
+        if self.workspace.moment.is_dated or (not self._is_disk and self._base == self._commit):
+            return Standings(self.branch)
+        found = dict(self._found())
+        displaced = {path: digest for path, digest in self._binding.items() if self._is_displaced(path, found)}
+        is_proposed = Standing.PROPOSED in found.values()
+        touches = self._touches() if is_proposed else {}
+        return Standings(self.branch, found, displaced, touches, self._binding.get(SETTINGS_NAME))
 
+    @property
+    def _is_disk(self) -> bool:
+        return self.workspace.moment.is_working_tree
 
-def _remarks(workspace: Opened) -> list[str]:
-    remarks = []
-    if workspace.location.git_fault:
-        remarks.append(workspace.location.git_fault)
-    elif workspace.location.repository is None:
-        remarks.append("not in a git repository: history, --at and --staged are not available")
-    if waiting := _count_waiting(workspace):
-        said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
-        remarks.append(f"{said} to be done; `mdmem pending` lists what")
-    owners = [name for name in _WHOOSHES if _is_installed(name)]
-    if len(owners) > 1:
-        remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
-    return remarks
+    @cached_property
+    def _commit(self) -> str | None:
+        """The commit that is read, or that the files on disk come from; None before the first one."""
+        if self._is_disk and self.branch.is_here:
+            return self.branch.commit
+        try:
+            return resolve(self.repository, self.workspace.moment.revision or "HEAD")
+        except UnknownRevisionError:
+            return None
 
+    @cached_property
+    def _base(self) -> str | None:
+        """The commit at which the branch left the default one; None where a shallow clone, or nothing, has it."""
+        if self._commit == self.branch.commit:
+            return self._commit
+        try:
+            return merge_base(self.repository, self.branch.commit, self._commit or "")
+        except MdmemError:
+            return None
 
-def _count_waiting(workspace: Opened) -> int:
-    try:
-        return sum(is_to_see(workspace, one) for one in Ledger(workspace.state_folder).pending())
-    except EnvironmentFaultError:
-        return 0
+    @cached_property
+    def _binding(self) -> dict[str, str]:
+        """The digest of each file of the default branch."""
+        under, commit = self.workspace.location.under, self.branch.commit
+        name = hashlib.sha256(under.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        file = self.workspace.cache_folder / f"standing-{name}.json"
+        kept = read_json(file, _VERSION)
+        if kept.get("commit") != commit or not isinstance(kept.get("files"), dict):
+            listed = GitTree(self.repository, under, commit, self.branch.ref).files()
+            kept = {"commit": commit, "files": {one.path: one.digest for one in listed if one.kind is FileKind.FILE}}
+            write_json(file, _VERSION, kept)
+        files: dict[str, str] = kept["files"]
+        return files
 
+    def _from_root(self, path: str) -> str:
+        return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
 
-# All of them install the package `whoosh`. To ask which distributions do reads every file list: 80 ms.
-_WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
+    def _from_top(self, path: str) -> str:
+        return f"{self.workspace.location.under}/{path}" if self.workspace.location.under else path
 
+    def _differing(self, one: str) -> dict[str, Blob | None]:
+        listed = list_differing(self.repository, one, self._commit or "", self.workspace.location.under)
+        return {self._from_root(path): blob for path, blob in listed.items()}
 
-def _is_installed(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True
+    @cached_property
+    def _unlike(self) -> dict[str, Blob | None]:
+        """What the commit holds where it differs from the default branch."""
+        return {} if self._commit == self.branch.commit else self._differing(self.branch.commit)
 
+    @cached_property
+    def _changed_here(self) -> frozenset[str]:
+        """The files that the commits of this branch changed; of unknown history every difference counts."""
+        if self._base in (None, self.branch.commit):
+            return frozenset(self._unlike)
+        return frozenset(self._differing(self._base or "") if self._base != self._commit else ())
 
-def refresh_index(workspace: Opened, *, rebuild: bool) -> Refreshed:
-    """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
-    # The index is everybody's: from what only some may see, it would lose the rest.
-    whole = workspace.unlimited()
-    live, read = whole.catalog.digests, whole.texts
-    try:
-        return workspace.index.refresh(live=live, read=read, progress=workspace.progress, rebuild=rebuild)
-    except IndexBusyError as error:
-        raise EnvironmentFaultError("another process is writing the index; try again in a moment") from error
-    except IndexWriteError as error:
-        raise EnvironmentFaultError(
-            f"the index cannot be written: {error}; questions are answered from the files"
-        ) from error
+    def _committed(self, path: str) -> str | None:
+        """Return the digest of what the commit holds at a path."""
+        if path not in self._unlike:
+            return self._binding.get(path)
+        blob = self._unlike[path]
+        return blob.digest if blob is not None else None
+
+    @cached_property
+    def _read(self) -> dict[str, str]:
+        """The digest of each file that is read and may bind; an unreadable one has none that git knows.
+
+        Wings of other repositories are left out: what stands there was agreed upon there.
+        """
+        catalog = self.workspace.catalog
+        found = dict.fromkeys((file.path for file in catalog.files), "") | dict(catalog.file_digests)
+        elsewhere = catalog.fetched_wings
+        return {path: one for path, one in found.items() if path.partition("/")[0] not in elsewhere}
+
+    @cached_property
+    def _changed_on_disk(self) -> frozenset[str]:
+        if not self._is_disk:
+            return frozenset()
+        doubtful = [path for path, digest in self._read.items() if digest != (self._committed(path) or digest)]
+        if not doubtful:
+            return frozenset()
+        under = self.workspace.location.under
+        changed = list_changed_on_disk(self.repository, [self._from_top(path) for path in doubtful], under)
+        return frozenset(map(self._from_root, changed))
+
+    def _found(self) -> Iterator[tuple[str, Standing]]:
+        for path, digest in self._read.items():
+            if digest == self._binding.get(path):
+                continue
+            committed = self._committed(path)
+            if self._is_disk and (committed is None or path in self._changed_on_disk):
+                yield path, Standing.UNCOMMITTED
+            elif path in self._changed_here:
+                yield path, Standing.PROPOSED
+            elif committed != self._binding.get(path):
+                yield path, Standing.OUTDATED
+
+    def _is_displaced(self, path: str, found: Mapping[str, Standing]) -> bool:
+        is_read = path in self._read
+        if is_read and (path not in found or not found[path].is_proposal):
+            return False
+        if not (is_entry_place(path) or _MANIFEST.fullmatch(path)) or not self.workspace.access.sees(path):
+            return False
+        if path.startswith(self._unreadable):
+            return False
+        return is_read or path in self._changed_here or self._committed(path) is not None
+
+    @cached_property
+    def _unreadable(self) -> tuple[str, ...]:
+        """What cannot be read on disk, and what lies below it: it is neither changed nor gone, but a problem."""
+        catalog = self.workspace.catalog
+        unlisted = (file.path for file in catalog.others if file.kind is FileKind.UNREADABLE)
+        folders = ("" if path == "." else f"{path}/" for path in unlisted)
+        return (*folders, *(path for path, one in catalog.broken.items() if one.is_closed))
+
+    def _touches(self) -> Mapping[str, Touch]:
+        since, tip = self._base or self.branch.commit, self._commit or ""
+        touched = last_touches(self.repository, since, tip, self.workspace.location.under)
+        return {self._from_root(path): touch for path, touch in touched.items()}

@@ -1,246 +1,305 @@
-"""The verbs over one opened root: each is one call, and its parts are imported when it is made."""
+"""One opened root: where it is, which moment of it is read, and the parts that every verb needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
-from mdmem.entry.model import Entry, Status
-from mdmem.errors import GoneError
-from mdmem.finding import Finding
-from mdmem.scope import Filters, reading_scope, resolve_scope
-from mdmem.workspace.contract_verbs import ContractVerbs
-from mdmem.workspace.proposals import view_of
-from mdmem.workspace.sync_verbs import SyncVerbs
+from mdmem.access import EVERYTHING, Access
+from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
+from mdmem.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.entry.fields import Searched, searched_as
+from mdmem.entry.model import Entry
+from mdmem.entry.text import content_of
+from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
+from mdmem.finding import Place
+from mdmem.git import Repository, resolve, staged_index
+from mdmem.git.merge import MergeResult, merge
+from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
+from mdmem.settings import Settings, WingSettings, parse_settings
+from mdmem.state import Places, StatCache, places
+from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
+from mdmem.workspace.location import Location
+from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from mdmem.authoring.mending import Mended
-    from mdmem.budget import Pack
-    from mdmem.checks.engine import Report
-    from mdmem.index.protocol import Refreshed
-    from mdmem.retrieval.model import Hit, Question, SearchResult
-    from mdmem.retrieval.retrieve import Ask
-    from mdmem.standing import Stance
-    from mdmem.workspace.checking import Asked
-    from mdmem.workspace.model import Explanation, Shown, StatusReport
-    from mdmem.workspace.past import EntryBlame, EntryLog
-    from mdmem.workspace.tending import Tended, Tending
+    from mdmem.git.merge import PathConflict
 
 
-class Workspace(ContractVerbs, SyncVerbs):
-    """The verbs over one opened root."""
+# Files whose lines are kept while findings are shown.
+_SHOWN_FILES = 16
 
-    def search(self, question: Question) -> SearchResult:
-        """Return the hits for a question, superseded ones resolved to their heads."""
-        from mdmem.retrieval.search import with_versions
 
-        view = view_of(self)
-        result = view.answers._hits(question)
-        return with_versions(result, view.files._hits(question), view.beside) if view.beside else result
+@dataclass(frozen=True)
+class Workspace:
+    """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
 
-    def _hits(self, question: Question) -> SearchResult:
-        from mdmem.retrieval.search import search
+    What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and
+    brought up to date, in place of its own.
+    """
 
-        scope = reading_scope(self.catalog, self.settings, question.filters)
-        return search(self.catalog, scope, question, ask=self._asker(question), today=self.today)
+    location: Location
+    environment: Mapping[str, str]
+    cwd: Path
+    today: date
+    moment: Snapshot = field(default_factory=Snapshot)
+    progress: Progress | None = None
+    access: Access = EVERYTHING
+    parsed: ParsedFiles = field(default_factory=ParsedFiles, repr=False, compare=False)
+    index_of: Workspace | None = field(default=None, repr=False, compare=False)
 
-    def retrieve(self, question: Question, *, budget: int | None = None) -> Pack:
-        """Return what is binding for a question, from files that stood still while they were read.
+    def at(self, moment: Snapshot) -> Self:
+        """Return the same root at another moment; what both have in common is parsed once."""
+        return replace(self, moment=moment)
 
-        Where one goes away meanwhile, as in a checkout, everything is read again, once; raises GoneError at the second.
+    def as_of(self, said: str | None) -> Self:
+        """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
+
+        Raises UnknownRevisionError and UsageError for what is neither, and GitError.
         """
+        if said is None:
+            return self
+        from mdmem.workspace.dates import moment_of
+
+        moment, day = moment_of(self.location, said, today=self.today)
+        return replace(self, moment=moment, today=day)
+
+    def over(self, tree: Tree) -> Self:
+        """Return the same root as it would be with the files of another tree."""
+        other = replace(self)
+        vars(other)["whole_tree"] = tree
+        return other
+
+    def unlimited(self) -> Self:
+        """Return the same root as who may see everything sees it: for what is done for all, and shown to nobody."""
+        return replace(self, access=EVERYTHING) if self.access.is_narrow else self
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Return the files of the moment that are seen; raises what `whole_tree` raises."""
+        return narrowed(self.whole_tree, self.access)
+
+    @cached_property
+    def whole_tree(self) -> Tree:
+        """Return the files of the moment, wings of other repositories among them, as the moment's own settings say.
+
+        Raises GitError without git and UnknownRevisionError for no revision.
+        """
+        return self._joined(self._own_tree())
+
+    def _joined(self, tree: Tree) -> Tree:
+        return with_remote_wings(tree, self._find_wing)
+
+    def _find_wing(self, name: str, stated: WingSettings) -> Tree | NotHere:
+        from mdmem.workspace.remote_wings import find_wing
+
+        return find_wing(self.cache_folder, self.location.root, name, stated)
+
+    def _own_tree(self) -> Tree:
+        location = self.location
+        if not self.moment.is_working_tree:
+            return self._git_tree()
+        is_top = location.repository is not None and location.under == ""
+        stats = StatCache(self._places.index / "stat.json").load()
+        return WorkingTree(location.root, is_top, stats, repository=location.repository)
+
+    def _git_tree(self) -> GitTree:
+        repository, under, moment = self._repository, self.location.under, self.moment
+        if moment.merge_into is not None:
+            merged = self.merged
+            change, into = _named(moment.revision or "HEAD", merged.commit), _named(moment.merge_into, merged.into)
+            return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
+        if moment.revision is None:
+            return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
+        commit = resolve(repository, moment.revision)
+        return GitTree(repository, under, commit, _named(moment.said or moment.revision, commit))
+
+    @property
+    def _repository(self) -> Repository:
+        if self.location.repository is None:
+            raise GitError(self.location.git_fault or f"{self.location.root} is in no git repository")
+        return self.location.repository
+
+    @cached_property
+    def merged(self) -> MergeResult:
+        """Return the merge of the moment; raises UsageError where it is none, and what `gitrepo.merge` raises."""
+        if self.moment.merge_into is None:
+            raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
+        return merge(self._repository, self.moment.merge_into, self.moment.revision or "HEAD")
+
+    def sides(self) -> tuple[Self, Self, Self]:
+        """Return what a merge is made of: the change, what it is merged into, and what both come from."""
+        return self._sides
+
+    @cached_property
+    def _sides(self) -> tuple[Self, Self, Self]:
+        merged = self.merged
+        ours, theirs = self.moment.revision or "HEAD", self.moment.merge_into or ""
+        return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
+
+    def _side(self, said: str, commit: str) -> Self:
+        """Return the root at a commit: what was said may mean another one by now."""
+        name = _named(said, commit) if said else f"the merge base {commit[:10]}"
+        tree = self._joined(GitTree(self._repository, self.location.under, commit, name))
+        return self.at(Snapshot(revision=commit)).over(tree)
+
+    @cached_property
+    def conflicts(self) -> tuple[PathConflict, ...]:
+        """Return what git cannot merge below the root, by path from the root; what is never read is left out."""
+        from mdmem.git.merge import PathConflict
+
+        under = f"{self.location.under}/" if self.location.under else ""
+        found = ((path[len(under) :], kind) for path, kind in self.merged.conflicts if path.startswith(under))
+        return tuple(
+            PathConflict(path, kind) for path, kind in found if self._may_be_read(path) and self.access.sees(path)
+        )
+
+    def _may_be_read(self, path: str) -> bool:
+        if any(part.startswith(".") for part in path.split("/")):
+            return False
+        return bool(self.location.under) or path.split("/")[0] in self._first_names
+
+    @cached_property
+    def _first_names(self) -> frozenset[str]:
+        """The wings of all sides: at the repository's top anything else is no part of the memory."""
+        trees = [self.tree, *(side.tree for side in self.sides())]
+        return frozenset(file.path.split("/")[0] for tree in trees for file in tree.files())
+
+    @cached_property
+    def commits(self) -> tuple[str, ...]:
+        """Return the commits whose history the moment's files have; none where HEAD is meant."""
+        if self.moment.merge_into is not None:
+            return (self.merged.commit, self.merged.into)
+        return (resolve(self._repository, self.moment.revision),) if self.moment.revision is not None else ()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the settings of the tree that is read; raises SettingsError."""
+        if not self.access.is_narrow:
+            return self._stated_settings()
+        from mdmem.workspace.visible_settings import seen_settings
+
+        return seen_settings(self._stated_settings, self.access, lambda: self.catalog.wings)
+
+    def _stated_settings(self) -> Settings:
+        content = settings_bytes(self.tree)
+        if isinstance(content, Unreadable):
+            raise SettingsError(f"{SETTINGS_NAME} cannot be read: {content.reason.lower()}")
+        return parse_settings(content)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Return the entries, through the cache of parsed ones."""
+        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
+
+    @cached_property
+    def index(self) -> FullText:
+        """Return the full-text index; one of another tree than the working tree is never written."""
+        from mdmem.index.fulltext import WhooshIndex
+
+        return WhooshIndex(self._places.index / "text", persist=self.moment.is_working_tree, progress=self.progress)
+
+    @cached_property
+    def _places(self) -> Places:
+        return places(self.location.root, self.location.repository, self.environment)
+
+    @property
+    def state_folder(self) -> Path:
+        """Return the folder of what nothing else holds: the lock of the writers, pending writes, times."""
+        return self._places.state
+
+    @property
+    def cache_folder(self) -> Path:
+        """Return the folder of parsed entries, which worktrees share."""
+        return self._places.shared
+
+    @cached_property
+    def whole_catalog(self) -> Catalog:
+        """Return the entries with every file parsed, as the checks need them."""
+        return load(self.tree, parsed=self.parsed)
+
+    def find_text(self, words: str, among: Collection[str], *, syntax: bool = False) -> TextAnswer:
+        """Return what the index says about words; statistics come from what is seen.
+
+        The index is everybody's: it is never brought up to date from what only some may see, nor from anything but
+        the files themselves.
+        """
+        index, is_part = (self.index_of or self).index, self.access.is_narrow or self.index_of is not None
+        if is_part and index.is_behind(live=self.catalog.digests):
+            whole = (self.index_of or self).unlimited()
+            # Where that fails, what is seen is read from its files.
+            with contextlib.suppress(IndexBusyError, IndexWriteError):
+                index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
+        return index.search(
+            words,
+            live=self.catalog.digests,
+            read=self.texts,
+            among=frozenset(among),
+            syntax=syntax,
+            may_refresh=not is_part,
+        )
+
+    def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
+        """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
+        for address, body, digest in self.catalog.bodies(addresses):
+            yield _indexed(self.catalog.entries[address], digest, body)
+
+    @cached_property
+    def _plain_files(self) -> frozenset[str]:
+        """The files that can be opened: to open a pipe would wait for ever."""
+        return frozenset(file.path for file in self.tree.files() if file.kind is FileKind.FILE)
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """Return the content of a file of the tree, or None where it, or the whole tree, cannot be read.
+
+        The settings say things of every wing, so that who may not see them all is not shown their text.
+        """
+        if path == SETTINGS_NAME and self.access.is_narrow:
+            return None
         try:
-            return self._retrieve(question, budget=budget)
-        except GoneError:
-            return replace(self)._retrieve(question, budget=budget)
+            content = read_one(self.tree, path) if path in self._plain_files else None
+        except MdmemError:
+            return None
+        return None if isinstance(content, Unreadable) else content
 
-    def _retrieve(self, question: Question, *, budget: int | None) -> Pack:
-        """Return what is binding for a question, within a budget.
+    def line_of(self, place: Place) -> str | None:
+        """Return the line of a file that a place is in, or None where the file cannot be read as text."""
+        lines = self._lines_of(place.path)
+        if lines is None:
+            return None
+        line = lines[place.line - 1] if place.line <= len(lines) else None
+        return None if line is not None and self.catalog.names_hidden(line, place.path) else line
 
-        Settings that cannot be read are a problem in the answer, no obstacle to it.
-        """
-        from mdmem.budget import pack
-        from mdmem.workspace.asking import forgiving_settings, retrieved
+    def _lines_of(self, path: str) -> list[str] | None:
+        # Findings come by file, and one file may have thousands.
+        if path not in self._shown:
+            if len(self._shown) >= _SHOWN_FILES:
+                self._shown.clear()
+            content = self.bytes_of(path)
+            text = None if content is None else content.decode("utf-8", "replace").removeprefix("\ufeff")
+            self._shown[path] = None if text is None else text.splitlines()
+        return self._shown[path]
 
-        settings, faults = forgiving_settings(self)
-        catalog, files = view_of(self).answers.catalog, view_of(self).files.catalog
-        scope = resolve_scope(catalog, settings, question.filters)
-        found = retrieved(view_of(self), scope, question)
-        found = replace(found, problems=(*faults, *found.problems))
-        limit = settings.budget if budget is None else budget
-        proposed = (files.body, files.sizes.__getitem__)
-        packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
-        nothing_read = not catalog.entries and bool(found.problems)
-        return self._with_fallback(packed, question) if nothing_read else packed
+    @cached_property
+    def _shown(self) -> dict[str, list[str] | None]:
+        return {}
 
-    def _with_fallback(self, packed: Pack, question: Question) -> Pack:
-        if self.access.is_narrow:
-            # What else lies in the repository is not the caller's to read.
-            return packed
-        from mdmem.workspace.asking import answer_elsewhere
 
-        source, passages = answer_elsewhere(self, question.words)
-        found = replace(packed.found, source=source, degraded=True, why_degraded="no entry of the memory can be read")
-        return replace(packed, found=found, fallback=passages)
+def _named(said: str, commit: str) -> str:
+    return commit[:10] if said == commit else f"{said} ({commit[:10]})"
 
-    def _asker(self, question: Question) -> Ask:
-        from mdmem.workspace.asking import asker
 
-        return asker(self, question)
+def _indexed(entry: Entry, digest: str, body: str) -> IndexDocument:
+    stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+    return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
-    def with_code_paths(self, question: Question, paths: Sequence[str]) -> Question:
-        """Return the question about code: each path, given from the working folder or the top, counted from the top."""
-        from mdmem.workspace.asking import with_code_paths
 
-        return with_code_paths(self, question, paths)
-
-    def snippets(self, result: SearchResult) -> Callable[[Hit], str]:
-        """Return a function that gives the densest passage of a hit's entry."""
-        from mdmem.index.snippet import snippet
-
-        def of(hit: Hit) -> str:
-            is_answer = view_of(self).answers.catalog.entries.get(hit.entry.address) is hit.entry
-            catalog = (view_of(self).answers if is_answer else view_of(self).files).catalog
-            try:
-                return snippet(catalog.body(hit.entry.address), hit.terms or result.terms)
-            except GoneError:
-                return ""
-
-        return of
-
-    def from_root(self, name: str) -> str:
-        """Return an address, or the path of a file, as counted from the root."""
-        from mdmem.workspace.naming import from_root
-
-        return from_root(self, name)
-
-    def entries(self, filters: Filters) -> tuple[Entry, ...]:
-        """Return the entries that pass the filters, by address: as the files state them, else the default branch."""
-        view = view_of(self)
-        shown = {entry.address: entry for entry in view.answers._listed(filters)}
-        if view.files is not view.answers:
-            hidden = (view.files.catalog.entries.keys() - view.answers.catalog.entries.keys()) | view.replaced
-            read = {entry.address: entry for entry in view.files._listed(filters)}
-            shown |= {address: one for address, one in read.items() if address in view.beside or address not in hidden}
-        return tuple(shown[address] for address in sorted(shown))
-
-    def _listed(self, filters: Filters) -> Iterator[Entry]:
-        from mdmem.retrieval.search import is_shown, passes
-
-        catalog = self.catalog
-        scope = reading_scope(catalog, self.settings, filters)
-        for entry in catalog.entries.values():
-            if scope.holds(entry.address) and passes(entry, filters, self.today) and is_shown(catalog, entry, filters):
-                yield entry
-
-    def problems(self, filters: Filters) -> tuple[Finding, ...]:
-        """Return one finding for each file in the wings and rooms of the filters that cannot be read in full."""
-        from mdmem.retrieval.retrieve import problems_in
-
-        return problems_in(self.catalog, reading_scope(self.catalog, self.settings, filters))
-
-    def count_hidden(self, filters: Filters) -> Mapping[str, int]:
-        """Return how many drafts and ended entries pass the filters and are not shown under them."""
-        shown = set(self.entries(filters))
-        everything = self.entries(replace(filters, include_drafts=True, include_deprecated=True))
-        drafts = sum(entry.status is Status.DRAFT for entry in everything if entry not in shown)
-        return {"draft": drafts, "ended": len(everything) - len(shown) - drafts}
-
-    def show(self, names: Sequence[str]) -> tuple[Shown, ...]:
-        """Return the entries that names mean; raises NotFoundError and UsageError."""
-        from mdmem.workspace.naming import resolve_names
-
-        return self.shown(resolve_names(self, names))
-
-    def shown(self, addresses: Sequence[str]) -> tuple[Shown, ...]:
-        """Return entries with what their files state."""
-        from mdmem.workspace.showing import shown_in
-
-        catalog = view_of(self).files.catalog
-        return shown_in(catalog, [catalog.entries[address] for address in addresses])
-
-    def in_full(self, entries: Sequence[Entry]) -> tuple[Shown, ...]:
-        """Return entries that were listed with what their files state, of the default branch where they are its."""
-        from mdmem.workspace.showing import shown_of
-
-        return shown_of(self, entries)
-
-    def stance_of(self, entry: Entry) -> Stance | None:
-        """Return how an entry that was listed stands to the default branch, None where that is not known."""
-        from mdmem.workspace.showing import catalog_of
-
-        return catalog_of(self, entry).stance(entry.address)
-
-    def why(self, name: str) -> Explanation:
-        """Return the chain of an entry in both directions, with reasons, dates and commits."""
-        from mdmem.workspace.explaining import explain
-        from mdmem.workspace.naming import resolve_names
-
-        return explain(self, resolve_names(self, [name])[0])
-
-    def log(self, name: str) -> EntryLog:
-        """Return the history of an entry through its moves, newest first; raises NotFoundError and GitError."""
-        from mdmem.workspace.past import log_of
-
-        return log_of(self, name)
-
-    def blame(self, name: str) -> EntryBlame:
-        """Return which commit last set each field of an entry and its body; raises NotFoundError and GitError."""
-        from mdmem.workspace.past import blame_of
-
-        return blame_of(self, name)
-
-    def check(self, asked: Asked) -> Report:
-        """Run checks on the whole tree; paths narrow what is reported, never what is read."""
-        from mdmem.workspace.checking import check
-
-        return check(self, asked)
-
-    def mend(self, asked: Asked, *, with_unsafe: bool, is_dry: bool) -> tuple[Report, Mended]:
-        """Mend what the checks find and return what is left and what was changed; a dry run writes nothing."""
-        from mdmem.workspace.checking import mend
-
-        return mend(self, asked, with_unsafe=with_unsafe, is_dry=is_dry)
-
-    def update_baseline(self, asked: Asked) -> tuple[Path, int]:
-        """Record every finding there is as known; return the file and the number of findings."""
-        from mdmem.workspace.checking import update_baseline
-
-        return update_baseline(self, asked)
-
-    def hygiene(self, asked: Tending) -> Tended:
-        """Return what needs maintenance, and keep in the state that a full run was made; entries are not changed."""
-        from mdmem.workspace.tending import tend
-
-        return tend(self, asked)
-
-    def run_hygiene(
-        self, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
-    ) -> dict[str, Any]:
-        """Return what the contract of `run_hygiene` names, with more keys beside, and keep that a full run was made.
-
-        Raises UsageError for a scope that is none; a project that is not there yet needs no maintenance.
-        """
-        from mdmem.workspace.tending import run_hygiene
-
-        return run_hygiene(self, project_id, scope, check_pending_only=check_pending_only)
-
-    def hygiene_due(self, project: str) -> bool:
-        """Say whether a project's wing was without hygiene for 30 days; one that is not there never is."""
-        from mdmem.workspace.upkeep import is_due
-
-        return is_due(self, project)
-
-    def status(self) -> StatusReport:
-        """Return where the memory is and how it stands."""
-        from mdmem.workspace.standing import report_status
-
-        return report_status(self)
-
-    def refresh_index(self, *, rebuild: bool = False) -> Refreshed:
-        """Bring the full-text index up to date, or build it anew; raises EnvironmentFaultError."""
-        from mdmem.workspace.standing import refresh_index
-
-        return refresh_index(self, rebuild=rebuild)
+def _texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:
+    if value is None or isinstance(value, tuple):
+        return value or ()
+    return (value.isoformat() if isinstance(value, date) else str(value),)

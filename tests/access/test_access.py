@@ -12,14 +12,14 @@ from builders import commit_all, git, make_repository, make_root, open_root, wri
 
 from access.views import seen_by
 from mdmem.access import EVERYTHING, Access, AccessDeniedError
+from mdmem.authoring.write import WriteOptions
+from mdmem.checks.run import CheckRequest
 from mdmem.errors import NotFoundError, SettingsError, UsageError
-from mdmem.index.whoosh_index import WhooshIndex
-from mdmem.render.json_form import status_json
-from mdmem.retrieval.model import Question
-from mdmem.workspace.checking import Asked
-from mdmem.workspace.saves import Saves
-from mdmem.workspace.workspace import Workspace
-from mdmem.workspace.writing import WriteOptions
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.render.json import status_json
+from mdmem.retrieval.question import Question
+from mdmem.saving.save import Saves
+from mdmem.verbs import Verbs
 
 APP = Access.to_wings(["app"])
 
@@ -135,15 +135,15 @@ def test_check_finds_nothing_wrong_with_links_into_unseen_wings(tmp_path: Path) 
         title="Gone",
         **ended,
     )
-    everybody = {one.code for one in open_root(root).check(Asked()).findings}
+    everybody = {one.code for one in open_root(root).check(CheckRequest()).findings}
     assert {"dangling-link", "body-link-broken", "cross-wing-link-undeclared"} <= everybody
-    assert [one.code for one in seen_by(open_root(root), APP).check(Asked()).findings] == []
+    assert [one.code for one in seen_by(open_root(root), APP).check(CheckRequest()).findings] == []
 
 
 def test_check_still_finds_what_is_wrong_in_the_wing(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     write_entry(root, "app/rules/gone", title="Gone", see=["app/rules/granit", "vault/rules/onyx"])
-    (found,) = seen_by(open_root(root), APP).check(Asked()).findings
+    (found,) = seen_by(open_root(root), APP).check(CheckRequest()).findings
     assert (found.code, found.help) == ("dangling-link", "write `app/rules/granite`, or remove the link")
 
 
@@ -164,7 +164,7 @@ def test_entry_that_moved_out_of_sight_is_gone(tmp_path: Path) -> None:
     commit_all(tmp_path, "one")
     git(tmp_path, "mv", "memory/app/rules/granite.md", "memory/vault/rules/granite.md")
     commit_all(tmp_path, "two")
-    (found,) = seen_by(open_root(root), APP).check(Asked(select=("dangling-link",))).findings
+    (found,) = seen_by(open_root(root), APP).check(CheckRequest(select=("dangling-link",))).findings
     assert "vault" not in f"{found.message} {found.help}"
     assert "was deleted in commit" in found.message
 
@@ -273,7 +273,7 @@ def test_path_in_an_unseen_wing_is_nothing_to_check(tmp_path: Path) -> None:
     workspace = seen_by(open_root(two_wings(tmp_path)), APP)
     for path in ("vault", "vault/rules/onyx.md", "nowhere"):
         with pytest.raises(UsageError, match=f"^{path} is nothing in the memory"):
-            workspace.check(Asked(paths=(path,)))
+            workspace.check(CheckRequest(paths=(path,)))
 
 
 def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
@@ -281,14 +281,14 @@ def test_baseline_of_unseen_wings_is_not_told(tmp_path: Path) -> None:
     write(root, "mdmem.toml", '[check]\nbaseline = ".known.json"\n')
     record = '{"code": "body-empty", "address": "vault/rules/gone", "count": 1}'
     write(root, ".known.json", f'{{"schema": 1, "findings": [\n{record}\n]}}\n')
-    assert [one.code for one in open_root(root).check(Asked()).findings] == ["stale-baseline-entry"]
-    assert seen_by(open_root(root), APP).check(Asked()).findings == ()
+    assert [one.code for one in open_root(root).check(CheckRequest()).findings] == ["stale-baseline-entry"]
+    assert seen_by(open_root(root), APP).check(CheckRequest()).findings == ()
 
 
 def test_hygiene_of_a_part_is_not_recorded_for_the_whole(tmp_path: Path) -> None:
-    from mdmem.workspace.tending import Tending
+    from mdmem.hygiene.run import HygieneRequest
 
     root = two_wings(tmp_path)
-    seen_by(open_root(root), APP).hygiene(Tending())
-    whole: Workspace = open_root(root)
+    seen_by(open_root(root), APP).hygiene(HygieneRequest())
+    whole: Verbs = open_root(root)
     assert (whole.hygiene_due("app"), whole.hygiene_due("vault")) == (False, True)

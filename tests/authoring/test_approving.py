@@ -7,9 +7,9 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.approving import approve
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.message import Deed, Verb
+from mdmem.authoring.approve import plan_approval
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.settings import Approvals, Settings
 
@@ -18,7 +18,7 @@ ADA, BOB = "Ada <ada@example.org>", "Bob <bob@example.org>"
 
 
 def approving(root: Path, address: str = NEW, *, person: str = ADA, settings: Settings | None = None) -> Intent:
-    return approve(open_root(root).whole_catalog, settings or Settings(), address, person=person, today=TODAY)
+    return plan_approval(open_root(root).whole_catalog, settings or Settings(), address, person=person, today=TODAY)
 
 
 def after(intent: Intent) -> dict[str, list[str]]:
@@ -36,7 +36,7 @@ def drafted(folder: Path, **fields: object) -> Path:
 def test_draft_becomes_active_and_names_its_approver(tmp_path: Path) -> None:
     intent = approving(two_entries(tmp_path, new_status="draft"))
     assert after(intent) == {f"{NEW}.md": ["- status: draft", "+ status: active", f"+ approved_by: {ADA}"]}
-    assert intent.deeds == (Deed(Verb.APPROVE, NEW),)
+    assert intent.deeds == (WriteAction(Verb.APPROVE, NEW),)
 
 
 def test_what_the_draft_supersedes_ends_in_the_same_plan(tmp_path: Path) -> None:

@@ -7,15 +7,15 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.deprecating import deprecate
-from mdmem.authoring.intent import Intent
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.lifecycle import plan_deprecation
 from mdmem.errors import UsageError
 
 TODAY = date(2026, 11, 21)
 
 
 def deprecating(root: Path, address: str = OLD, reason: str = "the robot was sold") -> Intent:
-    return deprecate(open_root(root).whole_catalog, address, reason=reason, today=TODAY)
+    return plan_deprecation(open_root(root).whole_catalog, address, reason=reason, today=TODAY)
 
 
 def lines(intent: Intent) -> list[str]:

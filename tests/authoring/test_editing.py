@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.authoring.editing import notes_on, notes_on_refusal, with_notes, without_notes
+from mdmem.authoring.edit import notes_on, notes_on_refusal, with_notes, without_notes
 from mdmem.finding import Finding, Place
 
 TEXTS = st.sampled_from([b"", b"\xef\xbb\xbf"]).flatmap(

@@ -12,12 +12,10 @@ from document.test_patch_properties import ABOVE, COMMENTS, values
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mdmem.authoring.approving import approve
-from mdmem.authoring.deprecating import deprecate
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.reviewing import review
-from mdmem.authoring.superseding import supersede
-from mdmem.authoring.verifying import verify
+from mdmem.authoring.approve import plan_approval
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.lifecycle import plan_deprecation, plan_review, plan_verification
+from mdmem.authoring.supersede import plan_supersession
 from mdmem.catalog import Catalog, load
 from mdmem.document.parse import Document, parse_document
 from mdmem.settings import Settings
@@ -33,32 +31,32 @@ Verb = Callable[[Catalog], Intent]
 VERBS: dict[str, tuple[str, Verb, dict[str, object]]] = {
     "approve": (
         "draft",
-        lambda catalog: approve(catalog, Settings(), ONE, person=ADA, today=TODAY),
+        lambda catalog: plan_approval(catalog, Settings(), ONE, person=ADA, today=TODAY),
         {"status": "active", "approved_by": ADA},
     ),
     "deprecate": (
         "active",
-        lambda catalog: deprecate(catalog, ONE, reason="it: 'was' #1", today=TODAY),
+        lambda catalog: plan_deprecation(catalog, ONE, reason="it: 'was' #1", today=TODAY),
         {"status": "deprecated", "deprecated_at": DAY, "deprecated_reason": "it: 'was' #1"},
     ),
     "review": (
         "active",
-        lambda catalog: review(catalog, ONE, reason="why?"),
+        lambda catalog: plan_review(catalog, ONE, reason="why?"),
         {"status": "under_review", "x-review-reason": "why?"},
     ),
     "verify": (
         "under_review",
-        lambda catalog: verify(catalog, [ONE], at=None, today=TODAY),
+        lambda catalog: plan_verification(catalog, [ONE], at=None, today=TODAY),
         {"status": "active", "verified_at": DAY},
     ),
     "give way": (
         "active",
-        lambda catalog: supersede(catalog, ONE, by=OTHER, reason="better", today=TODAY),
+        lambda catalog: plan_supersession(catalog, ONE, by=OTHER, reason="better", today=TODAY),
         {"status": "deprecated", "deprecated_at": DAY, "superseded_by": [OTHER]},
     ),
     "take over": (
         "active",
-        lambda catalog: supersede(catalog, OTHER, by=ONE, reason="better", today=TODAY),
+        lambda catalog: plan_supersession(catalog, OTHER, by=ONE, reason="better", today=TODAY),
         {"supersedes": [OTHER], "reason": "better"},
     ),
 }

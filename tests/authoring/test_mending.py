@@ -9,26 +9,26 @@ from builders import TODAY, make_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.authoring.mending import Mended, choose, mend_all
-from mdmem.authoring.plan import carry_out
+from mdmem.authoring.change_set import apply
+from mdmem.authoring.fix import FixResult, choose, mend_all
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import Report, run
+from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.finding import Edit, Finding, Fix, Place
 from mdmem.settings import Settings
 from mdmem.tree import Tree, TreeFile, Unreadable, WorkingTree, digest_of, read_one
-from mdmem.tree.overlaid import OverlaidTree
+from mdmem.tree.overlay import OverlaidTree
 
 PATH = "app/rules/a.md"
 TEXT = b"---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"
 
 
-def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], Report]:
+def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], CheckReport]:
     """Return what asks some checks about a tree."""
     chosen = tuple(codes)
     today = date.fromisoformat(TODAY)
-    return lambda tree: Report(tree.name, 0, tuple(run(Case(load(tree), Settings(), today), chosen)))
+    return lambda tree: CheckReport(tree.name, 0, tuple(run_checks(Case(load(tree), Settings(), today), chosen)))
 
 
 def finding(fix: Fix, *, line: int = 1) -> Finding:
@@ -118,7 +118,7 @@ def test_rename_to_a_path_that_is_taken_is_dropped(tmp_path: Path) -> None:
     assert chosen(tmp_path, fix, with_unsafe=True)[0] == []
 
 
-def mend(root: Path, *, with_unsafe: bool = False) -> Mended:
+def mend(root: Path, *, with_unsafe: bool = False) -> FixResult:
     return mend_all(WorkingTree(root), checker(), with_unsafe=with_unsafe)
 
 
@@ -139,13 +139,13 @@ def test_nothing_is_written_before_the_plan_is_carried_out(tmp_path: Path) -> No
     before = (tmp_path / "app/rules/old.md").read_bytes()
     plan = mend(tmp_path).plan
     assert (tmp_path / "app/rules/old.md").read_bytes() == before
-    carry_out(tmp_path, plan, state=tmp_path / ".state")
+    apply(tmp_path, plan, state=tmp_path / ".state")
     assert b"status: deprecated\n" in (tmp_path / "app/rules/old.md").read_bytes()
 
 
 def test_mending_again_changes_nothing(tmp_path: Path) -> None:
     both_ends_missing(tmp_path)
-    carry_out(tmp_path, mend(tmp_path).plan, state=tmp_path / ".state")
+    apply(tmp_path, mend(tmp_path).plan, state=tmp_path / ".state")
     again = mend(tmp_path)
     assert (again.plan.changes, again.fixed) == ((), ())
 
@@ -155,7 +155,7 @@ def test_plan_is_from_the_first_bytes_to_the_last_though_a_file_changes_between_
     path, ask = tmp_path / "app/rules/old.md", checker()
     first = path.read_bytes()
 
-    def check(tree: Tree) -> Report:
+    def check(tree: Tree) -> CheckReport:
         report = ask(tree)
         path.write_bytes(b"mine\n")
         return report
@@ -178,11 +178,11 @@ def test_interrupted_supersession_is_named_and_completed(tmp_path: Path) -> None
 def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:
     write(tmp_path, PATH, TEXT)
 
-    def check(tree: Tree) -> Report:
+    def check(tree: Tree) -> CheckReport:
         content = read_one(tree, PATH)
         assert not isinstance(content, Unreadable)
         fix = Fix("grow", (Edit(PATH, len(content), len(content), b"more\n"),))
-        return Report(tree.name, 1, (finding(fix),))
+        return CheckReport(tree.name, 1, (finding(fix),))
 
     mended = mend_all(WorkingTree(tmp_path), check)
     assert (mended.fixed, mended.plan.changes[0].after.count(b"more")) == ((), 10)

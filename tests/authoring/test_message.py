@@ -7,30 +7,36 @@ from builders import git, make_repository
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.authoring.message import Deed, Verb, commit_message, subject_of
+from mdmem.authoring.message import Verb, WriteAction, commit_message, subject_of
 
 
 @pytest.mark.parametrize(
     ("deeds", "subject"),
     [
-        ([Deed(Verb.SUPERSEDE, "nav/rules/a", "nav/rules/b")], "Supersede nav/rules/a by nav/rules/b"),
-        ([Deed(Verb.MOVE, "nav/rules/a", "nav/rules/b")], "Move nav/rules/a to nav/rules/b"),
-        ([Deed(Verb.APPROVE, "nav/rules/a")], "Approve nav/rules/a"),
-        ([Deed(Verb.DEPRECATE, "nav/rules/a"), Deed(Verb.DEPRECATE, "nav/rules/b")], "Deprecate 2 entries"),
-        ([Deed(Verb.ADD, "a/b/c"), Deed(Verb.MOVE, "a/b/d", "a/b/e"), Deed(Verb.ADD, "a/b/f")], "Update 3 entries"),
+        ([WriteAction(Verb.SUPERSEDE, "nav/rules/a", "nav/rules/b")], "Supersede nav/rules/a by nav/rules/b"),
+        ([WriteAction(Verb.MOVE, "nav/rules/a", "nav/rules/b")], "Move nav/rules/a to nav/rules/b"),
+        ([WriteAction(Verb.APPROVE, "nav/rules/a")], "Approve nav/rules/a"),
+        (
+            [WriteAction(Verb.DEPRECATE, "nav/rules/a"), WriteAction(Verb.DEPRECATE, "nav/rules/b")],
+            "Deprecate 2 entries",
+        ),
+        (
+            [WriteAction(Verb.ADD, "a/b/c"), WriteAction(Verb.MOVE, "a/b/d", "a/b/e"), WriteAction(Verb.ADD, "a/b/f")],
+            "Update 3 entries",
+        ),
     ],
 )
-def test_subject_says_what_was_done(deeds: list[Deed], subject: str) -> None:
+def test_subject_says_what_was_done(deeds: list[WriteAction], subject: str) -> None:
     assert subject_of(deeds) == subject
 
 
 def test_subject_with_long_addresses_names_the_entries_alone() -> None:
     room = "navigation_stack/architecture-of-the-robots"
-    assert subject_of([Deed(Verb.SUPERSEDE, f"{room}/one", f"{room}/other")]) == "Supersede one by other"
+    assert subject_of([WriteAction(Verb.SUPERSEDE, f"{room}/one", f"{room}/other")]) == "Supersede one by other"
 
 
 def test_subject_is_cut_at_72_characters() -> None:
-    subject = subject_of([Deed(Verb.APPROVE, f"w/r/{'x' * 90}")])
+    subject = subject_of([WriteAction(Verb.APPROVE, f"w/r/{'x' * 90}")])
     assert subject == f"Approve {'x' * 63}…"
     assert len(subject) == 72
 

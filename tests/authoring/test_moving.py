@@ -14,11 +14,11 @@ from checks.trees import ListedTree
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.moving import move
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.move import plan_move
 from mdmem.catalog import full_address, load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.document.links import other_file_links
 from mdmem.errors import LostRaceError
 from mdmem.settings import Settings
@@ -117,7 +117,7 @@ def moved(memory: Memory) -> tuple[Intent, Case, Case]:
     """Return the intent of a memory's move and what the checks see before and after; skip one that is refused."""
     before = case_of(memory.tree)
     try:
-        intent = move(before, memory.old, memory.new)
+        intent = plan_move(before, memory.old, memory.new)
     except LostRaceError:
         assume(False)
     contents = {one.path: one.after for one in intent.plan.changes if one.after is not None}
@@ -135,7 +135,7 @@ def test_every_link_leads_where_it_led(memory: Memory) -> None:
 @given(memories())
 def test_no_link_gets_a_finding(memory: Memory) -> None:
     _, before, after = moved(memory)
-    codes = [Counter(finding.code for finding in run(case, LINK_CODES)) for case in (before, after)]
+    codes = [Counter(finding.code for finding in run_checks(case, LINK_CODES)) for case in (before, after)]
     assert codes[1] - codes[0] == Counter()
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from builders import write
 
 from mdmem.tree import Unreadable, WorkingTree, digest_of
-from mdmem.tree.overlaid import OverlaidTree
+from mdmem.tree.overlay import OverlaidTree
 
 
 def overlay(root: Path) -> OverlaidTree:

@@ -7,28 +7,29 @@ from typing import Any
 import pytest
 from builders import memory, open_root, run_here, write, write_entry
 
-from mdmem.authoring.succeeding import Successor
+from mdmem.authoring import write as writing
+from mdmem.authoring.successor import Successor
+from mdmem.authoring.write import WriteOptions, WriteResult
+from mdmem.checks import run
+from mdmem.checks.run import CheckRequest
 from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
-from mdmem.workspace import checking, writing
-from mdmem.workspace.checking import Asked
-from mdmem.workspace.workspace import Workspace
-from mdmem.workspace.writing import WriteOptions, Written
+from mdmem.verbs import Verbs
 
 OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
 TEXT = "We decided.\n\nRationale: it was tried.\n"
 PLAIN = WriteOptions()
 
 
-def move(root: Workspace) -> Written:
+def move(root: Verbs) -> WriteResult:
     return root.move(OLD, MOVED, options=PLAIN)
 
 
-def add_draft(root: Workspace) -> Written:
+def add_draft(root: Verbs) -> WriteResult:
     address, text = root.compose_successor(OLD, Successor(title="Next", place=DRAFT, body=TEXT), reason="Better.")
     return root.supersede_with(OLD, address, text, reason="Better.", options=PLAIN)
 
 
-def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
+def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Verbs], object]) -> None:
     """Let somebody else write right before the next plan that was made is carried out."""
     whole, others = writing.carry_out, [other]
 
@@ -46,7 +47,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def errors(root: Path) -> list[str]:
-    return [one.code for one in open_root(root).check(Asked(ignore=("link-not-tracked",))).findings]
+    return [one.code for one in open_root(root).check(CheckRequest(ignore=("link-not-tracked",))).findings]
 
 
 def test_move_rewrites_the_link_of_a_draft_that_was_written_meanwhile(
@@ -77,7 +78,7 @@ def test_move_rewrites_a_link_in_a_text_that_was_written_meanwhile(root: Path, m
     ids=["supersede", "verify", "review", "deprecate", "mv"],
 )
 def test_entry_that_was_moved_meanwhile_is_not_found(
-    root: Path, monkeypatch: pytest.MonkeyPatch, verb: Callable[[Workspace], object]
+    root: Path, monkeypatch: pytest.MonkeyPatch, verb: Callable[[Verbs], object]
 ) -> None:
     forestall(monkeypatch, root, move)
     with pytest.raises(NotFoundError, match=f"there is no entry `{OLD}`"):
@@ -121,17 +122,17 @@ def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypat
 
 
 def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.authoring import plan
+    from mdmem.authoring import change_set
 
-    whole, others = plan.carry_out, ["nav/notes/one", "nav/notes/two"]
+    whole, others = change_set.apply, ["nav/notes/one", "nav/notes/two"]
 
     def carry_out(*given: Any, **named: Any) -> None:
         write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")
         whole(*given, **named)
 
     write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
-    monkeypatch.setattr(plan, "carry_out", carry_out)
-    checking.mend(open_root(root), Asked(), with_unsafe=False, is_dry=False)
+    monkeypatch.setattr(change_set, "carry_out", carry_out)
+    run.mend(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
     assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
 
 

@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 from builders import make_root, snapshot, write
 
-from mdmem.authoring import plan as module
-from mdmem.authoring import writing
-from mdmem.authoring.plan import Change, Plan, carry_out
-from mdmem.authoring.writing import Writing
+from mdmem.authoring import change_set as module
+from mdmem.authoring import files as writing
+from mdmem.authoring.change_set import Change, ChangeSet, apply
+from mdmem.authoring.files import FileTransaction
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError
 from mdmem.state import BusyError, swap, write_lock
 
 A, B = "app/rules/a.md", "app/rules/b.md"
 
 
-def two_files(root: Path) -> Plan:
+def two_files(root: Path) -> ChangeSet:
     """Return a plan that changes both files of a root."""
     make_root(root)
     write(root, A, "old a\n")
     write(root, B, "old b\n")
-    return Plan((Change(A, A, b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")))
+    return ChangeSet((Change(A, A, b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")))
 
 
 def contents(root: Path) -> tuple[bytes, bytes]:
@@ -32,7 +32,7 @@ def contents(root: Path) -> tuple[bytes, bytes]:
 
 
 def test_plan_writes_every_file(tmp_path: Path) -> None:
-    carry_out(tmp_path, two_files(tmp_path), state=tmp_path / "state")
+    apply(tmp_path, two_files(tmp_path), state=tmp_path / "state")
     assert contents(tmp_path) == (b"new a\n", b"new b\n")
 
 
@@ -40,7 +40,7 @@ def test_plan_writes_nothing_where_one_file_changed_meanwhile(tmp_path: Path) ->
     plan = two_files(tmp_path)
     write(tmp_path, B, "mine\n")
     with pytest.raises(LostRaceError, match=r"`app/rules/b.md` changed while it was looked at; nothing was written"):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"old a\n", b"mine\n")
 
 
@@ -48,7 +48,7 @@ def test_plan_writes_nothing_where_one_file_went_away(tmp_path: Path) -> None:
     plan = two_files(tmp_path)
     (tmp_path / B).unlink()
     with pytest.raises(LostRaceError, match="cannot be read any more"):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert (tmp_path / A).read_bytes() == b"old a\n"
 
 
@@ -60,7 +60,7 @@ def test_plan_writes_nothing_through_a_symbolic_link(tmp_path: Path, linked: str
     (root / linked).symlink_to(tmp_path / "elsewhere")
     before = snapshot(tmp_path)
     with pytest.raises(LostRaceError, match="goes through a symbolic link; nothing was written"):
-        carry_out(root, plan, state=tmp_path / "state")
+        apply(root, plan, state=tmp_path / "state")
     (tmp_path / "state/write.lock").unlink()
     assert snapshot(tmp_path) == before
 
@@ -69,7 +69,7 @@ def test_plan_writes_nothing_through_a_symbolic_link(tmp_path: Path, linked: str
 def test_plan_keeps_the_mode_of_a_file(tmp_path: Path, mode: int) -> None:
     plan = two_files(tmp_path)
     (tmp_path / A).chmod(mode)
-    carry_out(tmp_path, plan, state=tmp_path / "state")
+    apply(tmp_path, plan, state=tmp_path / "state")
     assert (tmp_path / A).stat().st_mode & 0o777 == mode
 
 
@@ -77,20 +77,20 @@ def test_plan_leaves_no_other_file(tmp_path: Path) -> None:
     root = tmp_path / "root"
     plan = two_files(root)
     before = snapshot(root).keys()
-    carry_out(root, plan, state=tmp_path / "state")
+    apply(root, plan, state=tmp_path / "state")
     assert snapshot(root).keys() == before
 
 
 def full_disk(monkeypatch: pytest.MonkeyPatch, name: str, *, at: str) -> None:
-    """Let one step of `Writing` fail at a file."""
-    whole = getattr(Writing, name)
+    """Let one step of `FileTransaction` fail at a file."""
+    whole = getattr(FileTransaction, name)
 
-    def failing(self: Writing, path: str, *arguments: object) -> None:
+    def failing(self: FileTransaction, path: str, *arguments: object) -> None:
         if path == at:
             raise OSError(28, "No space left on device")
         whole(self, path, *arguments)
 
-    monkeypatch.setattr(Writing, name, failing)
+    monkeypatch.setattr(FileTransaction, name, failing)
 
 
 @pytest.mark.parametrize("step", ["prepare", "put", "rename"])
@@ -106,28 +106,28 @@ def test_plan_that_fails_half_way_leaves_everything_as_it_was(
     before = snapshot(root)
     full_disk(monkeypatch, step, at=B)
     with pytest.raises(EnvironmentFaultError, match=r"cannot write .*: No space left on device; nothing was changed"):
-        carry_out(root, Plan(changes), state=tmp_path / "state")
+        apply(root, ChangeSet(changes), state=tmp_path / "state")
     assert snapshot(root) == before
 
 
 def test_plan_that_cannot_be_taken_back_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = two_files(tmp_path)
     full_disk(monkeypatch, "put", at=B)
-    monkeypatch.setattr(Writing, "undo", lambda self: False)
+    monkeypatch.setattr(FileTransaction, "undo", lambda self: False)
     with pytest.raises(EnvironmentFaultError, match=r"could not be taken back; `mdmem check` says what is left to do"):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"new a\n", b"old b\n")
 
 
 def test_plan_creates_a_file_in_a_new_folder(tmp_path: Path) -> None:
-    carry_out(tmp_path, Plan((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
+    apply(tmp_path, ChangeSet((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
     assert (tmp_path / A).read_bytes() == b"text\n"
 
 
 def test_plan_never_creates_over_a_file(tmp_path: Path) -> None:
     two_files(tmp_path)
     with pytest.raises(LostRaceError, match=r"app/rules/a exists already"):
-        carry_out(tmp_path, Plan((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
+        apply(tmp_path, ChangeSet((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
     assert contents(tmp_path) == (b"old a\n", b"old b\n")
 
 
@@ -135,41 +135,41 @@ def test_plan_removes_what_a_killed_writer_left(tmp_path: Path) -> None:
     plan = two_files(tmp_path)
     write(tmp_path, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
     write(tmp_path, "app/rules/.mine", "kept")
-    carry_out(tmp_path, plan, state=tmp_path / "state")
+    apply(tmp_path, plan, state=tmp_path / "state")
     assert sorted(path.name for path in (tmp_path / "app/rules").iterdir()) == [".mine", "a.md", "b.md"]
 
 
 def test_rename_comes_after_every_write(tmp_path: Path) -> None:
     two_files(tmp_path)
-    plan = Plan((Change(A, "app/other/c.md", b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")))
-    carry_out(tmp_path, plan, state=tmp_path / "state")
+    plan = ChangeSet((Change(A, "app/other/c.md", b"old a\n", b"new a\n"), Change(B, B, b"old b\n", b"new b\n")))
+    apply(tmp_path, plan, state=tmp_path / "state")
     assert (tmp_path / "app/other/c.md").read_bytes() == b"new a\n"
     assert not (tmp_path / A).exists()
 
 
 def test_rename_removes_the_folders_it_leaves_empty(tmp_path: Path) -> None:
     write(tmp_path, A, "text\n")
-    plan = Plan((Change(A, "web/rules/a.md", b"text\n", b"text\n"),))
-    carry_out(tmp_path, plan, state=tmp_path / "state")
+    plan = ChangeSet((Change(A, "web/rules/a.md", b"text\n", b"text\n"),))
+    apply(tmp_path, plan, state=tmp_path / "state")
     assert not (tmp_path / "app").exists()
 
 
 def test_rename_never_replaces_a_file(tmp_path: Path) -> None:
     two_files(tmp_path)
     with pytest.raises(LostRaceError, match=r"`app/rules/b.md` exists by now; nothing was written"):
-        carry_out(tmp_path, Plan((Change(A, B, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
+        apply(tmp_path, ChangeSet((Change(A, B, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
     assert contents(tmp_path) == (b"old a\n", b"old b\n")
 
 
 def test_empty_plan_takes_no_lock(tmp_path: Path) -> None:
-    carry_out(tmp_path, Plan(), state=tmp_path / "state")
+    apply(tmp_path, ChangeSet(), state=tmp_path / "state")
     assert not (tmp_path / "state").exists()
 
 
 def test_plan_waits_for_another_writer(tmp_path: Path) -> None:
     plan, state, order = two_files(tmp_path), tmp_path / "state", list[str]()
     with write_lock(state):
-        thread = threading.Thread(target=lambda: (carry_out(tmp_path, plan, state=state), order.append("plan")))
+        thread = threading.Thread(target=lambda: (apply(tmp_path, plan, state=state), order.append("plan")))
         thread.start()
         thread.join(0.2)
         order.append("other")
@@ -181,13 +181,13 @@ def test_busy_lock_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: p
     plan, state = two_files(tmp_path), tmp_path / "state"
     monkeypatch.setattr(module, "write_lock", lambda folder: write_lock(folder, wait=0.05))
     with write_lock(state), pytest.raises(BusyError):
-        carry_out(tmp_path, plan, state=state)
+        apply(tmp_path, plan, state=state)
     assert contents(tmp_path) == (b"old a\n", b"old b\n")
 
 
 def test_lock_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFaultError, match="cannot lock the memory for writing"):
-        carry_out(tmp_path, two_files(tmp_path), state=Path(os.devnull) / "state")
+        apply(tmp_path, two_files(tmp_path), state=Path(os.devnull) / "state")
 
 
 def names(folder: Path) -> list[str]:
@@ -230,7 +230,7 @@ def test_plan_never_replaces_what_is_saved_while_it_is_written(
         monkeypatch.setattr(swap, "_renameat2", lambda: None)
     meanwhile(monkeypatch, *SEAMS[seam], lambda: save(root / B, "mine\n"))
     with pytest.raises(LostRaceError, match=SAVED):
-        carry_out(root, plan, state=tmp_path / "state")
+        apply(root, plan, state=tmp_path / "state")
     assert contents(root) == (b"old a\n", b"mine\n")
     assert names(root / "app/rules") == ["a.md", "b.md"]
 
@@ -243,11 +243,11 @@ def test_plan_keeps_both_of_two_saves_that_come_in_between(tmp_path: Path, monke
     with pytest.raises(
         KeptAsideError, match=r"changed while .*; nothing was changed; `(app/rules/b.md.\w+.kept)` keeps a text"
     ) as told:
-        carry_out(root, plan, state=tmp_path / "state")
+        apply(root, plan, state=tmp_path / "state")
     assert contents(root) == (b"old a\n", b"second\n")
     kept = str(told.value).split("`")[-2]
     assert (root / kept).read_text() == "first\n"
-    carry_out(root, Plan((Change(A, A, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
+    apply(root, ChangeSet((Change(A, A, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
     assert (root / kept).exists()
 
 
@@ -255,7 +255,7 @@ def test_undo_leaves_what_was_saved_over_a_file_that_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan, new = two_files(tmp_path), "app/new/c.md"
-    plan = Plan((Change(new, new, None, b"new c\n"), *plan.changes))
+    plan = ChangeSet((Change(new, new, None, b"new c\n"), *plan.changes))
 
     def saved() -> None:
         for path in (new, A, B):
@@ -263,7 +263,7 @@ def test_undo_leaves_what_was_saved_over_a_file_that_was_written(
 
     meanwhile(monkeypatch, swap, "exchange", 2, saved)
     with pytest.raises(LostRaceError, match=SAVED):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert {(tmp_path / path).read_text() for path in (new, A, B)} == {"newer\n"}
 
 
@@ -274,7 +274,7 @@ def test_plan_sees_what_an_editor_writes_into_a_file_that_it_holds_open(
     with (tmp_path / A).open("r+") as held:
         meanwhile(monkeypatch, swap, "exchange", 2, lambda: held.write("mine!\n") and held.flush())
         with pytest.raises(LostRaceError, match=r"`app/rules/a.md` changed while it was written"):
-            carry_out(tmp_path, plan, state=tmp_path / "state")
+            apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"mine!\n", b"old b\n")
 
 
@@ -282,7 +282,7 @@ def test_new_file_never_replaces_one_that_appears_meanwhile(tmp_path: Path, monk
     make_root(tmp_path)
     meanwhile(monkeypatch, os, "fsync", 1, lambda: write(tmp_path, A, "mine\n"))
     with pytest.raises(LostRaceError, match=r"app/rules/a exists already"):
-        carry_out(tmp_path, Plan((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
+        apply(tmp_path, ChangeSet((Change(A, A, None, b"text\n"),)), state=tmp_path / "state")
     assert (tmp_path / A).read_text() == "mine\n"
 
 
@@ -294,10 +294,10 @@ def test_rename_gives_back_what_was_saved_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bytes
 ) -> None:
     two_files(tmp_path)
-    plan = Plan((Change(B, B, b"old b\n", b"new b\n"), Change(A, MOVED, b"old a\n", after)))
+    plan = ChangeSet((Change(B, B, b"old b\n", b"new b\n"), Change(A, MOVED, b"old a\n", after)))
     meanwhile(monkeypatch, writing, "rename_new", 1, lambda: save(tmp_path / A, "mine\n"))
     with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"mine\n", b"old b\n")
     assert not (tmp_path / "app/other").exists()
 
@@ -311,7 +311,7 @@ def test_rename_never_replaces_what_appears_meanwhile(
         monkeypatch.setattr(swap, "_renameat2", lambda: None)
     meanwhile(monkeypatch, writing, "rename_new", 1, lambda: write(tmp_path, MOVED, "mine\n"))
     with pytest.raises(LostRaceError, match=r"`app/other/c.md` exists by now; nothing was written"):
-        carry_out(tmp_path, Plan((Change(A, MOVED, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
+        apply(tmp_path, ChangeSet((Change(A, MOVED, b"old a\n", b"new a\n"),)), state=tmp_path / "state")
     assert (contents(tmp_path), (tmp_path / MOVED).read_text()) == ((b"old a\n", b"old b\n"), "mine\n")
 
 
@@ -319,7 +319,7 @@ def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_files(tmp_path)
-    plan = Plan((Change(A, MOVED, b"old a\n", b"old a\n"), Change(B, "app/other/d.md", b"old b\n", b"old b\n")))
+    plan = ChangeSet((Change(A, MOVED, b"old a\n", b"old a\n"), Change(B, "app/other/d.md", b"old b\n", b"old b\n")))
 
     def saved() -> None:
         save(tmp_path / A, "mine a\n")
@@ -327,21 +327,21 @@ def test_rename_that_cannot_be_taken_back_names_the_file_that_stays(
 
     meanwhile(monkeypatch, writing, "rename_new", 2, saved)
     with pytest.raises(KeptAsideError, match=r"`app/other/c.md` keeps a text that was saved meanwhile"):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == (b"mine a\n", b"mine b\n")
 
 
 @pytest.mark.parametrize("is_saved", [True, False])
 def test_file_is_removed_only_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_saved: bool) -> None:
     two_files(tmp_path)
-    plan = Plan((Change(A, A, b"old a\n", None), Change(B, B, b"old b\n", b"new b\n")))
+    plan = ChangeSet((Change(A, A, b"old a\n", None), Change(B, B, b"old b\n", b"new b\n")))
     meanwhile(monkeypatch, os, "fsync", 1, lambda: save(tmp_path / (A if is_saved else B), "mine\n"))
     with pytest.raises(LostRaceError, match=r"changed while it was written; nothing was written"):
-        carry_out(tmp_path, plan, state=tmp_path / "state")
+        apply(tmp_path, plan, state=tmp_path / "state")
     assert contents(tmp_path) == ((b"mine\n", b"old b\n") if is_saved else (b"old a\n", b"mine\n"))
 
 
 def test_file_is_removed(tmp_path: Path) -> None:
     two_files(tmp_path)
-    carry_out(tmp_path, Plan((Change(A, A, b"old a\n", None),)), state=tmp_path / "state")
+    apply(tmp_path, ChangeSet((Change(A, A, b"old a\n", None),)), state=tmp_path / "state")
     assert names(tmp_path / "app/rules") == ["b.md"]

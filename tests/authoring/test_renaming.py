@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from builders import snapshot, write
 
-from mdmem.authoring import writing
-from mdmem.authoring.plan import Change, Plan, carry_out
-from mdmem.authoring.renaming import in_fewest
+from mdmem.authoring import files
+from mdmem.authoring.change_set import Change, ChangeSet, apply, in_fewest
 from mdmem.errors import EnvironmentFaultError
 
 
@@ -66,42 +65,42 @@ def test_folder_with_a_link_that_stays_moves_file_by_file(root: Path) -> None:
     assert folders(root, ROOM) == list(ROOM.items())
 
 
-def plan_of(root: Path, renames: dict[str, str]) -> Plan:
-    return Plan(tuple(Change(old, new, (root / old).read_bytes(), old.encode()) for old, new in renames.items()))
+def plan_of(root: Path, renames: dict[str, str]) -> ChangeSet:
+    return ChangeSet(tuple(Change(old, new, (root / old).read_bytes(), old.encode()) for old, new in renames.items()))
 
 
 def test_left_over_of_a_killed_writer_does_not_hold_a_folder_back(root: Path) -> None:
     write(root, "app/rules/.a.md.x1y2.mdmem-tmp", "half")
-    carry_out(root, plan_of(root, ROOM), state=root.parent / "state")
+    apply(root, plan_of(root, ROOM), state=root.parent / "state")
     assert sorted(snapshot(root)) == ["app/laws/a.md", "app/laws/b.md", "app/notes/c.md"]
 
 
 def test_folder_that_the_system_does_not_rename_moves_file_by_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = writing.rename_new
+    whole = files.rename_new
 
     def rename(old: Path, new: Path) -> None:
         if old.is_dir():
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         whole(old, new)
 
-    monkeypatch.setattr(writing, "rename_new", rename)
-    carry_out(root, plan_of(root, WING), state=root.parent / "state")
+    monkeypatch.setattr(files, "rename_new", rename)
+    apply(root, plan_of(root, WING), state=root.parent / "state")
     assert sorted(snapshot(root)) == ["web/notes/c.md", "web/rules/a.md", "web/rules/b.md"]
 
 
 def test_folders_that_moved_are_taken_back_where_a_later_rename_fails(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, whole = snapshot(root), writing.rename_new
+    before, whole = snapshot(root), files.rename_new
 
     def rename(old: Path, new: Path) -> None:
         if old.name == "c.md":
             raise OSError(errno.EIO, "Input/output error")
         whole(old, new)
 
-    monkeypatch.setattr(writing, "rename_new", rename)
+    monkeypatch.setattr(files, "rename_new", rename)
     with pytest.raises(
         EnvironmentFaultError, match=r"cannot write `app/d.md`: Input/output error; nothing was changed"
     ):
-        carry_out(root, plan_of(root, {**ROOM, "app/notes/c.md": "app/d.md"}), state=root.parent / "state")
+        apply(root, plan_of(root, {**ROOM, "app/notes/c.md": "app/d.md"}), state=root.parent / "state")
     assert snapshot(root) == before

@@ -7,16 +7,16 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.message import Deed, Verb
-from mdmem.authoring.reviewing import end_review, review
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.lifecycle import plan_end_of_review, plan_review
+from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import UsageError
 
 TODAY = date(2026, 11, 21)
 
 
 def reviewing(root: Path, reason: str = "the robot has four cores now") -> Intent:
-    return review(open_root(root).whole_catalog, OLD, reason=reason)
+    return plan_review(open_root(root).whole_catalog, OLD, reason=reason)
 
 
 def lines(intent: Intent) -> list[str]:
@@ -31,7 +31,7 @@ def test_entry_is_put_under_review_with_the_doubt(tmp_path: Path) -> None:
         "+ status: under_review",
         "+ x-review-reason: the robot has four cores now",
     ]
-    assert intent.deeds == (Deed(Verb.REVIEW, OLD),)
+    assert intent.deeds == (WriteAction(Verb.REVIEW, OLD),)
     assert intent.reason == "the robot has four cores now"
 
 
@@ -46,7 +46,7 @@ def test_end_of_a_review_leaves_every_other_line_as_it_was(tmp_path: Path) -> No
     write(root, f"{OLD}.md", lived_in())
     (change,) = reviewing(root).plan.changes
     write(root, f"{OLD}.md", change.after or b"")
-    (back,) = end_review(open_root(root).whole_catalog, OLD, today=TODAY).plan.changes
+    (back,) = plan_end_of_review(open_root(root).whole_catalog, OLD, today=TODAY).plan.changes
     assert changed_lines(lived_in(), back.after or b"") == ["+ verified_at: 2026-11-21\r"]
 
 
@@ -54,7 +54,7 @@ def test_end_of_a_review_leaves_every_other_line_as_it_was(tmp_path: Path) -> No
 def test_only_a_review_is_ended(tmp_path: Path, status: str) -> None:
     catalog = open_root(two_entries(tmp_path, new_status=status)).whole_catalog
     with pytest.raises(UsageError, match=f"{NEW} is not under review: it is {status}"):
-        end_review(catalog, NEW, today=TODAY)
+        plan_end_of_review(catalog, NEW, today=TODAY)
 
 
 def test_same_doubt_twice_changes_nothing(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from builders import entry_text, open_root, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.message import Deed, Verb
-from mdmem.authoring.succeeding import Successor, compose_successor, supersede_with
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.successor import Successor, plan_succession, successor_text
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import LostRaceError, UsageError
 
@@ -20,12 +20,12 @@ TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
 
 def composed(root: Path, old: str = OLD, /, **stated: object) -> tuple[str, str]:
     successor = Successor(**({"title": "Use three threads", "body": TEXT} | stated))  # type: ignore[arg-type]
-    return compose_successor(open_root(root).whole_catalog, old, successor, reason="two are too few", today=TODAY)
+    return successor_text(open_root(root).whole_catalog, old, successor, reason="two are too few", today=TODAY)
 
 
 def with_text(root: Path, text: str, *, new: str = THREE) -> Intent:
     catalog = open_root(root).whole_catalog
-    return supersede_with(catalog, OLD, new=new, text=text, reason="two are too few", today=TODAY)
+    return plan_succession(catalog, OLD, new=new, text=text, reason="two are too few", today=TODAY)
 
 
 def test_new_entry_stands_beside_the_old_one_with_its_type_as_a_draft(tmp_path: Path) -> None:
@@ -85,14 +85,14 @@ def test_active_text_is_written_first_and_ends_the_old_one(tmp_path: Path) -> No
         (f"{THREE}.md", True),
         (f"{OLD}.md", False),
     ]
-    assert intent.deeds == (Deed(Verb.SUPERSEDE, OLD, THREE),)
+    assert intent.deeds == (WriteAction(Verb.SUPERSEDE, OLD, THREE),)
 
 
 def test_draft_text_is_all_that_is_written(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     intent = with_text(root, composed(root)[1])
     assert [one.path for one in intent.plan.changes] == [f"{THREE}.md"]
-    assert intent.deeds == (Deed(Verb.ADD, THREE),)
+    assert intent.deeds == (WriteAction(Verb.ADD, THREE),)
 
 
 def test_links_that_the_editor_took_away_are_written_all_the_same(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.message import Deed, Verb
-from mdmem.authoring.superseding import supersede
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.supersede import plan_supersession
 from mdmem.entry.model import Status
 from mdmem.errors import LostRaceError, UsageError
 
@@ -18,7 +18,7 @@ WHY = "one executor schedules all"
 
 
 def superseding(root: Path, old: str = OLD, new: str = NEW) -> Intent:
-    return supersede(open_root(root).whole_catalog, old, by=new, reason=WHY, today=TODAY)
+    return plan_supersession(open_root(root).whole_catalog, old, by=new, reason=WHY, today=TODAY)
 
 
 def after(intent: Intent) -> dict[str, list[str]]:
@@ -35,7 +35,7 @@ def test_both_ends_are_written_the_newer_one_first(tmp_path: Path) -> None:
             ["- status: active", "+ status: deprecated", "+ deprecated_at: 2026-11-21", f"+ superseded_by: [{NEW}]"],
         ),
     ]
-    assert intent.deeds == (Deed(Verb.SUPERSEDE, OLD, NEW),)
+    assert intent.deeds == (WriteAction(Verb.SUPERSEDE, OLD, NEW),)
     assert (intent.supersedes, intent.reason) == ((OLD,), WHY)
 
 
@@ -268,7 +268,7 @@ def test_lower_authority_is_said(tmp_path: Path) -> None:
 def test_reason_is_asked_for(tmp_path: Path, reason: str) -> None:
     catalog = open_root(two_entries(tmp_path)).whole_catalog
     with pytest.raises(UsageError, match="say why it is superseded: --reason TEXT"):
-        supersede(catalog, OLD, by=NEW, reason=reason, today=TODAY)
+        plan_supersession(catalog, OLD, by=NEW, reason=reason, today=TODAY)
 
 
 def test_entry_under_review_is_superseded_as_one_in_force(tmp_path: Path) -> None:

@@ -7,16 +7,16 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.intent import Intent
-from mdmem.authoring.message import Deed, Verb
-from mdmem.authoring.verifying import verify
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.lifecycle import plan_verification
+from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import UsageError
 
 TODAY = date(2026, 11, 21)
 
 
 def verifying(root: Path, *addresses: str, at: date | None = None) -> Intent:
-    return verify(open_root(root).whole_catalog, addresses or (OLD,), at=at, today=TODAY)
+    return plan_verification(open_root(root).whole_catalog, addresses or (OLD,), at=at, today=TODAY)
 
 
 def after(intent: Intent) -> dict[str, list[str]]:
@@ -26,7 +26,7 @@ def after(intent: Intent) -> dict[str, list[str]]:
 def test_entries_are_verified_today_in_one_plan(tmp_path: Path) -> None:
     intent = verifying(two_entries(tmp_path), OLD, RULE)
     assert after(intent) == {f"{one}.md": ["+ verified_at: 2026-11-21"] for one in (OLD, RULE)}
-    assert intent.deeds == (Deed(Verb.VERIFY, OLD), Deed(Verb.VERIFY, RULE))
+    assert intent.deeds == (WriteAction(Verb.VERIFY, OLD), WriteAction(Verb.VERIFY, RULE))
 
 
 def test_stated_day_is_written(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from bench_cli import build
 
-from mdmem.retrieval.model import Question
+from mdmem.retrieval.question import Question
+from mdmem.verbs import Verbs
 from mdmem.workspace.location import located
-from mdmem.workspace.workspace import Workspace
 
-Verb = Callable[[Workspace], object]
+Verb = Callable[[Verbs], object]
 VERBS: dict[str, tuple[Verb, Verb]] = {
     "without a topic": (
         lambda workspace: workspace.retrieve(Question()),
@@ -44,7 +44,7 @@ VERBS: dict[str, tuple[Verb, Verb]] = {
 }
 
 
-def timed(workspace: Workspace, verb: Verb) -> float:
+def timed(workspace: Verbs, verb: Verb) -> float:
     """Return the seconds of one verb on files that are looked at anew."""
     fresh = replace(workspace)
     vars(fresh)["index"] = workspace.index
@@ -63,7 +63,7 @@ def main() -> None:
         folder = Path(name)
         build(folder, given.size, paragraphs=False)
         said = {**os.environ, "XDG_CACHE_HOME": name}
-        workspace = Workspace(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
+        workspace = Verbs(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
         workspace.refresh_index()
         for title, (retrieval, verb) in VERBS.items():
             pairs = [(timed(workspace, retrieval), timed(workspace, verb)) for _ in range(given.repeats)]

@@ -25,7 +25,7 @@ from index_corpus import Corpus
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from mdmem.mcp.table import tools_of
+from mdmem.mcp.tools.table import tools_of
 
 EMPTY = """
 from mcp.server.mcpserver import MCPServer

@@ -22,26 +22,26 @@ from pathlib import Path
 
 from bench_cli import build, git, write
 
-from mdmem.retrieval.model import Question
-from mdmem.scope import Filters
+from mdmem.retrieval.question import Question
+from mdmem.verbs import Verbs
 from mdmem.workspace.location import located
-from mdmem.workspace.standing_of import standings_of
-from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.scope import Filters
+from mdmem.workspace.standing import standings_of
 
-Verb = Callable[[Workspace], object]
+Verb = Callable[[Verbs], object]
 VERBS: dict[str, Verb] = {
     "list": lambda workspace: workspace.entries(Filters()),
     "question": lambda workspace: workspace.retrieve(Question(words="database schema")),
 }
 
 
-def opened(folder: Path, cache: str) -> Workspace:
+def opened(folder: Path, cache: str) -> Verbs:
     """Return the workspace of a folder."""
     said = {**os.environ, "XDG_CACHE_HOME": cache}
-    return Workspace(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
+    return Verbs(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
 
 
-def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
+def timed(workspace: Verbs, verb: Verb, at: str | None) -> float:
     """Return the seconds of one verb on files that are looked at anew."""
     fresh = replace(workspace, parsed=type(workspace.parsed)())
     if at is None:
@@ -51,7 +51,7 @@ def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
     return time.perf_counter() - start
 
 
-def timed_standing(workspace: Workspace) -> float:
+def timed_standing(workspace: Verbs) -> float:
     """Return the seconds of the standing alone, the catalog being there."""
     fresh = replace(workspace)
     assert fresh.catalog.digests
@@ -60,7 +60,7 @@ def timed_standing(workspace: Workspace) -> float:
     return time.perf_counter() - start
 
 
-def report(title: str, workspace: Workspace, repeats: int, *, at: str | None = None) -> None:
+def report(title: str, workspace: Verbs, repeats: int, *, at: str | None = None) -> None:
     """Print the medians in milliseconds."""
     told = []
     for name, verb in VERBS.items():

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from bench_cli import build, git
 
 if TYPE_CHECKING:
-    from mdmem.workspace.workspace import Workspace
+    from mdmem.verbs import Verbs
 
 Write = Callable[[str], None]
 
@@ -70,17 +70,17 @@ def plain_commit(root: Path) -> Write:
     return write
 
 
-def opened(root: Path) -> Workspace:
+def opened(root: Path) -> Verbs:
     """Return the workspace of a root, its files not read yet."""
+    from mdmem.verbs import Verbs
     from mdmem.workspace.location import located
-    from mdmem.workspace.workspace import Workspace
 
-    return Workspace(located(root, "the bench"), dict(os.environ), root, datetime.now(UTC).date())
+    return Verbs(located(root, "the bench"), dict(os.environ), root, datetime.now(UTC).date())
 
 
 def create(root: Path, *, commit: bool = False) -> Write:
     """Return what writes as `mdmem new` does."""
-    from mdmem.workspace.writing import WriteOptions
+    from mdmem.authoring.write import WriteOptions
 
     def write(name: str) -> None:
         opened(root).create(f"app/architecture/{name}", text_of(name), options=WriteOptions(commit=commit))
@@ -95,7 +95,7 @@ def create_commit(root: Path) -> Write:
 
 def save(root: Path) -> Write:
     """Return what writes as an agent does, compared with all that is there."""
-    from mdmem.workspace.saves import Saves
+    from mdmem.saving.save import Saves
 
     saves = Saves(opened(root))
 

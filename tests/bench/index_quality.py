@@ -10,8 +10,7 @@ from pathlib import Path
 
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexDocument
-from mdmem.index.query import matches, plain
-from mdmem.index.scoring import Corpus
+from mdmem.index.scoring import Corpus, matches, plain
 from mdmem.index.terms import SCORED, lengths_of, terms_of
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"

@@ -14,11 +14,11 @@ from retrieval.builders import make_wings, put
 from bundles.builders import bundle, ids, item
 from mdmem.errors import UsageError
 from mdmem.retrieval.bundle import RetrievalStatus
-from mdmem.scope import ScopeState
-from mdmem.state.times import record_hygiene
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.state.hygiene_times import record_hygiene
 from mdmem.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
-from mdmem.workspace.bundling import retrieve_context
-from mdmem.workspace.workspace import Workspace
+from mdmem.verbs import Verbs
+from mdmem.workspace.scope import ScopeState
 
 
 def test_an_item_has_the_shape_of_the_contract(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_a_file_that_goes_away_is_read_again_once(tmp_path: Path, times: int, st
     opened.retrieve_context(project_id="app")
     vanishing = Vanishing(opened.whole_tree, "app/r/one.md", times=times)
 
-    class Here(Workspace):
+    class Here(Verbs):
         """The workspace over the tree that changes."""
 
         def over(self, tree):  # type: ignore[no-untyped-def]
@@ -393,7 +393,7 @@ def test_a_memory_without_wings_answers(tmp_path: Path) -> None:
     assert bundle(make_root(tmp_path / "memory"), "app").status is RetrievalStatus.EMPTY
 
 
-class Refusing(Workspace):
+class Refusing(Verbs):
     """A workspace in which one folder cannot be listed."""
 
     def over(self, tree: Tree) -> Self:

@@ -10,12 +10,12 @@ import pytest
 from builders import open_root
 from retrieval.builders import make_wings, put
 
-from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.index.fulltext import WhooshIndex
 from mdmem.retrieval.bundle import RetrievalStatus
+from mdmem.retrieval.retrieve_context import retrieve_context
 from mdmem.tree import Tree
-from mdmem.workspace.bundling import retrieve_context
+from mdmem.verbs import Verbs
 from mdmem.workspace.deadline import OverdueError, TimedTree, within
-from mdmem.workspace.workspace import Workspace
 
 
 def ticking(every: int) -> Callable[[], float]:
@@ -52,7 +52,7 @@ def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
     assert within(workspace, 5, clock=lambda: 0.0).index is workspace.index
 
 
-def indexed(root: Path, folder: Path) -> Workspace:
+def indexed(root: Path, folder: Path) -> Verbs:
     """Return the workspace of a root whose index is kept in a folder."""
     workspace = open_root(root)
     vars(workspace)["index"] = WhooshIndex(folder)
@@ -97,7 +97,7 @@ def test_a_second_attempt_lists_the_files_anew(tmp_path: Path) -> None:
     opened = open_root(make_wings(tmp_path))
     trees: list[Tree] = []
 
-    class Listening(Workspace):
+    class Listening(Verbs):
         """A workspace that keeps the trees it is asked to read."""
 
         def over(self, tree: Tree) -> Self:

@@ -7,7 +7,7 @@ from builders import make_repository, open_root, write
 from retrieval.builders import make_wings, put
 
 from bundles.builders import bundle
-from mdmem.render.bundles import bundle_markdown, scope_markdown, surface_markdown
+from mdmem.render.bundle import bundle_markdown, scope_markdown, surface_markdown
 
 
 def full_memory(folder: Path) -> Path:

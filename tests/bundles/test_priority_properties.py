@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from mdmem.catalog import Catalog
 from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, EntryType, Status, Wing, WingKind
-from mdmem.retrieval.asked import BundleAsked, BundleScope
-from mdmem.retrieval.model import Question, Retrieval, Tier
-from mdmem.retrieval.priority import CAPS, Merged, merge, narrowed
-from mdmem.retrieval.retrieve import retrieve
-from mdmem.scope import Filters, Scope, resolve_scope
+from mdmem.retrieval.bundle import BundleRequest, BundleScope
+from mdmem.retrieval.bundle_merge import CAPS, MergedBundle, merge, narrowed
+from mdmem.retrieval.question import Question, Retrieval, Tier
+from mdmem.retrieval.retrieve import retrieval_of
 from mdmem.settings import Settings
+from mdmem.workspace.scope import Filters, Scope, resolve_scope
 
 TODAY = date(2026, 11, 21)
 WINGS = {
@@ -48,7 +48,7 @@ def memories(draw: st.DrawFn) -> dict[str, Entry]:
 
 
 asks = st.builds(
-    BundleAsked,
+    BundleRequest,
     project_id=st.just("app"),
     scope=st.sampled_from(BundleScope),
     focus=st.sampled_from((None, "auth")),
@@ -56,18 +56,18 @@ asks = st.builds(
 )
 
 
-def answer(entries: dict[str, Entry], asked: BundleAsked) -> tuple[Catalog, Scope, Retrieval, Merged]:
+def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Scope, Retrieval, MergedBundle]:
     """Return what is found and what is merged of it, the scope being certain."""
     catalog = Catalog(None, entries, WINGS, {}, (), (), (), {})  # type: ignore[arg-type]  # no file is read
     focuses = (asked.focus,) if asked.focus else ()
     filters = Filters(wings=("app",), focuses=focuses, types=asked.types)
     scope = narrowed(catalog, resolve_scope(catalog, Settings(), filters), asked)
-    found = retrieve(catalog, scope, Question(filters=filters), ask=lambda _: None, today=TODAY)  # type: ignore[arg-type, return-value]
+    found = retrieval_of(catalog, scope, Question(filters=filters), ask=lambda _: None, today=TODAY)  # type: ignore[arg-type, return-value]
     return catalog, scope, found, merge(catalog, found, asked, wing="app", is_uncertain=False)
 
 
 @given(memories(), asks)
-def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
     *_, merged = answer(entries, asked)
 
     taken = Counter(item.tier for item in merged.items if item.entry.type is not EntryType.INVARIANT)
@@ -76,7 +76,7 @@ def test_no_scope_gets_more_than_its_room(entries: dict[str, Entry], asked: Bund
 
 
 @given(memories(), asks)
-def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked: BundleRequest) -> None:
     *_, merged = answer(entries, asked)
 
     assert list(merged.items) == sorted(merged.items, key=lambda item: item.sort_key)
@@ -85,7 +85,7 @@ def test_items_stand_in_the_order_of_authority(entries: dict[str, Entry], asked:
 
 
 @given(memories(), asks)
-def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: BundleRequest) -> None:
     catalog, *_, merged = answer(entries, asked)
 
     given_ones = {item.entry.address for item in merged.items}
@@ -104,7 +104,7 @@ def test_no_invariant_that_binds_is_lost(entries: dict[str, Entry], asked: Bundl
 
 
 @given(memories(), asks)
-def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], asked: BundleRequest) -> None:
     catalog, *_, merged = answer(entries, asked)
 
     lineage = catalog.lineage
@@ -116,7 +116,7 @@ def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], 
 
 
 @given(memories(), asks)
-def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
 
     over = {one.address for one in merged.omitted if one.why.startswith("over the 1") or "of the scope" in one.why}
@@ -129,7 +129,7 @@ def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], as
 
 
 @given(memories(), asks)
-def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
 
     told = {item.entry.address for item in merged.items} | {one.address for one in merged.omitted}
@@ -145,7 +145,7 @@ def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Ent
 
 
 @given(memories(), asks)
-def test_a_scope_reads_nothing_of_others(entries: dict[str, Entry], asked: BundleAsked) -> None:
+def test_a_scope_reads_nothing_of_others(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
 
     assert all(item.entry.wing != "web" for item in (*merged.items, *merged.proposed))

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from trees import ListedTree
 
 from mdmem.catalog import load
+from mdmem.catalog.changes import Changes
 from mdmem.checks.case import Base, Case
-from mdmem.checks.changes import Changes
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.finding import Place
-from mdmem.gitrepo import find_repository
+from mdmem.git import find_repository
 from mdmem.settings import Settings
 from mdmem.tree import FileKind, GitTree, Tree, TreeFile, WorkingTree
 
@@ -136,11 +136,12 @@ def test_deleted_file_has_no_line_to_show(tmp_path: Path) -> None:
 
 
 def test_files_in_conflict_are_left_out() -> None:
-    from mdmem.checks.case import Conflict, Merge
+    from mdmem.checks.case import Merge
+    from mdmem.git.merge import PathConflict
 
     case = case_of(tree_of(a=entry_text(RULE), b=entry_text("One.\n")), tree_of(a=entry_text("Other.\n")))
     assert case.base is not None
-    conflicts = (Conflict("app/rules/a.md", "content"), Conflict("app/rules/b.md", "modify/delete"))
+    conflicts = (PathConflict("app/rules/a.md", "content"), PathConflict("app/rules/b.md", "modify/delete"))
     merged = replace(case, merge=Merge(case.base, case.base, case.base, conflicts))
     assert told(merged.changes) == ([], [], [])
 
@@ -181,4 +182,4 @@ def test_ended_entry_of_the_base_may_be_moved_and_stays_ended() -> None:
     ended = entry_text(RULE, status="deprecated", reason="closed")
     case = case_of(tree_of(a=ended), tree_of(b=ended))
     codes = ["deleted-in-force", "illegal-transition", "superseded-entry-edited", "frozen-text-changed"]
-    assert run(case, codes) == []
+    assert run_checks(case, codes) == []

@@ -9,7 +9,7 @@ from builders import write_entry
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import INCOMPLETE_CODES
 from mdmem.errors import GoneError
 from mdmem.finding import Finding, Severity
@@ -33,12 +33,12 @@ def crashing(monkeypatch: pytest.MonkeyPatch, error: Exception, *, at: str | Non
                 raise error
         raise error
 
-    monkeypatch.setattr("mdmem.checks.body_empty.find", find)
+    monkeypatch.setattr("mdmem.checks.rules.body_empty.find", find)
 
 
 def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError("app/x"), at="app/rules/b")
-    (finding,) = run(case_of(tmp_path), [EMPTY])
+    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
     assert finding.message == "the check `body-empty` failed: KeyError: 'app/x'"
     assert (finding.code, finding.severity, finding.place.path) == ("check-crashed", Severity.ERROR, "app/rules/b.md")
     assert finding.address == "app/rules/b"
@@ -47,32 +47,36 @@ def test_crash_names_the_check_the_file_and_how_to_go_on(tmp_path: Path, monkeyp
 
 def test_crash_that_tells_no_file_stands_at_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, RuntimeError(), at=None)
-    (finding,) = run(case_of(tmp_path), [EMPTY])
+    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
     assert (finding.place.path, finding.message) == ("mdmem.toml", "the check `body-empty` failed: RuntimeError")
 
 
 def test_crash_message_is_one_printable_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, ValueError("a\n\x1bb " + "c" * 500), at=None)
-    (finding,) = run(case_of(tmp_path), [EMPTY])
+    (finding,) = run_checks(case_of(tmp_path), [EMPTY])
     start = "the check `body-empty` failed: ValueError: a <U+001B>b ccc"
     assert (finding.message[: len(start)], len(finding.message) < 260) == (start, True)
 
 
 def test_other_checks_go_on_after_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError(1), at=None)
-    assert [one.code for one in run(case_of(tmp_path), [EMPTY, DANGLING])] == [DANGLING, DANGLING, "check-crashed"]
+    assert [one.code for one in run_checks(case_of(tmp_path), [EMPTY, DANGLING])] == [
+        DANGLING,
+        DANGLING,
+        "check-crashed",
+    ]
 
 
 def test_crash_is_raised_when_debugging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, KeyError("why"), at=None)
     with pytest.raises(KeyError, match="why"):
-        run(case_of(tmp_path), [EMPTY], is_debugging=True)
+        run_checks(case_of(tmp_path), [EMPTY], is_debugging=True)
 
 
 def test_fault_outside_the_program_is_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     crashing(monkeypatch, GoneError("a file went away"), at=None)
     with pytest.raises(GoneError, match=r"^a file went away$"):
-        run(case_of(tmp_path), [EMPTY])
+        run_checks(case_of(tmp_path), [EMPTY])
 
 
 def test_crash_leaves_the_run_incomplete() -> None:

@@ -1,4 +1,4 @@
-"""Each row of the table in `mdmem/checks/edges.py`, and that an edge never falls into two classes or none."""
+"""Each row of the table in `mdmem/catalog/edges.py`, and that an edge never falls into two classes or none."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, load
+from mdmem.catalog.edges import Edge, EdgeKind, classify
 from mdmem.checks.case import Case
-from mdmem.checks.edges import Edge, EdgeKind, classify
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.settings import Settings
 from mdmem.tree import TreeFile, Unreadable, digest_of
 
@@ -316,10 +316,10 @@ BY_OLD = {
 def test_each_broken_edge_gives_one_finding(stated: dict[str, dict[str, object] | str]) -> None:
     case = Case(memory(stated), Settings(), date(2026, 11, 21))
     for code, wanted in BY_EDGE.items():
-        assert len(run(case, [code])) == sum(edge.kind in wanted for edge in case.edges), code
+        assert len(run_checks(case, [code])) == sum(edge.kind in wanted for edge in case.edges), code
     for code, wanted in BY_OLD.items():
-        assert len(run(case, [code])) == len({edge.old for edge in case.edges if edge.kind in wanted}), code
-    dangling = [finding for finding in run(case, ["dangling-link"]) if "supersede" in finding.message]
+        assert len(run_checks(case, [code])) == len({edge.old for edge in case.edges if edge.kind in wanted}), code
+    dangling = [finding for finding in run_checks(case, ["dangling-link"]) if "supersede" in finding.message]
     assert len(dangling) == sum(edge.kind is EdgeKind.DANGLING for edge in case.edges)
     in_cycles = {end for edge in case.edges if edge.kind is EdgeKind.CYCLE for end in (edge.old, edge.new)}
     assert in_cycles == case.catalog.lineage.contradictory

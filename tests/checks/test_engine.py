@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import chosen_codes, mark_new, require_known_wings, run
+from mdmem.checks.engine import chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.errors import SettingsError, UsageError
 from mdmem.finding import Finding, Place
@@ -24,7 +24,7 @@ OTHER = "app/rules/b"
 
 def reported(root: Path) -> list[tuple[str, str | None]]:
     case = Case(load(WorkingTree(root)), Settings(), date(2026, 11, 21))
-    return [(finding.code, finding.address) for finding in run(case, [EMPTY, DANGLING])]
+    return [(finding.code, finding.address) for finding in run_checks(case, [EMPTY, DANGLING])]
 
 
 def write_faulty(root: Path, address: str, ignore: str | None = None) -> None:
@@ -64,7 +64,7 @@ def test_entry_keeps_out_what_another_end_would_say_only_at_its_own(tmp_path: Pa
     write_entry(tmp_path, "app/rules/new", supersedes=["app/rules/old"])
     write_entry(tmp_path, "app/rules/old", ignore="{supersession-one-sided: not here}")
     case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
-    assert [finding.address for finding in run(case, ["supersession-one-sided"])] == ["app/rules/new"]
+    assert [finding.address for finding in run_checks(case, ["supersession-one-sided"])] == ["app/rules/new"]
 
 
 def test_code_without_a_reason_keeps_out_nothing_beside_one_with_a_reason(tmp_path: Path) -> None:

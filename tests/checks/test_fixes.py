@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from test_cases import CASES, TODAY, facts_of
 
-from mdmem.authoring.mending import Mended, mend_all
+from mdmem.authoring.fix import FixResult, mend_all
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import Report, run
+from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.finding import Finding, Severity
 from mdmem.settings import Settings, parse_settings
 from mdmem.tree import Tree, WorkingTree
-from mdmem.tree.overlaid import OverlaidTree
+from mdmem.tree.overlay import OverlaidTree
 
 FIXED = "fixed.diff"
 FIXABLE = (
@@ -38,23 +38,23 @@ def settings_of(folder: Path) -> Settings:
     return parse_settings(path.read_bytes() if path.exists() else b"")
 
 
-def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> Report:
+def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> CheckReport:
     case = Case(load(tree), settings_of(folder), TODAY, facts_of(folder))
-    return Report(tree.name, 0, tuple(run(case, codes)))
+    return CheckReport(tree.name, 0, tuple(run_checks(case, codes)))
 
 
-def mended(folder: Path, tree: Tree) -> Mended:
+def mended(folder: Path, tree: Tree) -> FixResult:
     return mend_all(tree, lambda one: check(folder, one, (folder.parent.name,)), with_unsafe=True)
 
 
-def after(result: Mended, tree: Tree) -> OverlaidTree:
+def after(result: FixResult, tree: Tree) -> OverlaidTree:
     """Return the tree that a plan leads to."""
     contents = {change.path: change.after for change in result.plan.changes}
     renames = [(change.path, change.to) for change in result.plan.changes if change.to != change.path]
     return OverlaidTree(tree).having(contents, renames)
 
 
-def shown(result: Mended) -> str:
+def shown(result: FixResult) -> str:
     """Return what a plan changes, as a diff in which marks and line ends can be read."""
     return "".join(line for change in result.plan.changes for line in _diff(change.path, change.to, change))
 

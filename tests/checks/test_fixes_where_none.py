@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
-from mdmem.checks.fixing import certainly_meant, is_slip
-from mdmem.checks.requoting import with_syntax_fix, with_whole_value
+from mdmem.checks.engine import run_checks
+from mdmem.checks.fixes.base import certainly_meant, is_slip
+from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import apply_edits
 from mdmem.finding import Fix
@@ -27,7 +27,7 @@ BODY = "---\n\nText.\n\nRationale: tried.\n"
 def fixes(root: Path, code: str, settings: bytes = b"") -> list[Fix | None]:
     """Return the fix of each finding of a check."""
     case = Case(load(WorkingTree(root)), parse_settings(settings), date.fromisoformat(TODAY))
-    return [one.fix for one in run(case, [code])]
+    return [one.fix for one in run_checks(case, [code])]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from checks.trees import tree_of
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.settings import Settings
 from mdmem.tree import Tree, WorkingTree
 
@@ -21,7 +21,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def helps_in(tree: Tree, code: str) -> list[str]:
-    return [finding.help for finding in run(Case(load(tree), Settings(), date(2026, 11, 21)), [code])]
+    return [finding.help for finding in run_checks(Case(load(tree), Settings(), date(2026, 11, 21)), [code])]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mdmem.checks.nearest import Nearest
+from mdmem.checks.missing_targets import Nearest
 
 ADDRESSES = (
     "react/anti-patterns/index-as-key",

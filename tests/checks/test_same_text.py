@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.checks.same_text import Text, first_difference, says_the_same, seen_lines
+from mdmem.catalog.changes import ComparableText, first_difference, says_the_same, seen_lines
 
 A, B = "app/rules/a", "app/rules/b"
 THERE = frozenset({A, B, "app/rules/c"})
 
 
 def same(before: str, after: str, moves: dict[str, str] | None = None, now: frozenset[str] = THERE) -> bool:
-    return says_the_same(Text(A, before, THERE, moves or {}), Text(A, after, now))
+    return says_the_same(ComparableText(A, before, THERE, moves or {}), ComparableText(A, after, now))
 
 
 @pytest.mark.parametrize("after", ["One.\nTwo.", "\nOne.  \r\nTwo.\t\r\n\r\n", "One.\nTwo.\n"])

@@ -11,7 +11,7 @@ import pytest
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.checks.secrets import find_secrets
 from mdmem.settings import Settings
 from mdmem.tree import WorkingTree
@@ -104,7 +104,7 @@ def test_placeholder_is_no_secret(text: str) -> None:
 def found_in(root: Path, text: str) -> list[Finding]:
     (root / "shop" / "rules").mkdir(parents=True)
     (root / "shop" / "rules" / "a.md").write_text(text, encoding="utf-8")
-    return run(Case(load(WorkingTree(root)), Settings(), date(2026, 11, 21)), ["secret-like-text"])
+    return run_checks(Case(load(WorkingTree(root)), Settings(), date(2026, 11, 21)), ["secret-like-text"])
 
 
 def test_finding_stands_at_the_secret_and_does_not_repeat_it(tmp_path: Path) -> None:

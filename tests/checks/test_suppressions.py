@@ -8,7 +8,7 @@ from builders import write, write_entry
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES, EXCUSABLE
 from mdmem.checks.suppressions import suppressions
 from mdmem.finding import Severity
@@ -25,7 +25,7 @@ def case_of(root: Path, settings: Settings = Settings()) -> Case:  # noqa: B008 
 
 
 def reported(root: Path, *codes: str, settings: Settings = Settings()) -> list[tuple[str, str]]:  # noqa: B008  # frozen
-    return [(finding.code, finding.place.path) for finding in run(case_of(root, settings), codes)]
+    return [(finding.code, finding.place.path) for finding in run_checks(case_of(root, settings), codes)]
 
 
 def write_vague(root: Path, address: str, ignore: str = "", **fields: object) -> None:
@@ -96,7 +96,7 @@ def test_own_comment_is_no_hidden_instruction(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", sorted(set(CODES) - set(EXCUSABLE)))
 def test_code_that_no_file_may_excuse_is_named(tmp_path: Path, code: str) -> None:
     write_entry(tmp_path, A, f"Text.\n\n{IGNORE} {code} we know -->\n")
-    (finding,) = run(case_of(tmp_path), ["suppression-invalid"])
+    (finding,) = run_checks(case_of(tmp_path), ["suppression-invalid"])
     assert (finding.message, finding.severity) == (f"`{code}` cannot be ignored by a file", Severity.ERROR)
 
 
@@ -107,7 +107,7 @@ def test_secrets_may_be_excused_and_what_was_not_read_may_not() -> None:
 
 def test_suppression_that_kept_nothing_out_is_unused(tmp_path: Path) -> None:
     write_entry(tmp_path, A, f"Must.\n\n{IGNORE} {VAGUE} it was vague -->\n", ignore=f"{{{DANGLING}: it is coming}}")
-    found = run(case_of(tmp_path), [UNUSED, VAGUE, DANGLING])
+    found = run_checks(case_of(tmp_path), [UNUSED, VAGUE, DANGLING])
     assert [(one.place.line, one.message, one.address) for one in found] == [
         (5, f"`{DANGLING}` finds nothing here that could be ignored", A),
         (10, f"`{VAGUE}` finds nothing here that could be ignored", A),
@@ -136,11 +136,11 @@ def test_suppression_is_not_called_unused_where_its_check_crashed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
-    monkeypatch.setattr("mdmem.checks.vague_invariant.find", lambda case: 1 / 0)
+    monkeypatch.setattr("mdmem.checks.rules.vague_invariant.find", lambda case: 1 / 0)
     assert [code for code, _ in reported(tmp_path, VAGUE, UNUSED)] == ["check-crashed"]
 
 
 def test_unused_suppression_weighs_what_the_settings_say(tmp_path: Path) -> None:
     write_entry(tmp_path, A, ignore=f"{{{VAGUE}: it was vague}}")
     case = case_of(tmp_path, Settings(severity={UNUSED: Severity.ERROR}))
-    assert [one.severity for one in run(case, [VAGUE, UNUSED])] == [Severity.ERROR]
+    assert [one.severity for one in run_checks(case, [VAGUE, UNUSED])] == [Severity.ERROR]

@@ -7,7 +7,7 @@ from builders import commit_all, make_repository, make_root, write, write_entry
 from trees import found_in
 
 from mdmem.catalog import load
-from mdmem.gitrepo import find_repository
+from mdmem.git import find_repository
 from mdmem.tree import GitTree, WorkingTree
 
 

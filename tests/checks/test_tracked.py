@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mdmem.checks.tracked import Tracked
+from mdmem.checks.paths import TrackedPaths
 from mdmem.entry.globs import matches
 
 ROOT = frozenset({"app/rules/a.md", "app/README.md"})
@@ -20,21 +20,21 @@ class Facts:
 
 
 def test_prefix_is_the_folder_of_the_root() -> None:
-    assert Tracked(Facts()).prefix == "memory/"
+    assert TrackedPaths(Facts()).prefix == "memory/"
 
 
 def test_prefix_is_empty_where_the_root_is_the_top() -> None:
-    assert Tracked(Facts(tracked_in_repository=ROOT | PATHS)).prefix == ""
+    assert TrackedPaths(Facts(tracked_in_repository=ROOT | PATHS)).prefix == ""
 
 
 @pytest.mark.parametrize("path", ["../src/nav/node.py", "../src/nav", "../src/nav/", "/README.md", "app/rules/a.md"])
 def test_holds_what_is_tracked_from_the_root_or_the_top(path: str) -> None:
-    assert Tracked(Facts()).holds(path)
+    assert TrackedPaths(Facts()).holds(path)
 
 
 @pytest.mark.parametrize("path", ["src/nav/node.py", "../src/na", "../../README.md", "/nav"])
 def test_holds_nothing_else(path: str) -> None:
-    assert not Tracked(Facts()).holds(path)
+    assert not TrackedPaths(Facts()).holds(path)
 
 
 GLOBS = ["src/**", "src/nav/**", "src", "src/", "src/nav/", "./src/**", "**/x.py", "*.md", "src/*.py", "src/*/x.py"]
@@ -45,4 +45,4 @@ GLOBS += ["src//nav/**", "src/./nav/node.py", "/src/**", "../src", "**/", "*/", 
 @pytest.mark.parametrize("glob", GLOBS)
 def test_has_match_agrees_with_matching_every_path(glob: str) -> None:
     facts = Facts()
-    assert Tracked(facts).has_match(glob) == any(matches(glob, path) for path in facts.tracked_in_repository)
+    assert TrackedPaths(facts).has_match(glob) == any(matches(glob, path) for path in facts.tracked_in_repository)

@@ -8,7 +8,7 @@ from builders import write_entry
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.finding import Severity
 from mdmem.settings import Ended, Settings, WingSettings
 from mdmem.tree import WorkingTree
@@ -20,7 +20,9 @@ ENDED = {"status": "deprecated", "deprecated_reason": "it ended", "deprecated_at
 
 def weights(root: Path, *codes: str, settings: Settings = Settings(), by_wing: bool = True) -> list[tuple[str, str]]:  # noqa: B008  # frozen
     case = Case(load(WorkingTree(root)), settings, date(2026, 11, 21))
-    return [(one.place.path.split("/")[0], f"{one.code} {one.severity}") for one in run(case, codes, by_wing=by_wing)]
+    return [
+        (one.place.path.split("/")[0], f"{one.code} {one.severity}") for one in run_checks(case, codes, by_wing=by_wing)
+    ]
 
 
 def write_faulty(root: Path, wing: str, **fields: object) -> None:
@@ -110,7 +112,7 @@ def test_weight_is_the_same_on_ended_entries_where_the_settings_say_so(tmp_path:
 def test_weight_of_a_broken_supersession_is_never_lowered(tmp_path: Path) -> None:
     write_entry(tmp_path, "app/rules/a", **ENDED, superseded_by=["app/rules/gone"], see=["app/rules/lost"])
     case = Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21))
-    assert {one.place.line: str(one.severity) for one in run(case, [DANGLING])} == {7: "error", 8: "warning"}
+    assert {one.place.line: str(one.severity) for one in run_checks(case, [DANGLING])} == {7: "error", 8: "warning"}
 
 
 def test_weight_is_not_lowered_where_the_supersession_cannot_be_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from builders import entry_text
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
 from mdmem.settings import Settings
 from mdmem.tree import Tree, TreeFile, Unreadable, digest_of
 
@@ -52,4 +52,4 @@ def tree_of(*paths: str) -> ListedTree:
 def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> list[str]:
     facts = Tracked(frozenset(tracked)) if tracked is not None else None
     case = Case(load(tree), Settings(), date(2026, 11, 21), facts)
-    return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run(case, [code])]
+    return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run_checks(case, [code])]

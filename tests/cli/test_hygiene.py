@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from builders import commit_all, git, memory, merge_conflict, run_here, run_mdmem, snapshot, write, write_entry
 
-from mdmem.state.ledger import Ledger
-from mdmem.state.ledger_model import PendingWrite
-from mdmem.state.times import Times, read_times
+from mdmem.state.hygiene_times import Times, read_times
+from mdmem.state.pending_writes import PendingWrite, PendingWrites
 
 Capture = pytest.CaptureFixture[str]
 GIT_VERBS = ("rev-parse", "log", "ls-files", "cat-file", "check-ignore")
@@ -51,7 +50,7 @@ def worn(tmp_path: Path) -> Path:
 
 def keep_pending(folder: Path, **arguments: str) -> str:
     created = datetime(2026, 11, 20, tzinfo=UTC)
-    return Ledger(folder / STATE).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
+    return PendingWrites(folder / STATE).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
 
 
 def said(capsys: Capture, *options: str, cwd: Path) -> dict[str, object]:
@@ -191,7 +190,7 @@ def test_waiting_write_is_told_with_what_it_is_and_why_it_failed(worn: Path, cap
     created = datetime(2026, 11, 20, tzinfo=UTC)
     arguments = {"decision": {"title": "Use <TLS>"}, "project_id": "nav"}
     failed = PendingWrite(verb="save_decision", arguments=arguments, created=created, attempts=3, error="disk\nfull")
-    id_ = Ledger(worn / STATE).keep(failed)
+    id_ = PendingWrites(worn / STATE).keep(failed)
     assert run_here(capsys, "hygiene", "--pending-only", cwd=worn).out.splitlines()[1] == (
         f"  {id_[:12]}  save_decision `Use <TLS>`, 3 attempts since 2026-11-20: disk<U+000A>full"
     )

@@ -13,7 +13,7 @@ from builders import commit_all, environment, git, make_repository, make_root, r
 from processes import python
 
 from mdmem.cli.init import command
-from mdmem.workspace.clients import CLIENTS
+from mdmem.setup.clients import CLIENTS
 
 Capture = pytest.CaptureFixture[str]
 SERVER = {"type": "stdio", "command": "mdmem", "args": ["mcp"]}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, run_here, write, write_entry
 
-from mdmem.retrieval.model import Question
+from mdmem.retrieval.question import Question
 
 Capture = pytest.CaptureFixture[str]
 PROJECT = "---\nkind: project\nowners: [team]\n---\n"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.clientfile import MisfitError, grow_json, grow_toml
-from mdmem.clientfile.jsonc import NotJsoncError, parse
+from mdmem.setup import MisfitError, grow_json, grow_toml
+from mdmem.setup.jsonc import NotJsoncError, parse
 
 SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
 INLINE = '"mdmem": {"command": "mdmem", "args": ["mcp"]}'

@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from mdmem.mcp.limits import Buckets, HttpLimits
+from mdmem.mcp.rate_limits import Buckets, HttpLimits
 
 pytestmark = pytest.mark.long
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from builders import TODAY, environment, make_root, write, write_entry
 
 from mdmem.access import Access
-from mdmem.context.asked import read_asked
 from mdmem.context.pack import ContextPack
-from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.context.request import read_asked
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.verbs import Verbs
 from mdmem.workspace.location import located
-from mdmem.workspace.workspace import Workspace
 
 
 def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:
@@ -42,11 +42,11 @@ def make_memory(folder: Path) -> Path:
     return root
 
 
-def workspace(root: Path, *, access: Access | None = None) -> Workspace:
+def workspace(root: Path, *, access: Access | None = None) -> Verbs:
     """Return the workspace of a root, whose user's folders lie beside it."""
     beside = root.parent
     said = environment(XDG_CACHE_HOME=str(beside / "cache"), XDG_DATA_HOME=str(beside / "data"))
-    found = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
+    found = Verbs(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
     vars(found)["index"] = WhooshIndex(None)
     return found
 
@@ -56,7 +56,7 @@ def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: 
     return workspace(root, access=access).compile_context(read_asked({"goal": goal, **asked}))
 
 
-def again(found: Workspace) -> Workspace:
+def again(found: Verbs) -> Verbs:
     """Return a workspace with its files read anew."""
     fresh = replace(found)
     vars(fresh)["index"] = WhooshIndex(None)

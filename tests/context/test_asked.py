@@ -2,13 +2,13 @@
 
 import pytest
 
-from mdmem.context.asked import ContextAsked, Intent, Layer, query_of, read_asked
+from mdmem.context.request import ContextRequest, Intent, Layer, query_of, read_asked
 from mdmem.errors import UsageError
 
 
 def test_only_the_goal_is_needed() -> None:
     asked = read_asked({"goal": "add a thing", "intent": None, "project": " "})
-    assert asked == ContextAsked(goal="add a thing", intent=Intent.BUILD, layer=Layer.RECALL)
+    assert asked == ContextRequest(goal="add a thing", intent=Intent.BUILD, layer=Layer.RECALL)
     assert (asked.size, asked.related_size) == (24, 3)
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.access import Access, AccessDeniedError
-from mdmem.context.asked import Intent, Layer, read_asked
-from mdmem.facets import Facet
+from mdmem.context.facets import Facet
+from mdmem.context.request import Intent, Layer, read_asked
 from mdmem.state.audit import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace

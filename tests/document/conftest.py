@@ -3,12 +3,12 @@
 import pytest
 import yaml
 
-from mdmem.document import strict
+from mdmem.document import yaml_loader
 
 
 @pytest.fixture(params=["CBaseLoader", "BaseLoader"])
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Read with one of the loaders and return its name."""
     base = getattr(yaml, request.param)
-    monkeypatch.setattr(strict, "_Loader", type("Loader", (base,), {"resolve": strict._Loader.resolve}))
+    monkeypatch.setattr(yaml_loader, "_Loader", type("Loader", (base,), {"resolve": yaml_loader._Loader.resolve}))
     return str(request.param)

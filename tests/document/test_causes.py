@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.document.strict import read_fields
+from mdmem.document.yaml_loader import read_fields
 
 CAUSES = [
     ("title: a: b\n", "colon and blank inside a plain value", 'write title: "a: b"', 1, 9),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdmem.document.strict import FRONT_MATTER_LIMIT, Trouble, read_fields
+from mdmem.document.yaml_loader import FRONT_MATTER_LIMIT, Trouble, read_fields
 
 
 def only_trouble(text: str) -> Trouble:

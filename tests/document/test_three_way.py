@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mdmem.document.merge_marks import Marks, Side, has_hunks, labels_of, take_side
-from mdmem.document.sides import Sides
-from mdmem.document.three_way import Outcome, merge_entries, merged_order
+from mdmem.document.conflict_markers import ConflictSide, Marks, has_hunks, labels_of, take_side
+from mdmem.document.merge import EntryMerge, merge_entries, merged_order
+from mdmem.document.merge_keys import Sides
 
 HEAD = "type: decision\nstatus: active\ncreated_at: 2026-03-05\n"
 
@@ -23,7 +23,7 @@ def as_text(sides: Sides[bytes]) -> tuple[bytes, bool]:
 
 def merge(
     ancestor: str, ours: str, theirs: str, *, path: str = "nav/rules/a.md", marks: Marks | None = None
-) -> Outcome:
+) -> EntryMerge:
     sides = Sides(*(text.encode() for text in (ancestor, ours, theirs)))
     return merge_entries(path, sides, merge_text=as_text, marks=marks)
 
@@ -40,7 +40,7 @@ def merged(ancestor: str, ours: str, theirs: str) -> str:
 def torn(ancestor: str, ours: str, theirs: str) -> tuple[str, ...]:
     outcome = merge(text_of(ancestor), text_of(ours), text_of(theirs))
     assert not outcome.is_plain
-    for side, own in ((Side.OURS, ours), (Side.THEIRS, theirs)):
+    for side, own in ((ConflictSide.OURS, ours), (ConflictSide.THEIRS, theirs)):
         assert take_side(outcome.content, side).decode() == text_of(own)
     return outcome.torn
 
@@ -172,13 +172,13 @@ def test_order_that_theirs_alone_changed_is_theirs() -> None:
 def test_body_and_status_of_two_sides_come_together() -> None:
     before = text_of("")
     outcome = merge(before, before.replace("We decided.", "We chose."), before.replace("active", "under_review"))
-    assert outcome == Outcome(before.replace("We decided.", "We chose.").replace("active", "under_review").encode())
+    assert outcome == EntryMerge(before.replace("We decided.", "We chose.").replace("active", "under_review").encode())
 
 
 def test_two_bodies_are_gits_to_merge() -> None:
     before = text_of("")
     outcome = merge(before, before.replace("We", "They"), before.replace("We", "You"))
-    assert outcome == Outcome(f"---\n{HEAD}---\n<as text>".encode(), ("body",))
+    assert outcome == EntryMerge(f"---\n{HEAD}---\n<as text>".encode(), ("body",))
 
 
 def test_fence_that_ended_the_file_gets_a_line_when_a_body_comes() -> None:
@@ -204,13 +204,13 @@ def test_byte_order_mark_comes_and_goes_with_a_side(side: str) -> None:
 def test_what_is_no_entry_is_gits_to_merge(broken: str) -> None:
     before = text_of("tags: [a]\n")
     outcome = merge(before, before.replace("[a]", "[b]"), broken)
-    assert outcome == Outcome(b"<as text>", ("body",), is_plain=True)
+    assert outcome == EntryMerge(b"<as text>", ("body",), is_plain=True)
 
 
 def test_manifest_is_merged_by_key() -> None:
     before, path = "---\nkind: project\nowners: [Ada]\n---\n", "nav/README.md"
     outcome = merge(before, before.replace("Ada", "Ada, Bo"), before.replace("Ada", "Ada, Cy"), path=path)
-    assert outcome == Outcome(before.replace("Ada", "Ada, Bo, Cy").encode())
+    assert outcome == EntryMerge(before.replace("Ada", "Ada, Bo, Cy").encode())
 
 
 def test_comments_below_the_keys_that_differ_are_gits_to_merge() -> None:
@@ -233,14 +233,14 @@ HUNK = "a\n<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> topic
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
 def test_side_of_the_marks_is_taken_and_the_rest_stays(line_break: str) -> None:
     content = (HUNK * 2).replace("\n", line_break).encode()
-    ours, theirs = ((f"a\n{side}\nb\n" * 2).replace("\n", line_break) for side in Side)
-    assert take_side(content, Side.OURS).decode() == ours
-    assert take_side(content, Side.THEIRS).decode() == theirs
+    ours, theirs = ((f"a\n{side}\nb\n" * 2).replace("\n", line_break) for side in ConflictSide)
+    assert take_side(content, ConflictSide.OURS).decode() == ours
+    assert take_side(content, ConflictSide.THEIRS).decode() == theirs
     assert labels_of(content) == ("HEAD", "topic")
 
 
 @pytest.mark.parametrize("text", ["Title\n=======\n", "<<<<<<< a\nx\n", "<<<<<<< a\nx\n=======\ny\n", ""])
 def test_text_without_all_the_marks_holds_no_conflict(text: str) -> None:
     assert not has_hunks(text.encode())
-    assert take_side(text.encode(), Side.OURS) == text.encode()
+    assert take_side(text.encode(), ConflictSide.OURS) == text.encode()
     assert labels_of(text.encode()) is None

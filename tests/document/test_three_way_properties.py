@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from document.test_patch_properties import KEYS, PLAIN, documents
 from mdmem.document import patch
-from mdmem.document.merge_marks import Marks, Side, has_hunks, take_side
+from mdmem.document.conflict_markers import ConflictSide, Marks, has_hunks, take_side
+from mdmem.document.merge import BODY, EntryMerge, merge_entries, merged_order
+from mdmem.document.merge_keys import Sides
 from mdmem.document.parse import Document, parse_document
-from mdmem.document.sides import Sides
-from mdmem.document.three_way import BODY, Outcome, merge_entries, merged_order
 from mdmem.entry.fields import LISTS
 
 # A manifest: any keys will do.
@@ -29,7 +29,7 @@ def by_line(sides: Sides[bytes]) -> tuple[bytes, bool]:
     return Marks().hunk("", ours, theirs, line_break="\n").encode(), True
 
 
-def merge(ancestor: bytes, ours: bytes, theirs: bytes) -> Outcome:
+def merge(ancestor: bytes, ours: bytes, theirs: bytes) -> EntryMerge:
     return merge_entries(PATH, Sides(ancestor, ours, theirs), merge_text=by_line)
 
 
@@ -115,7 +115,7 @@ def test_no_key_is_lost_and_none_comes_from_nowhere(drawn: tuple[bytes, bytes, b
     if outcome.is_plain:
         return
     ancestor, ours, theirs = (fields_of(content).keys() for content in drawn)
-    for side in Side:
+    for side in ConflictSide:
         merged = fields_of(take_side(outcome.content, side)).keys()
         torn = set(outcome.torn)
         emptied = LISTS | {"x-a", "x-ü"}
@@ -130,7 +130,7 @@ def test_each_side_of_the_marks_is_an_entry(drawn: tuple[bytes, bytes, bytes]) -
     if not outcome.torn or outcome.is_plain:
         return
     assert has_hunks(outcome.content)
-    for side, own in ((Side.OURS, drawn[1]), (Side.THEIRS, drawn[2])):
+    for side, own in ((ConflictSide.OURS, drawn[1]), (ConflictSide.THEIRS, drawn[2])):
         chosen, stated = fields_of(take_side(outcome.content, side)), fields_of(own)
         for name in set(outcome.torn) - {BODY}:
             assert chosen.get(name) == stated.get(name)
@@ -172,9 +172,9 @@ def test_comment_that_a_side_wrote_is_kept(drawn: tuple[bytes, bytes, bytes]) ->
 @given(triples())
 def test_one_side_that_changed_is_the_merge(drawn: tuple[bytes, bytes, bytes]) -> None:
     ancestor, ours, theirs = drawn
-    assert merge(ancestor, ancestor, theirs) == Outcome(theirs)
-    assert merge(ancestor, ours, ancestor) == Outcome(ours)
-    assert merge(ancestor, ours, ours) == Outcome(ours)
+    assert merge(ancestor, ancestor, theirs) == EntryMerge(theirs)
+    assert merge(ancestor, ours, ancestor) == EntryMerge(ours)
+    assert merge(ancestor, ours, ours) == EntryMerge(ours)
 
 
 @given(triples(), st.sampled_from([b"theirs\n", b"# last\n\nline"]))
@@ -187,7 +187,7 @@ def test_body_of_one_side_comes_with_the_front_matter_of_the_other(
     if len(bodies) > 1 or b"\r" in ancestor or not ancestor.endswith(b"\n"):
         return
     outcome = merge(ancestor, ours, ancestor + body)
-    assert outcome == Outcome(ours + body)
+    assert outcome == EntryMerge(ours + body)
 
 
 @given(st.lists(st.sampled_from(NAMES), unique=True), st.lists(st.sampled_from(NAMES), unique=True), st.data())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mdmem.document.strict import read_fields
+from mdmem.document.yaml_loader import read_fields
 from mdmem.entry.model import Entry, EntryType, Flaw, Relation, Status, Wing, WingKind
 from mdmem.entry.schema import KNOWN_FIELDS, read_entry, read_wing
 

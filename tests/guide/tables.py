@@ -9,10 +9,10 @@ from typing import Any
 import mdmem.guide
 from mdmem.checks.engine import first_sentences, get_check
 from mdmem.checks.registry import FAMILIES
-from mdmem.facets import facet_table
-from mdmem.mcp.saving import SAVING
-from mdmem.mcp.shape import Parameter
-from mdmem.mcp.table import PROFILES, TOOLS
+from mdmem.context.facets import facet_table
+from mdmem.mcp.tools.saving import SAVING
+from mdmem.mcp.tools.shape import Parameter
+from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.settings.model import Settings, WingSettings
 from mdmem.settings.parse import KEYS, WING_KEYS, Key
 

@@ -12,7 +12,7 @@ from builders import git, on_terminal, run_here
 import mdmem.guide
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CODES
-from mdmem.mcp.quoting import LARGEST
+from mdmem.mcp.markdown import LARGEST
 
 from .tables import TABLES, parts
 from .transcripts import Reader, pattern_of, transcripts

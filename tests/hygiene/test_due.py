@@ -11,10 +11,9 @@ import pytest
 from builders import make_root, open_root, write, write_entry
 
 from mdmem.entry.model import Wing
-from mdmem.hygiene.due import hygiene_due, last_hygiene
-from mdmem.hygiene.freshness import Freshness, freshness_of
 from mdmem.state import places
-from mdmem.state.times import Times, read_times, record_hygiene
+from mdmem.state.hygiene_times import Times, read_times, record_hygiene
+from mdmem.workspace.freshness import Freshness, freshness_of, hygiene_due, last_hygiene
 
 TODAY = date(2026, 11, 21)
 LATELY, LONG_AGO = date(2026, 10, 23), date(2026, 10, 22)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.budget import content_of
+from mdmem.entry.text import content_of
 from mdmem.finding import Finding, Place
-from mdmem.hygiene.examine import Reach, Surroundings, examine
-from mdmem.hygiene.freshness import Freshness
-from mdmem.hygiene.model import Hygiene, StaleItem
+from mdmem.hygiene.examine import HygieneReach, Surroundings, examine
+from mdmem.hygiene.report import HygieneFindings, StaleItem
+from mdmem.workspace.freshness import Freshness
 
 TODAY = date(2026, 11, 21)
 LONG = "Each request carries a deadline, and whoever calls on passes the rest of it along to the next one.\n"
@@ -22,15 +22,15 @@ LONG = "Each request carries a deadline, and whoever calls on passes the rest of
 def examined(
     root: Path,
     *,
-    reach: Reach | None = None,
+    reach: HygieneReach | None = None,
     changes: Mapping[str, date] | None = None,
     found: Sequence[Finding] = (),
     rooms: Sequence[str] = (),
-) -> Hygiene:
+) -> HygieneFindings:
     catalog = open_root(root).whole_catalog
     text = {entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()}
     around = Surroundings(text=text, changes=lambda _places, _since: changes or {}, rooms=rooms, found=found)
-    return examine(catalog, around, today=TODAY, reach=reach or Reach(wings=frozenset(catalog.wings)))
+    return examine(catalog, around, today=TODAY, reach=reach or HygieneReach(wings=frozenset(catalog.wings)))
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_changes_are_asked_for_once_from_the_oldest_day_on(root: Path) -> None:
         return {}
 
     catalog = open_root(root).whole_catalog
-    examine(catalog, Surroundings(text={}, changes=changes), today=TODAY, reach=Reach(wings=frozenset({"app"})))
+    examine(catalog, Surroundings(text={}, changes=changes), today=TODAY, reach=HygieneReach(wings=frozenset({"app"})))
     assert asked == [(["docs", "src/net"], date(2026, 9, 1))]
 
 
@@ -202,11 +202,11 @@ def test_reach_narrows_everything(root: Path) -> None:
     told = [
         Finding("expired", "expired", Place(f"{wing}/rules/a.md"), "", f"{wing}/rules/a") for wing in ("app", "web")
     ]
-    hygiene = examined(root, reach=Reach(wings=frozenset({"web"}), project_id="web"), found=told)
+    hygiene = examined(root, reach=HygieneReach(wings=frozenset({"web"}), project_id="web"), found=told)
     assert hygiene.duplicates == (("web/rules/a", "web/rules/b"),)
     assert hygiene.outdated == ("web/rules/a", "web/rules/b")
     assert [one.place.path for one in hygiene.findings] == ["web/ideas", "web/rules/a.md"]
-    assert examined(root, reach=Reach(wings=frozenset({"web"}), scope="focus")).outdated == ("web/rules/b",)
+    assert examined(root, reach=HygieneReach(wings=frozenset({"web"}), scope="focus")).outdated == ("web/rules/b",)
 
 
 def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
@@ -220,5 +220,5 @@ def test_what_is_outdated_is_not_told_again_as_overdue(root: Path) -> None:
 
 
 def test_memory_without_entries_is_clean(root: Path) -> None:
-    assert examined(root) == Hygiene(checked_at=TODAY)
+    assert examined(root) == HygieneFindings(checked_at=TODAY)
     assert examined(root).is_clean

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.hygiene.likeness import Near, Text, alike, near_ones, numbered
+from mdmem.hygiene.near_duplicates import NumberedText, SimilarPair, alike, near_ones, numbered
 from mdmem.similarity import jaccard
 
 TEXTS = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=8).map(frozenset), max_size=12)
@@ -49,7 +49,7 @@ def test_near_ones_are_those_of_every_pair(sets: list[frozenset[str]], share: fl
 
 def test_near_ones_come_the_nearest_first() -> None:
     texts = numbered([("a", frozenset("abcdefg")), ("b", frozenset("abcdefgh")), ("c", frozenset("abcdefgh"))])
-    assert near_ones(texts, {"a", "b"}, share=0.8) == {"c": [Near("b", 1.0), Near("a", 0.875)]}
+    assert near_ones(texts, {"a", "b"}, share=0.8) == {"c": [SimilarPair("b", 1.0), SimilarPair("a", 0.875)]}
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from([0.86, 0.9]))
@@ -66,13 +66,13 @@ def test_texts_of_one_subject_are_not_compared_each_with_each(monkeypatch: pytes
     common, rare = [f"c{number}" for number in range(60)], [f"r{number}" for number in range(5000)]
     texts = [(f"t{number}", frozenset([*random.sample(common, 30), *random.sample(rare, 60)])) for number in range(400)]
     looked_at: list[str] = []
-    real = Text.may_share
+    real = NumberedText.may_share
 
-    def counted(self: Text, other: Text, share: float) -> bool:
+    def counted(self: NumberedText, other: NumberedText, share: float) -> bool:
         looked_at.append(other.name)
         return real(self, other, share)
 
-    monkeypatch.setattr(Text, "may_share", counted)
+    monkeypatch.setattr(NumberedText, "may_share", counted)
     assert alike(numbered(texts), above=0.9) == []
     assert len(looked_at) < len(texts)
 

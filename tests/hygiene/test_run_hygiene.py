@@ -10,9 +10,9 @@ import pytest
 from builders import make_root, open_root, write, write_entry
 
 from mdmem.errors import UsageError
-from mdmem.state.ledger import Ledger, PendingWrite
-from mdmem.state.times import Times, read_times, record_hygiene
-from mdmem.workspace.workspace import Workspace
+from mdmem.state.hygiene_times import Times, read_times, record_hygiene
+from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.verbs import Verbs
 
 TODAY = date(2026, 11, 21)
 CONTRACT = [
@@ -23,7 +23,7 @@ KINDS = ["duplicate_decisions", "outdated_decisions", "obsolete_patterns", "enti
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Verbs:
     """Return a memory of a shared wing and two projects, each with an old decision, one of them with a focus."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     root = make_root(tmp_path / "memory")
@@ -35,13 +35,15 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return open_root(root)
 
 
-def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
+def keep(workspace: Verbs, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
     arguments = {"decision": content or {}, "project_id": project, **more}
     created = datetime(2026, 11, 20, tzinfo=UTC)
-    return Ledger(workspace.state_folder).keep(PendingWrite(verb="save_decision", arguments=arguments, created=created))
+    return PendingWrites(workspace.state_folder).keep(
+        PendingWrite(verb="save_decision", arguments=arguments, created=created)
+    )
 
 
-def test_answer_begins_with_the_keys_of_the_contract(workspace: Workspace) -> None:
+def test_answer_begins_with_the_keys_of_the_contract(workspace: Verbs) -> None:
     answer = workspace.run_hygiene()
     assert list(answer)[: len(CONTRACT)] == CONTRACT
     assert list(answer["candidate_ids"]) == KINDS
@@ -62,20 +64,20 @@ def test_answer_begins_with_the_keys_of_the_contract(workspace: Workspace) -> No
     ],
 )
 def test_project_and_scope_narrow(
-    workspace: Workspace, project: str | None, scope: str | None, outdated: list[str]
+    workspace: Verbs, project: str | None, scope: str | None, outdated: list[str]
 ) -> None:
     answer = workspace.run_hygiene(project, scope)
     assert answer["candidate_ids"]["outdated_decisions"] == outdated
     assert (answer["project_id"], answer["scope"]) == (project or None, scope)
 
 
-def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
+def test_scope_that_is_none_is_refused(workspace: Verbs) -> None:
     for project in (None, "app", "new"):
         with pytest.raises(UsageError, match="there is no scope `team`; write one of global, project, focus"):
             workspace.run_hygiene(project, "team")
 
 
-def test_full_run_over_a_project_counts_for_it_alone(workspace: Workspace) -> None:
+def test_full_run_over_a_project_counts_for_it_alone(workspace: Verbs) -> None:
     assert [workspace.hygiene_due(name) for name in ("The-App", "app", "web")] == [True, True, True]
     workspace.run_hygiene("The-App")
     assert [workspace.hygiene_due(name) for name in ("The-App", "app", "web")] == [False, False, True]
@@ -84,7 +86,7 @@ def test_full_run_over_a_project_counts_for_it_alone(workspace: Workspace) -> No
     assert not workspace.hygiene_due("web")
 
 
-def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
+def test_run_over_what_waits_counts_for_nothing(workspace: Verbs) -> None:
     id_ = keep(workspace, "The-App")
     answer = workspace.run_hygiene("The-App", check_pending_only=True)
     assert (answer["unresolved_saves"], answer["outdated_decisions"]) == (1, 0)
@@ -92,14 +94,14 @@ def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
     assert workspace.hygiene_due("The-App")
 
 
-def test_manifest_and_state_decide_together(workspace: Workspace) -> None:
+def test_manifest_and_state_decide_together(workspace: Verbs) -> None:
     record_hygiene(workspace.state_folder, None, date(2026, 10, 22))
     assert open_root(workspace.location.root).hygiene_due("app")
     write(workspace.location.root, "app/README.md", "---\nkind: project\nlast_hygiene_at: 2026-10-23\n---\n")
     assert not open_root(workspace.location.root).hygiene_due("app")
 
 
-def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> None:
+def test_project_without_a_wing_has_only_its_writes(workspace: Verbs) -> None:
     mine = keep(workspace, "new-project")
     keep(workspace, "web")
     answer = workspace.run_hygiene("new-project")
@@ -109,7 +111,7 @@ def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> Non
     assert read_times(workspace.state_folder) == Times()
 
 
-def test_writes_that_wait_are_those_of_project_and_scope(workspace: Workspace) -> None:
+def test_writes_that_wait_are_those_of_project_and_scope(workspace: Verbs) -> None:
     plain = keep(workspace, "The-App", {"title": "a", "scope": "project"})
     wide = keep(workspace, "app", {"title": "b", "scope": "global"})
     focused = keep(workspace, "app", {"title": "c", "scope": "focus"}, focus="net")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.protocol import Answer, FullText
-from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.protocol import FullText, TextAnswer
 
 from .builders import WORDS, Tree, document, numbered, tree
 
@@ -154,7 +154,7 @@ def trees(draw: st.DrawFn) -> tuple[Tree, Tree, str]:
 def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tree, str]) -> None:
     held, asked, question = case
 
-    def answer(kept: FullText) -> Answer:
+    def answer(kept: FullText) -> TextAnswer:
         return kept.search(question, live=asked.live, read=asked.read)
 
     with TemporaryDirectory() as folder:

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from mdmem.index.lock import locked
 from mdmem.index.protocol import IndexBusyError
+from mdmem.index.store import locked
 
 
 def test_locked_raises_when_somebody_holds_it(tmp_path: Path) -> None:

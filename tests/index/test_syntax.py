@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.index.fulltext import WhooshIndex
 from mdmem.index.protocol import QuerySyntaxError
-from mdmem.index.whoosh_index import WhooshIndex
 
 from .builders import Tree, document
 

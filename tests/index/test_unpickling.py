@@ -16,9 +16,9 @@ from builders import environment, memory
 from whoosh.codec import whoosh3
 from whoosh.filedb.structfile import StructFile
 
+from mdmem.index.fulltext import WhooshIndex
 from mdmem.index.manifest import load
-from mdmem.index.plain import loads
-from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.index.plain_pickle import loads
 
 from .builders import Tree, numbered, tree
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from processes import python
 
-from mdmem.index import analysis, generation, manifest, refreshing
-from mdmem.index.lock import locked
-from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Refreshed
-from mdmem.index.refreshing import LOCK
-from mdmem.index.whoosh_index import OVERLAY_LIMIT, WhooshIndex
+from mdmem.index import analysis, manifest, store
+from mdmem.index import refresh as refreshing
+from mdmem.index.fulltext import OVERLAY_LIMIT, WhooshIndex
+from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
+from mdmem.index.refresh import LOCK
+from mdmem.index.store import locked
 
 from .builders import Tree, document, numbered, tree
 
@@ -150,9 +151,9 @@ def test_refresh_says_what_it_did_when_documents_came_changed_and_went(tmp_path:
     index = kept(made, tmp_path)
     made.put(numbered(1, extra="x"), numbered(30))
     made.drop("w/r/e5")
-    assert index.refresh(live=made.live, read=made.read) == Refreshed(20, added=2, removed=1, rebuilt=False)
-    assert index.refresh(live=made.live, read=made.read) == Refreshed(20, added=0, removed=0, rebuilt=False)
-    assert index.refresh(live=made.live, read=made.read, rebuild=True) == Refreshed(20, 20, 0, rebuilt=True)
+    assert index.refresh(live=made.live, read=made.read) == RefreshResult(20, added=2, removed=1, rebuilt=False)
+    assert index.refresh(live=made.live, read=made.read) == RefreshResult(20, added=0, removed=0, rebuilt=False)
+    assert index.refresh(live=made.live, read=made.read, rebuild=True) == RefreshResult(20, 20, 0, rebuilt=True)
 
 
 def test_refresh_keeps_one_generation_when_done_often(tmp_path: Path) -> None:
@@ -320,7 +321,7 @@ def test_search_answers_when_generation_goes_while_it_is_open(tmp_path: Path) ->
     made = tree(30)
     index = kept(made, tmp_path)
     ask(index, made)
-    generation.sweep(tmp_path, keep=None)
+    store.sweep(tmp_path, keep=None)
     source, _ = ask(index, made, "timeout executor")
     assert source in ("index", "scan")
 
@@ -345,12 +346,12 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from index.builders import numbered, tree
 from mdmem.index.protocol import IndexBusyError
-from mdmem.index.whoosh_index import WhooshIndex
+from mdmem.index.fulltext import WhooshIndex
 index, made = WhooshIndex(Path(sys.argv[2])), tree(60)
 """
 
 KILLED = """
-from mdmem.index import refreshing, writing
+from mdmem.index import refresh as refreshing, writer as writing
 def die(*_a, **_k): os.kill(os.getpid(), signal.SIGKILL)
 made.put(*(numbered(n, extra="killed") for n in range(10)))
 step = sys.argv[3]
@@ -399,7 +400,7 @@ def test_search_is_right_when_two_processes_write_and_ask(tmp_path: Path) -> Non
 
 
 def test_import_leaves_whoosh_out_when_only_the_protocol_is_needed() -> None:
-    code = "import sys, mdmem.index, mdmem.index.protocol, mdmem.index.whoosh_index; sys.exit('whoosh' in sys.modules)"
+    code = "import sys, mdmem.index, mdmem.index.protocol, mdmem.index.fulltext; sys.exit('whoosh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from mdmem.index.manifest import Manifest, publish
-from mdmem.index.opened import open_index
-from mdmem.index.writing import MAX_SEGMENTS, extend, rebuild
+from mdmem.index.store import open_index
+from mdmem.index.writer import MAX_SEGMENTS, extend, rebuild
 
 from .builders import numbered, tree
 

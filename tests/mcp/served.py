@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from processes import python
 
 from mdmem.access import Access
-from mdmem.state.bearers import Bearers
+from mdmem.state.bearer_tokens import BearerTokens
 
 _START = 60
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
@@ -75,7 +75,7 @@ class Serving:
 
 def start(folder: Path, *arguments: str, limits: str = "", before: str = "pass") -> subprocess.Popen[bytes]:
     """Start the server in a folder; `limits` are other ones than those that hold, `before` is run in it first."""
-    changed = f"from mdmem.mcp.limits import HttpLimits as L; L.__init__.__kwdefaults__.update({limits}); {before}"
+    changed = f"from mdmem.mcp.rate_limits import HttpLimits as L; L.__init__.__kwdefaults__.update({limits}); {before}"
     stated = (*arguments,) or ("127.0.0.1:0",)
     run = f"{changed}; from mdmem.cli.main import run; import sys; sys.exit(run(sys.argv[1:]))"
     command = [
@@ -150,4 +150,4 @@ def two_wings(folder: Path) -> Path:
 def token_for(root: Path, name: str, *wings: str, may_write: bool = False) -> str:
     """Return the text of a new token of the memory in a repository."""
     access = Access.to_wings(wings, may_write=may_write)
-    return Bearers(root.parent / ".git/mdmem/state/memory").add(name, access, datetime.now(UTC))
+    return BearerTokens(root.parent / ".git/mdmem/state/memory").add(name, access, datetime.now(UTC))

@@ -12,7 +12,7 @@ from mcp import Client
 from served import two_wings
 
 from mdmem.access import Access
-from mdmem.mcp.table import TOOLS
+from mdmem.mcp.tools.table import TOOLS
 
 APP = Access.to_wings(["app"])
 _VALUES: dict[str, list[Any]] = {

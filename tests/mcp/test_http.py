@@ -16,7 +16,7 @@ from builders import write
 from mcp import Client
 from served import Serving, serving, start, talk, talking, token_for, two_wings
 
-from mdmem.state.bearers import Bearers
+from mdmem.state.bearer_tokens import BearerTokens
 
 ERAS = ("legacy", "auto")
 
@@ -127,7 +127,7 @@ def test_request_without_a_good_token_is_refused(guarded: Guarded, stated: str |
 def test_removed_token_is_good_no_more_at_once(guarded: Guarded) -> None:
     token = token_for(guarded.root, "brief", "app")
     assert guarded.server.ask(authorization=f"Bearer {token}").status == 200
-    Bearers(guarded.root.parent / ".git/mdmem/state/memory").remove("brief")
+    BearerTokens(guarded.root.parent / ".git/mdmem/state/memory").remove("brief")
     assert guarded.server.ask(authorization=f"Bearer {token}").status == 401
 
 
@@ -200,7 +200,7 @@ def test_without_tokens_this_machine_reads_everything_until_there_is_one(tmp_pat
         token = token_for(root, "first", "app")
         assert server.ask().status == 401
         assert server.ask(authorization=f"Bearer {token}").status == 200
-        Bearers(tmp_path / ".git/mdmem/state/memory").remove("first")
+        BearerTokens(tmp_path / ".git/mdmem/state/memory").remove("first")
         # The last token's end opens nothing.
         assert server.ask().status == 401
         assert server.stop() == 0

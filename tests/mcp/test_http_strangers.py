@@ -16,8 +16,8 @@ import pytest
 from served import HEADERS, Serving, serving, token_for, two_wings
 
 from mdmem.mcp.connections import FewLines, Places, network_of
-from mdmem.mcp.limits import HttpLimits
-from mdmem.mcp.names import Names
+from mdmem.mcp.hostnames import KnownNames
+from mdmem.mcp.rate_limits import HttpLimits
 
 HALF = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 # What is answered with 401, and then the first half of another one.
@@ -192,7 +192,7 @@ def test_server_that_is_full_of_noise_logs_few_lines(guarded: Guarded) -> None:
     assert 1 <= said.count(b"Invalid HTTP request") <= 11
 
 
-NAMES = Names.of(("localhost", "[::1]", "Memory.example", "pinned.example:8443"))
+NAMES = KnownNames.of(("localhost", "[::1]", "Memory.example", "pinned.example:8443"))
 
 
 @pytest.mark.parametrize(

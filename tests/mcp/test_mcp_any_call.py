@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
 
-from mdmem.mcp.table import TOOLS
+from mdmem.mcp.tools.table import TOOLS
 
 _ODD = st.recursive(
     st.none()

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.mcp.facts import as_text, fenced, plain
+from mdmem.mcp.answers import as_text, fenced, plain
 
 
 def test_values_stand_in_lines_under_their_names() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.mcp.native import is_invariant
-from mdmem.mcp.pages import LARGEST, Page, page_of
+from mdmem.mcp.paging import LARGEST, Page, page_of
+from mdmem.mcp.tools.core import is_invariant
 
 _ANSWER = {"query": "x", "hits": [{"address": f"nav/a/e{number}", "content": "word " * 60} for number in range(40)]}
 

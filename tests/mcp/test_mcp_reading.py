@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.mcp.reading import read_arguments
-from mdmem.mcp.shape import Kind, Parameter, Tool
+from mdmem.mcp.arguments import read_arguments
+from mdmem.mcp.tools.shape import Parameter, ParameterKind, Tool
 
 _TOOL = Tool(
     name="probe",
@@ -17,13 +17,13 @@ _TOOL = Tool(
     parameters=(
         Parameter(name="query", needed=True, about="What is looked for. In plain words.", longest=20),
         Parameter(name="kind", choices=("deep_search", "wake"), about="How deep to look."),
-        Parameter(name="limit", kind=Kind.WHOLE, default=10, least=1, most=50, about="Hits."),
-        Parameter(name="share", kind=Kind.NUMBER, about="A share."),
-        Parameter(name="deep", kind=Kind.FLAG, default=False, about="Deep."),
-        Parameter(name="tags", kind=Kind.TEXTS, about="Tags."),
-        Parameter(name="types", kind=Kind.TEXTS, choices=("note", "decision"), about="Types."),
-        Parameter(name="record", kind=Kind.RECORD, fields={"title": {}}, about="A record."),
-        Parameter(name="records", kind=Kind.RECORDS, fields={"title": {}}, about="Records."),
+        Parameter(name="limit", kind=ParameterKind.WHOLE, default=10, least=1, most=50, about="Hits."),
+        Parameter(name="share", kind=ParameterKind.NUMBER, about="A share."),
+        Parameter(name="deep", kind=ParameterKind.FLAG, default=False, about="Deep."),
+        Parameter(name="tags", kind=ParameterKind.TEXTS, about="Tags."),
+        Parameter(name="types", kind=ParameterKind.TEXTS, choices=("note", "decision"), about="Types."),
+        Parameter(name="record", kind=ParameterKind.RECORD, fields={"title": {}}, about="A record."),
+        Parameter(name="records", kind=ParameterKind.RECORDS, fields={"title": {}}, about="Records."),
     ),
     answers={},
     carry=dict,

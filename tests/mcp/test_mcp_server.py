@@ -16,9 +16,9 @@ from mcp import Client
 from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as served
-from mdmem.mcp.opening import OpenedProvider, Provider
 from mdmem.mcp.server import build_server
-from mdmem.mcp.table import PROFILES, TOOLS
+from mdmem.mcp.tools.table import PROFILES, TOOLS
+from mdmem.mcp.workspaces import OpenedProvider, Provider
 from mdmem.state.audit import read_audit
 
 

@@ -8,8 +8,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mdmem.mcp.server import INSTRUCTIONS
-from mdmem.mcp.shape import Tool
-from mdmem.mcp.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools.shape import Tool
+from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
 from mdmem.settings import Profile
 
 _CALL = re.compile(r"Call this\b")

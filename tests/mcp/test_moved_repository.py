@@ -8,7 +8,7 @@ import pytest
 from builders import TODAY, environment, memory
 from clients import call, server_over, text
 
-from mdmem.mcp.opening import Provider
+from mdmem.mcp.workspaces import Provider
 
 CALLS: dict[str, dict[str, object]] = {
     "retrieve": {"query": "callbacks"},

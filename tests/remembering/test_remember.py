@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.access import Access
-from mdmem.context.asked import read_asked
-from mdmem.workspace.remembering import Remembered, remember
+from mdmem.context.request import read_asked
+from mdmem.saving.remember import RememberResult, remember
 
 NOW = datetime(2026, 11, 21, 9, 30, 15, tzinfo=UTC)
 OWN = "data/mdmem/private/own/private"
 
 
-def kept(root: Path, /, *, access: Access | None = None, **stated: object) -> Remembered:
+def kept(root: Path, /, *, access: Access | None = None, **stated: object) -> RememberResult:
     """Remember something at a certain time."""
     return remember(workspace(root, access=access), stated, now=lambda: NOW)
 
 
-def text_of(root: Path, result: Remembered) -> str:
+def text_of(root: Path, result: RememberResult) -> str:
     """Return the file of what was remembered."""
     assert result.id is not None, result.message
     if result.id.startswith("private:"):

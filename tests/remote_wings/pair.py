@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builders import commit_all, make_repository, make_root, open_root, write, write_entry
 
-from mdmem.workspace.workspace import Workspace
+from mdmem.verbs import Verbs
 
 SHARED = "---\nkind: shared\nowners: [Ada]\n---\n\n# ros2\n"
 PROJECT = "---\nkind: project\nowners: [Ada]\nshared_wings: [ros2]\n---\n\n# nav\n"
@@ -26,7 +26,7 @@ class Two:
         """Return the root of the memory that reads the wing."""
         return self.app / "memory"
 
-    def opened(self) -> Workspace:
+    def opened(self) -> Verbs:
         """Return that memory as its files are now."""
         return open_root(self.root)
 

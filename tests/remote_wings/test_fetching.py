@@ -8,9 +8,8 @@ import pytest
 from builders import commit_all, git, make_root, open_root, run_here, snapshot, write, write_entry
 
 from mdmem.errors import UsageError
-from mdmem.gitrepo import find_repository
-from mdmem.gitrepo.borrowing import fetch_tip, make_bare
-from mdmem.gitrepo.talking import talk
+from mdmem.git import find_repository
+from mdmem.git.fetch import fetch_tip, make_bare, talk
 from remote_wings.pair import Two
 
 

@@ -6,14 +6,14 @@ import pytest
 from builders import commit_all, git, run_here, snapshot, write, write_entry
 
 from mdmem.access import Access
+from mdmem.authoring.write import WriteOptions
 from mdmem.checks.case import Case
-from mdmem.checks.engine import run
+from mdmem.checks.engine import run_checks
+from mdmem.checks.run import CheckRequest
 from mdmem.errors import UsageError
-from mdmem.scope import Filters, resolve_scope
 from mdmem.tree import JoinedTree, WorkingTree
-from mdmem.workspace.checking import Asked
-from mdmem.workspace.moment import Moment
-from mdmem.workspace.writing import WriteOptions
+from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.snapshot import Snapshot
 from remote_wings.pair import Two
 
 RULE = "ros2/rules/callbacks"
@@ -25,9 +25,9 @@ def pinned(two: Two) -> Two:
     return two
 
 
-def codes(two: Two, *, moment: Moment | None = None, base: str | None = None) -> list[str]:
-    opened = two.opened().at(moment or Moment())
-    return [f"{one.severity} {one.code}" for one in opened.check(Asked(base=base)).findings]
+def codes(two: Two, *, moment: Snapshot | None = None, base: str | None = None) -> list[str]:
+    opened = two.opened().at(moment or Snapshot())
+    return [f"{one.severity} {one.code}" for one in opened.check(CheckRequest(base=base)).findings]
 
 
 def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,13 +98,13 @@ def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> N
     git(pinned.app, "add", "-A")
     opened = pinned.opened()
     assert "ros2/rules/new" in opened.catalog.entries
-    assert "ros2/rules/new" in opened.at(Moment(staged=True)).catalog.entries
-    assert "ros2/rules/new" not in opened.at(Moment(revision=first)).catalog.entries
+    assert "ros2/rules/new" in opened.at(Snapshot(staged=True)).catalog.entries
+    assert "ros2/rules/new" not in opened.at(Snapshot(revision=first)).catalog.entries
     commit_all(pinned.app)
     git(pinned.app, "switch", "-q", "-c", "side", first)
     write_entry(pinned.root, "nav/rules/side", title="Side")
     commit_all(pinned.app)
-    merged = pinned.opened().at(Moment(revision="side", merge_into="main"))
+    merged = pinned.opened().at(Snapshot(revision="side", merge_into="main"))
     assert {"ros2/rules/new", "nav/rules/side"} <= merged.catalog.entries.keys()
     ours, theirs, ancestor = merged.sides()
     assert [RULE in side.catalog.entries for side in (ours, theirs, ancestor)] == [True, True, True]
@@ -146,7 +146,7 @@ def test_fix_leaves_a_fetched_wing_alone(pinned: Two, capsys: pytest.CaptureFixt
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     commit_all(pinned.lib)
     pinned.opened().fetch_wings(commit=True)
-    found = pinned.opened().check(Asked()).findings
+    found = pinned.opened().check(CheckRequest()).findings
     assert [(one.code, one.fix) for one in found] == [("no-final-newline", None)]
     before = snapshot(pinned.app)
     assert run_here(capsys, "check", "--fix", cwd=pinned.root).code == 0
@@ -224,7 +224,7 @@ def test_joined_tree_gives_what_its_parts_give(pinned: Two) -> None:
 
 def test_suppression_cannot_hide_that_a_wing_is_missing(two: Two) -> None:
     opened = two.opened()
-    found = run(Case(opened.whole_catalog, opened.settings, opened.today), ["wing-not-fetched"])
+    found = run_checks(Case(opened.whole_catalog, opened.settings, opened.today), ["wing-not-fetched"])
     assert [one.place.line for one in found] == [2]
 
 

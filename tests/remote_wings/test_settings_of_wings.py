@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mdmem.errors import SettingsError
 from mdmem.settings import parse_settings
-from mdmem.settings.pinning import with_pin
+from mdmem.settings.pins import with_pin
 
 OLD, NEW = "b" * 40, "a" * 40
 

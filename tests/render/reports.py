@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mdmem.checks.engine import Report
+from mdmem.checks.engine import CheckReport
 from mdmem.finding import Edit, Finding, Fix, Place, Severity
-from mdmem.render.checked import Checked, Look
-from mdmem.render.formats import get_format
+from mdmem.render.findings.formats import get_format
+from mdmem.render.findings.report import CheckedRoot, Look
 
 RULE = "nav/rules/a.md"
 TEXT = "---\ntype: decision\nsee: nav/rules/nowhere\n---\n\nWé decided.\n"
@@ -38,7 +38,7 @@ def fix(*edits: Edit, title: str = "remove the link", is_safe: bool = True, **mo
 
 def checked(
     *findings: Finding, under: str = "memory", files: Mapping[str, bytes] | None = None, **report: Any
-) -> Checked:
+) -> CheckedRoot:
     """Return a root with these findings in the order given, whose files are at hand."""
     held = {RULE: TEXT.encode()} if files is None else files
 
@@ -46,10 +46,10 @@ def checked(
         lines = held.get(place.path, b"").decode("utf-8", "replace").splitlines()
         return lines[place.line - 1] if place.line <= len(lines) else None
 
-    made = Report(**({"tree": "working tree", "checked": 2, "findings": findings} | report))
-    return Checked(made, under, line_of, held.get, lambda path: f"../{path}")
+    made = CheckReport(**({"tree": "working tree", "checked": 2, "findings": findings} | report))
+    return CheckedRoot(made, under, line_of, held.get, lambda path: f"../{path}")
 
 
-def rendered(form: str, *roots: Checked) -> str:
+def rendered(form: str, *roots: CheckedRoot) -> str:
     """Return the roots in a format."""
     return get_format(form)(roots, Look(version="1.2.3"))

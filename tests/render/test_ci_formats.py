@@ -7,17 +7,17 @@ from xml.etree import ElementTree
 import pytest
 
 from mdmem.finding import Edit, Fix, Place, Severity
-from mdmem.render.checked import Checked
-from mdmem.render.formats import FORMATS
+from mdmem.render.findings.formats import FORMATS
+from mdmem.render.findings.report import CheckedRoot
 from render.reports import RULE, TEXT, checked, edit, finding, fix, rendered
 
 
-def issues(*roots: Checked) -> list[dict[str, Any]]:
+def issues(*roots: CheckedRoot) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(rendered("gitlab", *roots))
     return found
 
 
-def diagnostics(*roots: Checked) -> list[dict[str, Any]]:
+def diagnostics(*roots: CheckedRoot) -> list[dict[str, Any]]:
     result = json.loads(rendered("rdjson", *roots))
     assert (set(result), result["source"]) == ({"source", "diagnostics"}, {"name": "mdmem"})
     return list(result["diagnostics"])
@@ -90,7 +90,7 @@ def test_junit_of_a_clean_root_passes_one_case() -> None:
 @pytest.mark.parametrize(("fail_on", "tags"), [("error", ["failure", "system-out"]), ("warning", ["failure"] * 2)])
 def test_junit_fails_what_fails_the_run(fail_on: str, tags: list[str]) -> None:
     root = checked(finding(), finding("b", severity=Severity.WARNING))
-    made = Checked(root.report, root.under, root.line_of, root.bytes_of, root.show_path, Severity(fail_on))
+    made = CheckedRoot(root.report, root.under, root.line_of, root.bytes_of, root.show_path, Severity(fail_on))
     (suite,) = ElementTree.fromstring(rendered("junit", made).encode())
     assert [case[0].tag for case in suite] == tags
     assert suite.get("failures") == str(tags.count("failure"))

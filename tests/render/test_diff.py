@@ -7,11 +7,11 @@ from builders import git, make_repository, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.diff import FileChange, diff_text
 from mdmem.render.ink import Ink, sent
+from mdmem.render.patch import FilePatch, diff_text
 
 
-def applied(folder: Path, *changes: FileChange) -> dict[str, bytes]:
+def applied(folder: Path, *changes: FilePatch) -> dict[str, bytes]:
     """Return what a repository holds after `git apply` took the patch."""
     make_repository(folder)
     for change in changes:
@@ -43,7 +43,7 @@ def applied(folder: Path, *changes: FileChange) -> dict[str, bytes]:
     ],
 )
 def test_patch_makes_the_new_file(before: bytes, after: bytes, tmp_path: Path) -> None:
-    assert applied(tmp_path, FileChange("nav/a.md", before, after)) == {"nav/a.md": after}
+    assert applied(tmp_path, FilePatch("nav/a.md", before, after)) == {"nav/a.md": after}
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_patch_makes_the_new_file(before: bytes, after: bytes, tmp_path: Path) -
 )
 @pytest.mark.parametrize("before", [b"a\n", None])
 def test_patch_finds_a_file_of_any_name(path: str, before: bytes | None, tmp_path: Path) -> None:
-    found = applied(tmp_path, FileChange(path, before, b"b"))
+    found = applied(tmp_path, FilePatch(path, before, b"b"))
     assert found == {path: b"b"}
 
 
 def test_patch_adds_deletes_and_renames(tmp_path: Path) -> None:
     changes = (
-        FileChange("added.md", None, b"new"),
-        FileChange("empty.md", None, b""),
-        FileChange("gone.md", b"old\n", None),
-        FileChange("to here.md", b"a\nb\nc\nd\n", b"a\nB\nc\nd\n", was="from.md"),
-        FileChange("moved.md", b"same\n", b"same\n", was="src/there.md"),
-        FileChange("kept.md", b"kept\n", b"kept\n"),
+        FilePatch("added.md", None, b"new"),
+        FilePatch("empty.md", None, b""),
+        FilePatch("gone.md", b"old\n", None),
+        FilePatch("to here.md", b"a\nb\nc\nd\n", b"a\nB\nc\nd\n", was="from.md"),
+        FilePatch("moved.md", b"same\n", b"same\n", was="src/there.md"),
+        FilePatch("kept.md", b"kept\n", b"kept\n"),
     )
     assert applied(tmp_path, *changes) == {
         "added.md": b"new",
@@ -75,22 +75,22 @@ def test_patch_adds_deletes_and_renames(tmp_path: Path) -> None:
 
 
 def test_patch_reads_as_git_writes_it() -> None:
-    assert diff_text([FileChange("a.md", b"1\n2", b"1\n3\n")], Ink()) == (
+    assert diff_text([FilePatch("a.md", b"1\n2", b"1\n3\n")], Ink()) == (
         "diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+3"
     )
 
 
 def test_patch_without_a_change_is_empty() -> None:
-    assert diff_text([FileChange("a.md", b"a", b"a"), FileChange("b.md", b"b", b"b", was="b.md")], Ink()) == ""
+    assert diff_text([FilePatch("a.md", b"a", b"a"), FilePatch("b.md", b"b", b"b", was="b.md")], Ink()) == ""
 
 
 def test_file_with_a_nul_is_only_named() -> None:
-    patch = diff_text([FileChange("a.md", b"\0", b"b\n")], Ink())
+    patch = diff_text([FilePatch("a.md", b"\0", b"b\n")], Ink())
     assert patch.splitlines()[-1] == "Binary files a/a.md and b/a.md differ"
 
 
 def test_patch_is_sorted_by_path() -> None:
-    changes = [FileChange("b.md", None, b"b\n"), FileChange("a.md", None, b"a\n")]
+    changes = [FilePatch("b.md", None, b"b\n"), FilePatch("a.md", None, b"a\n")]
     assert [line for line in diff_text(changes, Ink()).splitlines() if line.startswith("+++")] == [
         "+++ b/a.md",
         "+++ b/b.md",
@@ -98,7 +98,7 @@ def test_patch_is_sorted_by_path() -> None:
 
 
 def test_colours_mark_what_goes_and_what_comes() -> None:
-    patch = diff_text([FileChange("a.md", b"a\n", b"b\n")], Ink(color=True))
+    patch = diff_text([FilePatch("a.md", b"a\n", b"b\n")], Ink(color=True))
     assert sent(patch).splitlines()[-2:] == ["\x1b[31m-a\x1b[0m", "\x1b[32m+b\x1b[0m"]
 
 
@@ -108,5 +108,5 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "a\r\n", "", "\u2028\n", "x", "-
 @given(before=LINES, after=LINES)
 def test_any_change_applies(before: str, after: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     if before != after:
-        change = FileChange("a.md", before.encode(), after.encode())
+        change = FilePatch("a.md", before.encode(), after.encode())
         assert applied(tmp_path_factory.mktemp("any"), change) == {"a.md": after.encode()}

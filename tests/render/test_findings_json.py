@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from mdmem.finding import Place
-from mdmem.render.checked import Checked
+from mdmem.render.findings.report import CheckedRoot
 from render.reports import checked, edit, finding, fix, rendered
 
 
-def said(*roots: Checked) -> dict[str, Any]:
+def said(*roots: CheckedRoot) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(rendered("json", *roots))
     return answer
 

@@ -13,18 +13,18 @@ from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
-from mdmem.render.review_graph import mermaid
-from mdmem.render.review_json import review_json
-from mdmem.render.review_markdown import LIMIT, MARKER, review_markdown
-from mdmem.render.review_text import review_text
-from mdmem.review.model import Answer, Answered, Merging, Review
+from mdmem.render.review.graph import mermaid
+from mdmem.render.review.json import review_json
+from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
+from mdmem.render.review.text import review_text
+from mdmem.review.model import Answered, AnswerPair, Merging, ReviewReport
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}
 RULE = entry_text(ARTICLE, type="invariant", title="Times are UTC")
 
 
-def text(review: Review) -> str:
+def text(review: ReviewReport) -> str:
     return review_text(review, Ink())
 
 
@@ -98,8 +98,8 @@ def test_merging_and_answers_are_told() -> None:
     assert before is not None
     one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
     merging = Merging("merging b into main", True, (one,), older=2)
-    answer = Answer("speed", Answered((before,), covered=True), Answered(after))
-    more = Review(before="old", after="new", merging=merging, answers=(answer,))
+    answer = AnswerPair("speed", Answered((before,), covered=True), Answered(after))
+    more = ReviewReport(before="old", after="new", merging=merging, answers=(answer,))
     assert text(more).split("\n\n")[1:] == [
         (
             "What merging would do\n"

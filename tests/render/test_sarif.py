@@ -9,11 +9,11 @@ from builders import make_repository, make_root, open_root, write, write_entry
 from jsonschema import Draft202012Validator
 
 from mdmem.checks.case import Case
-from mdmem.checks.engine import Report, get_check, run
+from mdmem.checks.engine import CheckReport, get_check, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.finding import Place, Severity
-from mdmem.render.checked import Checked
-from mdmem.render.sarif_rules import as_markdown, rule
+from mdmem.render.findings.report import CheckedRoot
+from mdmem.render.findings.sarif import as_markdown, rule
 from render.reports import RULE, checked, edit, finding, fix, rendered
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "data/sarif/sarif-2.1.0.json").read_text(encoding="utf-8"))
@@ -21,39 +21,41 @@ LOGS = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_C
 RULES = Draft202012Validator({"definitions": SCHEMA["definitions"], "$ref": "#/definitions/reportingDescriptor"})
 
 
-def run_of(*roots: Checked) -> dict[str, Any]:
+def run_of(*roots: CheckedRoot) -> dict[str, Any]:
     """Return the only run of a log that the schema accepts."""
     log = json.loads(rendered("sarif", *roots))
     LOGS.validate(log)
-    (run,) = log["runs"]
-    return run
+    (run_checks,) = log["runs"]
+    return run_checks
 
 
-def result_of(*roots: Checked) -> dict[str, Any]:
+def result_of(*roots: CheckedRoot) -> dict[str, Any]:
     (result,) = run_of(*roots)["results"]
     return result
 
 
 def test_clean_run_has_no_rule_and_succeeded() -> None:
-    run = run_of(checked())
-    assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
-    assert run["tool"]["driver"] == {"name": "mdmem", "semanticVersion": "1.2.3", "rules": []}
-    assert run["invocations"] == [{"executionSuccessful": True}]
+    run_checks = run_of(checked())
+    assert (run_checks["results"], run_checks["tool"]["driver"]["rules"]) == ([], [])
+    assert run_checks["tool"]["driver"] == {"name": "mdmem", "semanticVersion": "1.2.3", "rules": []}
+    assert run_checks["invocations"] == [{"executionSuccessful": True}]
 
 
 def test_result_names_rule_level_message_and_region() -> None:
-    run = run_of(checked(finding(severity=Severity.WARNING), finding("no-final-newline", "m", place=Place(RULE, 6, 1))))
-    worst, result = run["results"]
+    run_checks = run_of(
+        checked(finding(severity=Severity.WARNING), finding("no-final-newline", "m", place=Place(RULE, 6, 1)))
+    )
+    worst, result = run_checks["results"]
     assert (worst["ruleId"], worst["level"]) == ("no-final-newline", "error")
     assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("dangling-link", 0, "warning")
-    assert run["tool"]["driver"]["rules"][0]["id"] == "dangling-link"
+    assert run_checks["tool"]["driver"]["rules"][0]["id"] == "dangling-link"
     assert result["message"]["text"] == "`see` names `nav/rules/nowhere`, which is nowhere\nwrite an address"
     assert result["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "memory/nav/rules/a.md", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 3, "startColumn": 6, "endColumn": 23},
     }
-    assert run["columnKind"] == "unicodeCodePoints"
-    assert "%SRCROOT%" in run["originalUriBaseIds"]
+    assert run_checks["columnKind"] == "unicodeCodePoints"
+    assert "%SRCROOT%" in run_checks["originalUriBaseIds"]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_report_of_a_real_memory_is_valid(tmp_path: Path) -> None:
     write(root, "Nav/rules/x.md", "no front matter")
     workspace = open_root(root)
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
-    found = tuple(run(case, ["dangling-link", "invalid-date", "not-utf8", "front-matter-missing", "bad-name"]))
-    made = Checked(Report("working tree", 1, found), "memory", workspace.line_of, lambda _: None, str)
+    found = tuple(run_checks(case, ["dangling-link", "invalid-date", "not-utf8", "front-matter-missing", "bad-name"]))
+    made = CheckedRoot(CheckReport("working tree", 1, found), "memory", workspace.line_of, lambda _: None, str)
     assert sorted(one["ruleId"] for one in run_of(made)["results"]) == sorted(one.code for one in found)
     assert {one.code for one in found} >= {"dangling-link", "invalid-date", "not-utf8", "front-matter-missing"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.retrieval.model import Hit, Question, Retrieval, Retrieved, SearchResult
-from mdmem.scope import Filters
+from mdmem.retrieval.question import Hit, Question, Retrieval, Retrieved, SearchResult
+from mdmem.workspace.scope import Filters
 
 
 def make_wings(folder: Path, *, manifest: str = "kind: project\nshared_wings: [lib]") -> Path:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, without_rights, write
 
-from mdmem.retrieval.fallback import LIMIT, Passage, SearchLines, fall_back, search_files
+from mdmem.retrieval.fallback import LIMIT, SearchLines, fall_back, search_files
+from mdmem.retrieval.question import Passage
 
 from .builders import make_wings, put
 

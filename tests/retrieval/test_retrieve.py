@@ -7,7 +7,7 @@ import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.model import Retrieval
+from mdmem.retrieval.question import Retrieval
 
 from .builders import found, hits, make_wings, names, put
 

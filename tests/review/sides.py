@@ -7,8 +7,8 @@ from datetime import date
 from builders import entry_text
 
 from mdmem.catalog import load
-from mdmem.review.comparison import Side
-from mdmem.review.model import Review
+from mdmem.review.comparison import TreeSide
+from mdmem.review.model import ReviewReport
 from mdmem.review.review import review
 from mdmem.tree import TreeFile, Unreadable, digest_of
 
@@ -43,13 +43,15 @@ class Texts:
         return digest_of(content)
 
 
-def side(name: str, texts: Mapping[str, str | None]) -> Side:
+def side(name: str, texts: Mapping[str, str | None]) -> TreeSide:
     """Return one side; a name without a slash stands for an address in `app/rules`."""
     placed = {address if "/" in address else f"app/rules/{address}": text for address, text in texts.items()}
-    return Side(name, load(Texts(placed, name)))
+    return TreeSide(name, load(Texts(placed, name)))
 
 
-def reviewed(before: Mapping[str, str | None], after: Mapping[str, str | None], *, files: Sequence[str] = ()) -> Review:
+def reviewed(
+    before: Mapping[str, str | None], after: Mapping[str, str | None], *, files: Sequence[str] = ()
+) -> ReviewReport:
     """Return the review of two trees."""
     return review(side("old", before), side("new", after), today=TODAY, files=lambda: files)
 

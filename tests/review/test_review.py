@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.model import Status
-from mdmem.review.model import Counts, EdgeChange, Move, Span, Which, WingCount
+from mdmem.review.model import Counts, EdgeChange, Move, Span, Which, WingChangeCount
 from review.sides import ARTICLE, reviewed, successor, superseded
 
 OLD = entry_text("The old words.\n", title="Old rule")
@@ -30,9 +30,9 @@ def test_in_force_is_counted_for_each_wing() -> None:
     before = {"a": OLD, "web/rules/x": RULE}
     after = {"a": OLD, "b": entry_text("Draft.\n", status="draft"), "lab/rules/y": entry_text("Three.\n")}
     assert reviewed(before, after).wings == (
-        WingCount("app", 1, 1, 1, 2),
-        WingCount("lab", 0, 1, 0, 1),
-        WingCount("web", 1, 0, 1, 0),
+        WingChangeCount("app", 1, 1, 1, 2),
+        WingChangeCount("lab", 0, 1, 0, 1),
+        WingChangeCount("web", 1, 0, 1, 0),
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from builders import make_repository, make_root, open_root, write
 
-from mdmem.authoring.model import SaveResult
-from mdmem.workspace.saves import Saves
+from mdmem.saving.results import SaveResult
+from mdmem.saving.save import Saves
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 # The content of one decision in the tests, of twenty words that no other holds.

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from builders import run_here, run_mdmem, snapshot, write
 
+from mdmem.saving import attempt as attempting
 from mdmem.state import write_lock
-from mdmem.state.ledger import Ledger
-from mdmem.workspace import attempting
+from mdmem.state.pending_writes import PendingWrites
 from saving.agents import agent, context, decision, entries, of_words, pattern, project, session
 
 Capture = pytest.CaptureFixture[str]
@@ -134,7 +134,7 @@ def waiting(root: Path, *titles: str) -> list[str]:
     with write_lock(state / "saving"):
         for title in titles:
             agent(root, wait=0).save_session(session(title), "nav")
-    return [one.id for one in Ledger(state).pending()]
+    return [one.id for one in PendingWrites(state).pending()]
 
 
 def test_pending_lists_what_waits_and_why(tmp_path: Path, capsys: Capture) -> None:

@@ -10,7 +10,7 @@ from builders import open_root, snapshot, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.workspace.saves import Saves
+from mdmem.saving.save import Saves
 from saving.agents import WORDS, agent, decision, entries, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from builders import snapshot, write, write_entry
 
-from mdmem.authoring.model import SaveResult
 from mdmem.catalog import load
 from mdmem.entry.model import Relation
+from mdmem.saving.results import SaveResult
 from mdmem.tree import WorkingTree
 from saving.agents import agent, entity, entries, project
 

@@ -11,9 +11,9 @@ import pytest
 from builders import open_root, run_mdmem, snapshot, write, write_entry
 from processes import run_at_once
 
-from mdmem.authoring.model import SaveResult
-from mdmem.state.ledger import Ledger
-from mdmem.workspace.saves import Saves
+from mdmem.saving.results import SaveResult
+from mdmem.saving.save import Saves
+from mdmem.state.pending_writes import PendingWrites
 from saving.agents import NOON, agent, context, decision, entity, entries, later, pattern, project, session
 
 SHARED = "---\nkind: shared\n---\n"
@@ -239,7 +239,7 @@ def test_write_that_waits_without_a_token_takes_the_one_of_the_next_call(tmp_pat
         assert call().waits
     assert call().message == "a write to the shared wing `shared` needs a `governance_token`"
     assert call(token_of(saves)).status == "saved"
-    assert Ledger(tmp_path / ".git/mdmem/state/memory").pending() == ()
+    assert PendingWrites(tmp_path / ".git/mdmem/state/memory").pending() == ()
 
 
 def _busy(folder: Path):  # type: ignore[no-untyped-def]

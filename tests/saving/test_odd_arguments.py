@@ -11,10 +11,10 @@ from builders import snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mdmem.authoring.model import BatchSaveResult, SaveResult, SaveStatus
-from mdmem.authoring.reading import shown
 from mdmem.catalog import load
-from mdmem.render.json_form import dump
+from mdmem.render.json import dump
+from mdmem.saving.json_reader import shown
+from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.tree import WorkingTree
 from saving.agents import agent, context, decision, entity, pattern, project, session
 

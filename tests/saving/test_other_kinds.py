@@ -10,11 +10,11 @@ from builders import snapshot, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.authoring.compose_record import Composed, Frame, compose_record
-from mdmem.authoring.records import DecisionRecord, read_decision
-from mdmem.authoring.saving import subject_of
-from mdmem.dedup import Subject
 from mdmem.entry.model import EntryType, Status
+from mdmem.saving.compose import Composed, Frame, compose_record
+from mdmem.saving.plan import subject_of
+from mdmem.saving.records import DecisionRecord, read_decision
+from mdmem.similarity import Subject
 from saving.agents import WORDS, agent, context, decision, entries, outcome, pattern, project, save, session
 
 TEXT = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], include_characters="\n"), min_size=1)

@@ -16,14 +16,14 @@ import pytest
 from builders import commit_all, git, open_root, run_here, snapshot, write, write_entry
 from processes import exit_code_of, run_at_once
 
-from mdmem.authoring.model import SaveResult
+from mdmem.authoring.write import WriteResult
 from mdmem.catalog import load
+from mdmem.saving import attempt
+from mdmem.saving.results import SaveResult
+from mdmem.saving.save import Saves
 from mdmem.state import write_lock
-from mdmem.state.ledger import Ledger
+from mdmem.state.pending_writes import PendingWrites
 from mdmem.tree import WorkingTree
-from mdmem.workspace import attempting
-from mdmem.workspace.saves import Saves
-from mdmem.workspace.writing import Written
 from saving.agents import (
     NOON,
     agent,
@@ -43,8 +43,8 @@ from saving.agents import (
 SESSION = "nav/sessions/set-up"
 
 
-def ledger(folder: Path) -> Ledger:
-    return Ledger(folder / ".git/mdmem/state/memory")
+def ledger(folder: Path) -> PendingWrites:
+    return PendingWrites(folder / ".git/mdmem/state/memory")
 
 
 def busy(folder: Path) -> AbstractContextManager[None]:
@@ -283,14 +283,14 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
 
 def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let so many writes find the disk full."""
-    real, left = attempting.carry, count(times, -1)
+    real, left = attempt.carry, count(times, -1)
 
-    def carry(*arguments: Any) -> Written:
+    def carry(*arguments: Any) -> WriteResult:
         if next(left) > 0:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return real(*arguments)
 
-    monkeypatch.setattr(attempting, "carry", carry)
+    monkeypatch.setattr(attempt, "carry", carry)
 
 
 @pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])

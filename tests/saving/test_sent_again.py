@@ -14,9 +14,9 @@ from builders import open_root, write
 
 from mdmem.access import Access
 from mdmem.reply import replying
-from mdmem.state.intents import Intent, Intents
-from mdmem.workspace.remembering import remember
-from mdmem.workspace.saves import Saves
+from mdmem.saving.remember import remember
+from mdmem.saving.save import Saves
+from mdmem.state.unanswered_saves import UnansweredSave, UnansweredSaves
 from saving.agents import NOON, agent, context, entries, project, session
 
 MEMO = {"title": "Warm the cache", "content": "It takes a minute.", "project": "nav"}
@@ -117,10 +117,10 @@ def test_file_of_somebody_else_at_the_place_is_not_the_answer(tmp_path: Path) ->
 
 
 def test_unanswered_save_is_forgotten_after_an_hour_and_where_there_are_many(tmp_path: Path) -> None:
-    intents = Intents(tmp_path)
+    intents = UnansweredSaves(tmp_path)
     for number in range(70):
         at = NOON + timedelta(seconds=number)
-        intents.keep(f"{number:064}", Intent(address="nav/context/arm", digest="", at=at))
+        intents.keep(f"{number:064}", UnansweredSave(address="nav/context/arm", digest="", at=at))
     assert len(list((tmp_path / "intents").iterdir())) == 64
     assert intents.unanswered(f"{0:064}", NOON) is None
     assert intents.unanswered(f"{69:064}", NOON + timedelta(minutes=59)) is not None

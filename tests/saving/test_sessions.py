@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from builders import write_entry
 
-from mdmem.authoring.model import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.catalog import load
-from mdmem.dedup import Outcome
+from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.similarity import DedupOutcome
 from mdmem.tree import WorkingTree
 from saving.agents import agent, decision, entries, pattern, project, session
 
@@ -103,13 +103,13 @@ def test_link_changes_no_other_byte_of_the_session(tmp_path: Path) -> None:
     assert linked == alone.replace("objective:", "produced: [nav/architecture/use-utc]\nobjective:")
 
 
-def result(status: str, outcome: Outcome | None = None) -> SaveResult:
+def result(status: str, outcome: DedupOutcome | None = None) -> SaveResult:
     return SaveResult(status=SaveStatus(status), dedup_outcome=outcome)
 
 
-SAVED, SKIPPED, FAILED = result("saved"), result("duplicate_skip", Outcome.DUPLICATE_SKIP), result("failed")
+SAVED, SKIPPED, FAILED = result("saved"), result("duplicate_skip", DedupOutcome.DUPLICATE_SKIP), result("failed")
 BLOCKED, WAITS = result("blocked_scope"), result("pending_retry")
-REVIEW = result("pending_retry", Outcome.MANUAL_REVIEW)
+REVIEW = result("pending_retry", DedupOutcome.MANUAL_REVIEW)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from builders import commit_all, git, make_repository, write
 
-from mdmem.gitrepo import Repository, find_repository
-from mdmem.gitrepo.default_branch import DefaultBranch, find_default_branch
+from mdmem.git import Repository, find_repository
+from mdmem.git.default_branch import DefaultBranch, find_default_branch
 
 
 def repository(folder: Path, branch: str = "main") -> Path:

@@ -3,8 +3,8 @@
 import pytest
 
 from mdmem.errors import UsageError
-from mdmem.synthesis.asked import Depth, OutputType, SynthesisAsked, Wanted, read_asked
 from mdmem.synthesis.outlines import default_titles, headings_for
+from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_asked
 
 
 def titles(**stated: object) -> list[str]:
@@ -13,13 +13,17 @@ def titles(**stated: object) -> list[str]:
 
 
 def test_only_the_goal_is_needed() -> None:
-    assert read_asked({"goal": "x", "audience": None}) == SynthesisAsked(goal="x")
-    assert SynthesisAsked(goal="x").size == 6
+    assert read_asked({"goal": "x", "audience": None}) == SynthesisRequest(goal="x")
+    assert SynthesisRequest(goal="x").size == 6
 
 
 def test_required_section_may_say_its_prompt() -> None:
     asked = read_asked({"goal": "x", "required_sections": ["Costs::what it costs", "Law", "::only a prompt", " "]})
-    assert asked.required_sections == (Wanted("Costs", "what it costs"), Wanted("Law"), Wanted("only a prompt"))
+    assert asked.required_sections == (
+        SectionRequest("Costs", "what it costs"),
+        SectionRequest("Law"),
+        SectionRequest("only a prompt"),
+    )
 
 
 @pytest.mark.parametrize(

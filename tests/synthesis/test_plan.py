@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.access import Access, AccessDeniedError
-from mdmem.synthesis.asked import Depth, OutputType, read_asked
-from mdmem.synthesis.model import PlannedSection, Verdict
-from mdmem.synthesis.plan import SynthesisPlan
+from mdmem.synthesis.answer import SynthesisPlan
+from mdmem.synthesis.model import GroundingVerdict, PlannedSection
+from mdmem.synthesis.request import Depth, OutputType, read_asked
 
 
 def plan(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> SynthesisPlan:
@@ -74,7 +74,7 @@ def test_plan_whose_sources_are_fresh_passes(tmp_path: Path) -> None:
             kind = {"rules": "invariant", "architecture": "decision", "context": "note"}[place]
             put(root, f"app/{place}/zebra-{number}", f"Zebra {number}", type=kind, created_at="2026-11-20")
     wide = {"output_type": "custom", "required_sections": ["Zebra"]}
-    assert plan(root, "zebra", **wide).verdict is Verdict.PASS
+    assert plan(root, "zebra", **wide).verdict is GroundingVerdict.PASS
 
 
 def test_section_without_sources_is_a_gap(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_section_without_sources_is_a_gap(tmp_path: Path) -> None:
         "no entry of the scope grounds it",
         "no entry holds Elephants",
     ]
-    assert found.verdict is Verdict.GAPS
+    assert found.verdict is GroundingVerdict.GAPS
     assert found.as_json()["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope grounds it"}
 
 
@@ -199,7 +199,7 @@ def test_file_that_cannot_be_read_is_a_problem_and_a_gap(tmp_path: Path) -> None
     write(root, "app/rules/broken.md", "---\ntype: [\n---\n")
     found = plan(root, "the pool", depth="brief")
     assert [one["path"] for one in found.as_json()["problems"]] == ["app/rules/broken.md"]
-    assert found.verdict is Verdict.GAPS
+    assert found.verdict is GroundingVerdict.GAPS
     assert found.markdown.index("app/rules/broken.md") < found.markdown.index("## ")
 
 
@@ -242,7 +242,7 @@ def test_sections_and_bytes_hold(
     first = found.plan_synthesis(asked)
     assert 1 <= len(first.sections) <= min(max(most, 1), 20)
     assert set(first.binding) == {"app/rules/pool", "lib/rules/logs"}
-    assert (first.verdict is Verdict.GAPS) is bool(first.all_gaps)
+    assert (first.verdict is GroundingVerdict.GAPS) is bool(first.all_gaps)
     assert all(len(set(ids(one))) == len(one.sources) for one in first.sections)
     assert again(found).plan_synthesis(asked).as_json() == first.as_json()
 

@@ -1,0 +1,105 @@
+"""Putting a draft in force, and ending what it supersedes in the same step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from mdmem.authoring.change_set import ChangeSet, Intent
+from mdmem.authoring.governance import approval
+from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.patch import patched
+from mdmem.authoring.supersede import ended, refuse_unfit, remarks_on_end
+from mdmem.catalog import Catalog
+from mdmem.checks.approvals import names_the_same
+from mdmem.document.parse import Document, without_code
+from mdmem.entry.model import Entry, Status
+from mdmem.entry.templates import PLACEHOLDERS
+from mdmem.errors import UsageError
+from mdmem.settings import Settings
+
+_PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
+
+
+def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> Intent:
+    """Return what puts a draft in force in the name of a person, of git's form `Name <email>`.
+
+    An entry that is active already is left alone, but for what it supersedes and nobody ended. Raises LostRaceError
+    where another entry supersedes one of those already, and UsageError where the draft or the person cannot be.
+    """
+    entry = catalog.entries[address]
+    if entry.status is Status.ACTIVE:
+        return _completed(catalog, entry, today)
+    _refuse_status(entry)
+    said = _permitted(catalog, settings, entry, person)
+    document = catalog.document(entry.path)
+    refuse_unfilled(document)
+    approved = replace(entry, status=Status.ACTIVE)
+    olds = _superseded(catalog, approved)
+    for old in olds:
+        refuse_unfit(catalog, old, approved, instead=_instead(address))
+    values = {"status": Status.ACTIVE.value, "approved_by": person}
+    # The draft's file comes first, as in a supersession: its claim is what `check --fix` completes.
+    changes = (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds))
+    return Intent(
+        plan=ChangeSet(changes),
+        deeds=(WriteAction(Verb.APPROVE, address),),
+        supersedes=tuple(old.address for old in olds),
+        reason=entry.reason,
+        remarks=(*said, *(remark for old in olds for remark in remarks_on_end(catalog, old, approved))),
+    )
+
+
+def _instead(address: str) -> str:
+    return (
+        f"{address} stays a draft: `mdmem supersede {{head}} --by {address} --reason TEXT` puts it behind that one, "
+        f"`mdmem deprecate {address} --reason TEXT` gives it up"
+    )
+
+
+def _completed(catalog: Catalog, entry: Entry, today: date) -> Intent:
+    """Return the ends that are missing where writing was cut short between two files; most often none."""
+    alone = (entry.address,)
+    olds = [one for one in entry.supersedes if catalog.lineage.successors.get(one) == alone]
+    changes = tuple(ended(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
+    remarks = (f"{entry.address} is active already",)
+    return Intent(plan=ChangeSet(changes), deeds=(WriteAction(Verb.APPROVE, entry.address),), remarks=remarks)
+
+
+def _refuse_status(entry: Entry) -> None:
+    if entry.status is Status.UNDER_REVIEW:
+        how = f"`mdmem verify {entry.address}` says that it still holds"
+        raise UsageError(f"{entry.address} was approved and is under review; {how}")
+    if entry.status is Status.DEPRECATED:
+        raise UsageError(f"{entry.address} has ended; `mdmem why {entry.address}` says how")
+
+
+def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
+    """Return what is to be said about a person's approval; raises UsageError where it does not count."""
+    if not _PERSON.match(person):
+        raise UsageError(f'`{person}` is no person that can be told; write --by "Name <email>"')
+    if entry.agent is not None and names_the_same(entry.agent, person):
+        raise UsageError(f"`{entry.agent}` wrote {entry.address} as an agent; let a person approve it")
+    given = approval(settings, catalog.wings[entry.wing], person)
+    if not given.allowed:
+        raise UsageError(f"{entry.address} is not approved: {given.remark}")
+    return (given.remark,) if given.remark else ()
+
+
+def _superseded(catalog: Catalog, entry: Entry) -> list[Entry]:
+    for link in entry.supersedes:
+        if link not in catalog.entries:
+            fact = "cannot be read" if link in catalog.addresses else "does not exist"
+            raise UsageError(f"{entry.address} supersedes {link}, which {fact}; mend that first")
+    return [catalog.entries[link] for link in dict.fromkeys(entry.supersedes)]
+
+
+def refuse_unfilled(document: Document) -> None:
+    """Raise UsageError for an entry in which text of its type's template still waits to be replaced."""
+    body = without_code(document.body)
+    left = next((one for one in sorted(PLACEHOLDERS) if f"<{one}>" in body), None)
+    if left is not None:
+        address = document.path.removesuffix(".md")
+        raise UsageError(f"{address} cannot be in force yet: the template's `<{left}>` was left in")

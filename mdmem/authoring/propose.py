@@ -1,0 +1,177 @@
+"""A draft that an agent proposes, alone or as the successor of an entry; nothing binds before a person approves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mdmem.authoring.change_set import Change
+from mdmem.authoring.create import Draft, address_of, compose
+from mdmem.authoring.governance import needs_token, why_no_global_writes
+from mdmem.authoring.new_entry import SimilarEntry
+from mdmem.authoring.patch import Value
+from mdmem.authoring.proof import new_fault
+from mdmem.authoring.successor import Successor
+from mdmem.authoring.write import WriteOptions, WriteResult
+from mdmem.document.layout import apply_edits
+from mdmem.document.parse import parse_document
+from mdmem.document.patch import set_fields
+from mdmem.entry.model import Entry, EntryType
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.state.approval_tokens import check_token, use_token
+from mdmem.verbs import WritingVerbs
+from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
+
+# What has no room of its own in the settings goes where its like does.
+_ROOM_OF = {
+    EntryType.INVARIANT: "decision",
+    EntryType.DECISION: "decision",
+    EntryType.PATTERN: "pattern",
+    EntryType.NOTE: "context",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeRequest:
+    """What an agent proposes; what is left out is taken from the entry that it supersedes, else from the settings."""
+
+    title: str
+    body: str
+    type: str | None = None
+    wing: str | None = None
+    room: str | None = None
+    supersedes: str | None = None
+    reason: str | None = None
+    applies_to: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    focus: str | None = None
+    agent: str = "agent"
+    governance_token: str | None = None
+
+    @property
+    def fields(self) -> Mapping[str, Value]:
+        """Return what the proposal says beside title and text, as fields of the entry."""
+        stated: dict[str, Value] = {"tags": tuple(self.tags), "applies_to": tuple(self.applies_to)}
+        stated |= {"focus": self.focus, "agent": " ".join(self.agent.split())}
+        return {name: value for name, value in stated.items() if value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeResult:
+    """The draft that was written, the entry that it is to replace, and what says nearly the same."""
+
+    address: str
+    written: WriteResult
+    supersedes: str | None = None
+    near: tuple[SimilarEntry, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the proposal's outcome as JSON values."""
+        waiting = f"; {self.supersedes} stays in force until then" if self.supersedes else ""
+        return {
+            "status": "saved",
+            "address": self.address,
+            "path": f"{self.address}.md",
+            "entry_status": "draft",
+            "supersedes": [self.supersedes] if self.supersedes else [],
+            "near": [{"address": one.entry.address, "similarity": round(one.similarity, 2)} for one in self.near],
+            "remarks": list(self.written.remarks),
+            "commit": self.written.commit,
+            "next_step": f"a person approves it with `mdmem approve {self.address}`{waiting}",
+        }
+
+
+def propose(workspace: WritingVerbs, proposal: ProposeRequest, *, now: datetime) -> ProposeResult:
+    """Write a draft and return what became of it.
+
+    Raises UsageError for what does not fit, a shared wing without a token among it, and what writing raises.
+    """
+    old = _superseded(workspace, proposal)
+    place = _place(workspace, proposal, old)
+    address, text = _composed(workspace, proposal, old, place)
+    _require_permission(workspace, proposal, address.split("/")[0], now)
+    near = workspace.near(address, text)
+    _proofread(workspace, address, text)
+
+    def write(options: WriteOptions) -> WriteResult:
+        if old is None:
+            return workspace.create(address, text, options=options)
+        return workspace.supersede_with(old.address, address, text, reason=proposal.reason or "", options=options)
+
+    if _needs_token(workspace, address.split("/")[0]):
+        write(WriteOptions(is_dry=True))
+        use_token(workspace.state_folder, proposal.governance_token or "", now)
+    near = tuple(one for one in near if old is None or one.entry.address != old.address)
+    return ProposeResult(
+        address=address, written=write(WriteOptions()), supersedes=old.address if old is not None else None, near=near
+    )
+
+
+def _superseded(workspace: WritingVerbs, proposal: ProposeRequest) -> Entry | None:
+    if proposal.supersedes is None:
+        return None
+    found = resolve_names(workspace, [proposal.supersedes])
+    if len(found) != 1:
+        raise UsageError(f"`supersedes` must name one entry; `{proposal.supersedes}` means {len(found)}")
+    if not (proposal.reason or "").strip():
+        raise UsageError("`reason` is missing: say why the new entry replaces the old one")
+    return workspace.catalog.entries[found[0]]
+
+
+def _type(proposal: ProposeRequest, old: Entry | None) -> EntryType:
+    if proposal.type is not None:
+        return EntryType(proposal.type)
+    return old.type if old is not None else EntryType.DECISION
+
+
+def _place(workspace: WritingVerbs, proposal: ProposeRequest, old: Entry | None) -> str:
+    wing, room = (old.wing, old.room) if old is not None else (None, None)
+    if proposal.wing is not None:
+        wing = get_wing(proposal.wing, workspace.catalog.wings)
+    if wing is None:
+        wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
+    if wing is None:
+        raise NotFoundError("there is no wing yet; call `save_session` with a `project_id`, or type `mdmem new`")
+    return f"{wing}/{proposal.room or room or workspace.settings.rooms[_ROOM_OF[_type(proposal, old)]]}"
+
+
+def _composed(workspace: WritingVerbs, proposal: ProposeRequest, old: Entry | None, place: str) -> tuple[str, str]:
+    """Return the address and the whole text of the draft; raises UsageError."""
+    if not proposal.body.strip():
+        raise UsageError("`body` is empty: say what is proposed, and why")
+    if old is not None:
+        successor = Successor(title=proposal.title, place=place, type=_type(proposal, old), body=proposal.body)
+        address, text = workspace.compose_successor(old.address, successor, reason=proposal.reason or "")
+    else:
+        draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
+        workspace.refuse_taken(address_of(draft))
+        address, text = address_of(draft), compose(draft, today=workspace.today)
+    document = parse_document(f"{address}.md", text.encode())
+    return address, apply_edits(document.data, set_fields(document, proposal.fields)).decode()
+
+
+def _needs_token(workspace: WritingVerbs, wing: str) -> bool:
+    catalog = workspace.catalog
+    return needs_token(catalog.wings.get(wing), "project", is_doubtful=is_doubtful(catalog, wing))
+
+
+def _require_permission(workspace: WritingVerbs, proposal: ProposeRequest, wing: str, now: datetime) -> None:
+    if not _needs_token(workspace, wing):
+        return
+    why = why_no_global_writes(workspace.settings)
+    if why is not None:
+        raise UsageError(why)
+    if proposal.governance_token is None:
+        how = "call `request_global_write_approval`, or ask a person for `mdmem token`, and repeat this call with it"
+        raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`; {how}")
+    check_token(workspace.state_folder, proposal.governance_token, now)
+
+
+def _proofread(workspace: WritingVerbs, address: str, text: str) -> None:
+    path = f"{address}.md"
+    fault = new_fault(Change(path, path, None, text.encode()), workspace.settings, today=workspace.today)
+    if fault is not None:
+        raise UsageError(f"nothing is written: {fault}")

@@ -1,0 +1,111 @@
+"""Writing a new entry in the place of an older one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from mdmem.authoring.approve import refuse_unfilled
+from mdmem.authoring.change_set import Change, Intent
+from mdmem.authoring.create import Draft, address_of, compose, create
+from mdmem.authoring.patch import Value
+from mdmem.authoring.supersede import links_with, refuse_unfit, stated, superseding
+from mdmem.catalog import Catalog, full_address, interpret
+from mdmem.checks.case import written_links
+from mdmem.checks.fixes.base import fields_of
+from mdmem.document.layout import apply_edits
+from mdmem.document.parse import Document, parse_document
+from mdmem.document.patch import set_fields
+from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.errors import LostRaceError, UsageError, taken
+
+_INSTEAD = "nothing was written: replace that one with `mdmem supersede {head}`, or add to it with `mdmem edit {head}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Successor:
+    """A new entry as somebody means to write it; type and place are the older entry's where they are left out."""
+
+    title: str = ""
+    place: str | None = None
+    type: EntryType | None = None
+    status: Status = Status.DRAFT
+    body: str = ""
+
+
+def successor_text(
+    catalog: Catalog, address: str, successor: Successor, *, reason: str, today: date
+) -> tuple[str, str]:
+    """Return the address and the text of the entry that is to supersede another, for somebody to edit or to keep.
+
+    Raises what `plan_succession` raises, so far as it can be told by then.
+    """
+    old, why = catalog.entries[address], stated(reason)
+    draft = Draft(
+        type=successor.type or old.type,
+        place=successor.place or f"{old.wing}/{old.room}",
+        title=successor.title,
+        status=successor.status,
+        body=successor.body,
+    )
+    new = address_of(draft)
+    if new == address:
+        raise UsageError(f"{address} is the older entry's own name; give the new one another --title or --place")
+    _refuse_taken(catalog, new)
+    meant = Entry(address=new, type=draft.type, status=draft.status, title=draft.title)
+    refuse_unfit(catalog, old, meant, instead=_INSTEAD)
+    return new, _linked(catalog, _parsed(new, compose(draft, today=today)), address, why).decode()
+
+
+def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> Intent:
+    """Return what writes a new entry in the place of an older one, and of all others that its text supersedes.
+
+    Raises LostRaceError where one of them is superseded already, or the address is taken, and UsageError for a text
+    that cannot be read or may not replace them.
+    """
+    why = stated(reason)
+    _refuse_taken(catalog, new)
+    document = _parsed(new, text)
+    _refuse_start(document)
+    linked = parse_document(document.path, _linked(catalog, document, address, why))
+    entry, olds = interpret(linked).entry, _superseded(catalog, linked)
+    if entry is None:
+        raise UsageError(f"{new} cannot be read with `supersedes` in it; write it there yourself")
+    for old in olds:
+        refuse_unfit(catalog, old, entry, instead=_INSTEAD)
+    change = Change(entry.path, entry.path, None, linked.data)
+    return superseding(catalog, olds, entry, change=change, reason=why, today=today)
+
+
+def _refuse_taken(catalog: Catalog, address: str) -> None:
+    if address in catalog.addresses:
+        raise LostRaceError(taken(address))
+
+
+def _parsed(address: str, text: str) -> Document:
+    """Return the document of a text; raises UsageError for one that is no entry."""
+    (change,) = create(address, text).plan.changes
+    return parse_document(change.to, change.after or b"")
+
+
+def _linked(catalog: Catalog, document: Document, old: str, reason: str) -> bytes:
+    """Return the bytes of a new entry with its link to the older one, and the reason unless it gives one."""
+    values: dict[str, Value] = {"supersedes": links_with(catalog, document, old)}
+    if not fields_of(document).get("reason"):
+        values["reason"] = reason
+    return apply_edits(document.data, set_fields(document, values))
+
+
+def _refuse_start(document: Document) -> None:
+    """Raise UsageError for a status that no new entry has, and for an active one that is not written yet."""
+    status = fields_of(document).get("status")
+    if status not in (Status.DRAFT.value, Status.ACTIVE.value):
+        raise UsageError(f"a new entry starts as `draft` or `active`, not as `{status}`")
+    if status == Status.ACTIVE.value:
+        refuse_unfilled(document)
+
+
+def _superseded(catalog: Catalog, document: Document) -> list[Entry]:
+    near = document.path.removesuffix(".md")
+    links = [full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")]
+    return [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]

@@ -1,0 +1,71 @@
+"""Where entries stand, and which address a link means."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from mdmem.entry.model import LINK_FIELDS, Entry
+from mdmem.tree import FileKind, TreeFile
+
+MANIFEST = "README.md"
+# `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
+_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+
+
+def is_entry_place(path: str) -> bool:
+    """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
+    return path.count("/") == 2 and path.endswith(".md") and not path.endswith(f"/{MANIFEST}")
+
+
+def is_manifest(file: TreeFile) -> bool:
+    """Say whether a file is the README of a wing."""
+    return file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}") and file.kind is FileKind.FILE
+
+
+def may_hide_entries(file: TreeFile) -> bool:
+    """Say whether a path that is no file of its own may be a folder of entries or decide how they are read."""
+    is_folder = file.path.count("/") < 2 and "." not in file.path
+    is_manifest = file.path.count("/") == 1 and file.path.endswith(f"/{MANIFEST}")
+    return file.kind is not FileKind.FILE and (is_folder or is_manifest)
+
+
+def full_address(link: str, near: str, addresses: Collection[str]) -> str | None:
+    """Return the one address that a link means, written in full, short, or as a path; None where there is none.
+
+    `near` is the address of the entry that holds the link.
+    """
+    if link in addresses:
+        return link
+    plain = link.removeprefix("./").removesuffix(".md").strip("/")
+    wing, room, _ = near.split("/", 2)
+    if plain.startswith("../"):
+        plain = posixpath.normpath(f"{wing}/{room}/{plain}")
+    tried = (plain, f"{wing}/{plain}", f"{wing}/{room}/{plain}")
+    return next((address for address in tried if address in addresses and address.count("/") == 2), None)
+
+
+def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
+    """Return the entry with every link that can be told written in full, so that a short one still counts."""
+    changes: dict[str, Any] = {}
+    for name in LINK_FIELDS:
+        links = entry.links(name)
+        if links and not all(link in addresses for link in links):
+            full = tuple(full_address(link, entry.address, addresses) or link for link in links)
+            if full != links:
+                changes[name] = full
+    return replace(entry, **changes) if changes else entry
+
+
+def is_prose(path: str) -> bool:
+    """Say whether a file's name is one that people give to prose about a folder, as README is."""
+    stem = path.rsplit("/", 1)[-1].split(".", 1)[0]
+    return stem.lower() == "readme" or _PROSE.match(stem) is not None
+
+
+def is_misplaced(path: str) -> bool:
+    """Say whether a path that is no entry's place bears an entry's name."""
+    return path.endswith(".md") and not is_prose(path)

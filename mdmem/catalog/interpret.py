@@ -1,0 +1,119 @@
+"""The moment «meant»: documents to entries and wings, each with what is wrong about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from mdmem.catalog.addresses import is_entry_place
+from mdmem.entry.model import Entry, Flaw, Wing
+from mdmem.finding import Finding, Place
+from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, missing_wings
+
+if TYPE_CHECKING:
+    from mdmem.document.parse import Document
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes.
+
+    `is_titled` says that the title stands in the file; else it follows from the address.
+    """
+
+    path: str
+    entry: Entry | None
+    findings: tuple[Finding, ...]
+    size: int = 0
+    is_titled: bool = True
+
+    @property
+    def is_closed(self) -> bool:
+        """Say whether the file's bytes could not be read."""
+        return any(finding.code == "unreadable" for finding in self.findings)
+
+
+def interpret(document: Document) -> LoadedFile:
+    """Return the moment «meant» of one document: the entry it states and everything wrong with it."""
+    first_heading, read_entry = _readers()
+    address = document.path.removesuffix(".md")
+    findings = tuple(finding.at(document.path, address) for finding in document.findings)
+    if document.fields is None:
+        return LoadedFile(document.path, None, findings)
+    heading = first_heading(document.body)
+    entry, flaws = read_entry(address, document.fields, heading)
+    flawed = tuple(placed(document, address, flaw) for flaw in flaws)
+    is_titled = entry is not None and entry.title in (heading, document.fields.get("title"))
+    return LoadedFile(document.path, entry, findings + flawed, len(document.body.strip().encode()), is_titled)
+
+
+@cache
+def _readers() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Import pydantic and YAML when the first file is parsed that no cache knows."""
+    from mdmem.document.parse import first_heading
+    from mdmem.entry.schema import read_entry
+
+    return first_heading, read_entry
+
+
+def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:
+    """Yield the documents of files, in the order asked; one that cannot be read is a document, too."""
+    if not paths:
+        return
+    from mdmem.document.parse import parse_document, unreadable_document
+
+    for path, content in tree.read(paths):
+        if isinstance(content, Unreadable):
+            yield unreadable_document(path, content.reason)
+        else:
+            yield parse_document(path, content)
+
+
+def placed(document: Document, address: str | None, flaw: Flaw) -> Finding:
+    """Return a flaw of the front matter as a finding at its place in the file."""
+    place = document.place(flaw.name, flaw.item, of_key=flaw.on_key)
+    return Finding(flaw.code, flaw.message, place, flaw.help, address)
+
+
+_REASONS = {
+    FileKind.SYMLINK: ("symlink", "a symbolic link stands where an entry belongs", "replace it by the file itself"),
+    FileKind.SUBMODULE: ("submodule", "a submodule stands where an entry belongs", "move it out of the memory"),
+    FileKind.UNMERGED: ("merge-marker", "the index holds the file unmerged", "resolve the conflict and `git add` it"),
+}
+
+
+def unreadable(file: TreeFile) -> LoadedFile:
+    """Return what stands for a file that was not opened: a link, a submodule, or one that refuses."""
+    address = file.path.removesuffix(".md") if is_entry_place(file.path) else None
+    unread = ("unreadable", f"cannot be read: {file.reason.lower()}", "make it readable, then run this again")
+    code, message, help_ = _REASONS.get(file.kind, unread)
+    return LoadedFile(file.path, None, (Finding(code, message, Place(file.path), help_, address),))
+
+
+NOT_FETCHED = "wing-not-fetched"
+
+
+def not_fetched(tree: Tree) -> list[Finding]:
+    """Return one finding for each wing that lives elsewhere and is not read, where the settings name it."""
+    return [Finding(NOT_FETCHED, one.message, Place(SETTINGS_NAME, one.line), one.help) for one in missing_wings(tree)]
+
+
+def read_manifest(name: str, document: Document) -> tuple[Wing | None, list[Finding]]:
+    """Return the wing of a manifest; a README without front matter is prose and no manifest."""
+    if document.fields is None:
+        prose = all(finding.code in ("front-matter-missing", "empty-file") for finding in document.findings)
+        if prose:
+            return None, []
+        return None, [_manifest_fault(finding) for finding in document.findings]
+    from mdmem.entry.schema import read_wing
+
+    wing, flaws = read_wing(name, document.fields)
+    return wing, [*map(_manifest_fault, document.findings), *(placed(document, None, flaw) for flaw in flaws)]
+
+
+def _manifest_fault(finding: Finding) -> Finding:
+    if finding.code == "unreadable":
+        return finding
+    return Finding("manifest-invalid", f"{finding.message} ({finding.code})", finding.place, finding.help)

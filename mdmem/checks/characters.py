@@ -1,0 +1,51 @@
+"""Where characters that do not show stand: in names of files, in values, in bodies."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mdmem.catalog import Catalog
+from mdmem.checks.case import Case
+from mdmem.checks.paths import at_path
+from mdmem.document.parse import Document
+from mdmem.entry.model import visible
+from mdmem.finding import Finding, Severity
+
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def unshown_in_names(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """Yield the paths below the root in which a character does not show, with the first such."""
+    for file in (*catalog.files, *catalog.others):
+        if not file.path.isprintable():
+            yield file.path, next(character for character in file.path if not character.isprintable())
+
+
+def in_name(code: str, path: str, character: str) -> Finding:
+    """Return the finding about a path whose name holds a character."""
+    return at_path(code, path, f"the name `{visible(path)}` holds {described(character)}", "rename it with `git mv`")
+
+
+def unshown_values(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the fields with a text in which some character does not show, a line's end included."""
+    for name, value in (document.fields or {}).items():
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str) and not text.isprintable():
+                yield name, text
+
+
+def in_body(case: Case, code: str, address: str, found: list[re.Match[str]]) -> Finding:
+    """Return the one warning for all that was found in a body, at the first."""
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    message = f"{described(found[0].group())} in the body{more}"
+    finding = case.in_body(code, address, message, "remove it", offset=found[0].start(), width=1)
+    return replace(finding, severity=Severity.WARNING)
+
+
+def described(characters: str) -> str:
+    """Return the number and the name of the first of some characters."""
+    name = unicodedata.name(characters[0], "control character").lower()
+    return f"{name} U+{ord(characters[0]):04X}"

@@ -1,0 +1,108 @@
+"""What a tree is compared with: the base of a change, the parents of a merge commit, the sides of a merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mdmem.checks.case import Base, Merge
+from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, told
+from mdmem.finding import Finding, Place
+from mdmem.git import NoCommonAncestorError, Repository, ShallowHistoryError, UnknownRevisionError, resolve
+from mdmem.git.errors import UNSHALLOW
+from mdmem.git.merge import is_shallow, merge_base, parents_at_hand
+from mdmem.settings import Settings
+from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTrees:
+    """The trees to compare with; `other_parents` are those of a merge commit that is being made."""
+
+    base: Base | None = None
+    other_parents: tuple[Base, ...] = ()
+    merge: Merge | None = None
+    faults: tuple[Finding, ...] = ()
+
+
+def compare(workspace: Workspace, base: str | None) -> ComparedTrees:
+    """Return what a tree is compared with.
+
+    A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
+    with HEAD. What cannot be had is a fault, not an error: the rest of the checks still runs.
+    """
+    moment, refused = workspace.moment, workspace.location.git_fault
+    if refused is not None and moment.is_working_tree:
+        return ComparedTrees(faults=(_fault("git-unavailable", GitError(refused)),))
+    if base is not None and moment.merge_into not in (None, base):
+        raise UsageError("a merge is compared with what it goes into; give --base and --merge the same branch")
+    try:
+        if moment.merge_into is not None:
+            return _merge(workspace)
+        if base is not None:
+            return ComparedTrees(base=_left_from(workspace, base))
+        return _staged(workspace) if moment.staged else ComparedTrees()
+    except (UnknownRevisionError, GitError) as error:
+        return ComparedTrees(faults=(_fault_of(error, workspace.location.repository),))
+
+
+_FAULTS: Mapping[type[MdmemError], str] = {
+    ShallowHistoryError: "shallow-history",
+    UnknownRevisionError: "base-unavailable",
+    NoCommonAncestorError: "base-unavailable",
+}
+
+
+def _merge(workspace: Workspace) -> ComparedTrees:
+    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides())
+    merge = Merge(ours, theirs, ancestor, workspace.conflicts)
+    return ComparedTrees(base=merge.theirs, merge=merge)
+
+
+def _left_from(workspace: Workspace, base: str) -> Base:
+    """Return the commit at which the tree that is read left a branch."""
+    repository = _repository(workspace)
+    commit = merge_base(repository, base, workspace.moment.revision or "HEAD")
+    return _as_base(workspace.at(Snapshot(revision=commit)), f"{base} ({commit[:10]})")
+
+
+def _staged(workspace: Workspace) -> ComparedTrees:
+    repository = _repository(workspace)
+    try:
+        head = resolve(repository, "HEAD")
+    except UnknownRevisionError:
+        # Before the first commit everything is new.
+        return ComparedTrees()
+    base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
+    others = [_as_base(workspace.at(Snapshot(revision=one))) for one in parents_at_hand(repository)]
+    return ComparedTrees(base=base, other_parents=tuple(others))
+
+
+def _as_base(opened: Workspace, name: str | None = None) -> Base:
+    try:
+        settings = opened.settings
+    except SettingsError as error:
+        # What the change started from may have been broken; the change is not to blame.
+        settings = error.readable if isinstance(error.readable, Settings) else Settings()
+    return Base(name or opened.tree.name, opened.whole_catalog, settings)
+
+
+def _repository(workspace: Workspace) -> Repository:
+    repository = workspace.location.repository
+    if repository is None:
+        raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
+    return repository
+
+
+def _fault_of(error: MdmemError, repository: Repository | None) -> Finding:
+    if isinstance(error, UnknownRevisionError) and repository is not None and is_shallow(repository):
+        said = str(error).partition("; ")[0]
+        return _fault("shallow-history", GitError(f"{said}, where the history is cut off; {UNSHALLOW}"))
+    return _fault(next((code for kind, code in _FAULTS.items() if isinstance(error, kind)), "git-unavailable"), error)
+
+
+def _fault(code: str, error: MdmemError) -> Finding:
+    message, _, help_ = told(str(error)).partition("; ")
+    return Finding(code, message, Place(SETTINGS_NAME), help_)

@@ -1,0 +1,246 @@
+"""Fixes for fences and for lines that YAML refuses or reads as something else: read back before they are offered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
+from mdmem.document.parse import Document, parse_document
+from mdmem.document.patch import apply_edits, replace_span
+from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
+from mdmem.finding import Edit, Finding
+
+_BLANK = re.compile(r"^[ \t]*\r?$", re.MULTILINE)
+_INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*#", re.MULTILINE)
+_FIELD = re.compile(r"^([a-z_]+):", re.MULTILINE)
+_FIRST_LINE = re.compile(r"[^\r\n]*")
+
+
+def with_end(document: Document, finding: Finding) -> Finding:
+    """Return a finding of `fence-unterminated` with the fix that ends the front matter before its first blank line."""
+    text = document.text
+    indented, blank = _INDENTED_END.search(text), _BLANK.search(text)
+    if indented is not None and (blank is None or indented.start() < blank.start()):
+        return _if_certain(document, finding, *replace_span(document, indented.start(), indented.end(), "---"))
+    # A `#` may be a comment or the heading of the body, and a known field further down belongs above the fence.
+    if blank is None or blank.start() == len(text) or _COMMENT.search(text, 0, blank.start()):
+        return finding
+    if any(found[1] in KNOWN_FIELDS for found in _FIELD.finditer(text, blank.start())):
+        return finding
+    fence = f"---{line_end(document)}"
+    return _if_certain(document, finding, *replace_span(document, blank.start(), blank.start(), fence))
+
+
+def with_start(document: Document, finding: Finding) -> Finding:
+    """Return a finding of `front-matter-missing` with the fix that writes the opening fence above the first field."""
+    start = len(document.text) - len(document.text.lstrip("\r\n"))
+    found = _FIELD.match(document.text, start)
+    if found is None or found[1] not in KNOWN_FIELDS:
+        return finding
+    return _if_certain(document, finding, *replace_span(document, 0, start, f"---{line_end(document)}"))
+
+
+def with_exact_fences(document: Document, finding: Finding) -> Finding:
+    """Return a finding of `fence-variant` with the fix that writes exactly `---`, at the other end, too, if need be."""
+    first = _exact(document, finding)
+    mended = parse_document(document.path, apply_edits(document.data, [first]))
+    again = next((one for one in mended.findings if one.code == finding.code), None)
+    if again is None:
+        return _if_certain(document, finding, first)
+    second = _exact(mended, again)
+    shift = len(first.content) - (first.end - first.start)
+    if second.start < first.end + shift:
+        return finding
+    moved = Edit(second.path, second.start - shift, second.end - shift, second.content)
+    return _if_certain(document, finding, first, moved)
+
+
+def _exact(document: Document, finding: Finding) -> Edit:
+    text = document.text
+    opening = len(text) - len(text.lstrip())
+    if finding.place.line == 1 and opening and text[:opening].strip(" \t") and "\n" in text[:opening]:
+        return replace_span(document, 0, text.rindex("\n", 0, opening) + 1, "")[0]
+    start = line_start(document, finding.place.line)
+    line = _FIRST_LINE.match(text, start)
+    return replace_span(document, start, line.end() if line else start, "---")[0]
+
+
+def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
+    mended = parse_document(document.path, apply_edits(document.data, edits))
+    if mended.fields is None or mended.findings or not set(REQUIRED) <= mended.fields.keys():
+        return finding
+    return with_fix(finding, "Write the fence as `---`", only, *edits)
+
+
+_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
+_PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
+_ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
+# What libyaml reads behind a backslash in double quotes.
+_ESCAPE = re.compile(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
+_KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewrite:
+    """Characters of one line to replace, and what the field, or one of its items, must read as then."""
+
+    start: int
+    end: int
+    text: str
+    meant: str | None = None
+
+
+_Maker = Callable[[str, int], _Rewrite | None]
+
+
+def quoted(value: str) -> str:
+    """Return a value in quotes that keep every character."""
+    if '"' in value or "\\" in value:
+        return "'" + value.replace("'", "''") + "'"
+    return f'"{value}"'
+
+
+def with_syntax_fix(document: Document, finding: Finding) -> Finding:
+    """Return a finding of `yaml-syntax` with its fix, where its cause leaves no doubt about what was meant."""
+    rewrite = next((make for start, make in _CAUSES if finding.message.startswith(start)), None)
+    return _with_rewrite(document, finding, rewrite) if rewrite else finding
+
+
+def with_whole_value(document: Document, finding: Finding) -> Finding:
+    """Return a finding of `comment-truncates-value` with the fix that quotes the value up to the end of the line."""
+    return _with_rewrite(document, finding, _uncut)
+
+
+def _with_rewrite(document: Document, finding: Finding, make: _Maker) -> Finding:
+    number, column = finding.place.line, finding.place.column - 1
+    start = line_start(document, number)
+    line = document.text[start:].split("\n", 1)[0].rstrip("\r")
+    rewrite = make(line, column)
+    if rewrite is None or (rewrite.meant is not None and not _ends_here(document, start)):
+        return finding
+    edits = replace_span(document, start + rewrite.start, start + rewrite.end, rewrite.text)
+    if not _helps(document, finding, edits, rewrite.meant):
+        return finding
+    return with_fix(finding, _TITLES.get(rewrite.text[:1], "Correct the line"), only, *edits)
+
+
+def _ends_here(document: Document, start: int) -> bool:
+    """Say whether the line after the one that starts here continues no value."""
+    following = document.text[start:].split("\n", 2)[1:2]
+    return bool(following) and _KEY_LINE.match(following[0]) is not None
+
+
+_TITLES = {'"': "Put the value in quotes", "'": "Put the value in single quotes"}
+
+
+def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:
+    """Say whether the line is read as meant; where another line is refused still, that this one is no more."""
+    mended = parse_document(document.path, apply_edits(document.data, edits))
+    if any(one.code == finding.code and one.place.line <= finding.place.line for one in mended.findings):
+        return False
+    if mended.fields is None:
+        # What could be read before must be read still.
+        return document.fields is None and all(one.place.line > finding.place.line for one in mended.findings)
+    if meant is None:
+        return True
+    values = (item for value in mended.fields.values() for item in (value if isinstance(value, list) else [value]))
+    return meant in values
+
+
+def _plain(line: str, column: int) -> _Rewrite | None:
+    """Quote a value that begins with a sign, or that holds a colon and a blank."""
+    found = _LINE.match(line)
+    if found is None or not found["value"] or not found["before"].strip() or " #" in found["value"]:
+        return None
+    if found["value"].startswith("["):
+        item = _ITEM.match(line, column)
+        meant = item[0].strip() if item else ""
+        return _Rewrite(column, column + len(meant), quoted(meant), meant) if meant else None
+    if not _PLAIN_START.match(found["value"]) and line[column : column + 1] not in "|>":
+        return None
+    return _Rewrite(found.start("value"), found.end("value"), quoted(found["value"]), found["value"])
+
+
+def _uncut(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+    found = _LINE.match(line)
+    if found is None or not found["value"] or not found["before"].strip():
+        return None
+    # A `#` with a blank behind it is a comment, and stays one.
+    value = re.split(r"\s+#(?=\s|\Z)", found["value"])[0]
+    if not re.match(r"[^\s'\"\[{|>&*!]", value) and not value.startswith("#"):
+        return None
+    return _Rewrite(found.start("value"), found.start("value") + len(value), quoted(value), value)
+
+
+def _after_quote(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+    """Quote a value anew that has its own quotes inside quotes, or that only begins with a quoted word."""
+    found = _LINE.match(line)
+    value = found["value"] if found else None
+    if found is None or not value or value[0] not in "'\"" or " #" in value:
+        return None
+    if value[-1] != value[0]:
+        meant = value
+    elif value[0] == "'" and not re.search(r"(?<!\w)'|'(?!\w)", value[1:-1]):
+        meant = value[1:-1]
+    else:
+        return None
+    return _Rewrite(found.start("value"), found.end("value"), quoted(meant), meant)
+
+
+def _open_quote(line: str, column: int) -> _Rewrite | None:
+    """Close a double quote at the end of its line; a single one may be an apostrophe."""
+    value = line[column:].rstrip()
+    if value.count('"') != 1 or not value.startswith('"') or "\\" in value or " #" in value:
+        return None
+    end = column + len(value)
+    return _Rewrite(end, end, '"', value[1:])
+
+
+def _escape(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+    """Put a value in single quotes, in which a backslash is one, where none of its backslashes is an escape."""
+    found = _LINE.match(line)
+    value = found["value"] if found else None
+    if found is None or not value or len(value) < 2 or value[0] != '"' or value[-1] != '"':
+        return None
+    inner = value[1:-1]
+    if '"' in inner or "'" in inner or _ESCAPE.search(inner):
+        return None
+    return _Rewrite(found.start("value"), found.end("value"), f"'{inner}'", inner)
+
+
+def _tab(line: str, column: int) -> _Rewrite | None:
+    """Write blanks for a tab: two where it indents, one where it separates."""
+    found = re.compile(r"\t+").match(line, column)
+    if found is None:
+        return None
+    indents = not line[:column].strip()
+    return _Rewrite(found.start(), found.end(), "  " * len(found[0]) if indents else " ")
+
+
+def _no_blank(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+    key, colon, value = line.partition(":")
+    if key not in KNOWN_FIELDS or not colon:
+        return None
+    return _Rewrite(len(key) + 1, len(key) + 1, " ", value.strip())
+
+
+def _indented(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
+    stripped = line.lstrip()
+    if stripped.partition(":")[0] not in KNOWN_FIELDS:
+        return None
+    return _Rewrite(0, len(line) - len(stripped), "")
+
+
+_CAUSES: tuple[tuple[str, _Maker], ...] = (
+    ("colon and blank inside", _plain),
+    ("a plain value cannot start", _plain),
+    ("text follows the closing quote", _after_quote),
+    ("the quote", _open_quote),
+    ("a backslash", _escape),
+    ("a tab", _tab),
+    ("no blank follows", _no_blank),
+    ("an indented key", _indented),
+)

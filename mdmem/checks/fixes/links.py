@@ -1,0 +1,247 @@
+"""Fixes that write another address where a link stands, and those that move files with every link to them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import quote
+
+from mdmem.catalog import full_address, is_entry_place
+from mdmem.catalog.links import Reference
+from mdmem.checks.case import Case, Link
+from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
+from mdmem.checks.name_collisions import composed
+from mdmem.checks.paths import has_odd_extension
+from mdmem.document.links import BodyLink, body_links, other_file_links
+from mdmem.document.parse import Document, without_code
+from mdmem.document.patch import remove_item, replace_in_body, replace_item
+from mdmem.document.relations import replace_relation
+from mdmem.finding import Edit, Finding
+from mdmem.tree import FileKind
+
+
+def with_link(finding: Finding, case: Case, link: Link, target: str, *, is_safe: bool = True) -> Finding:
+    """Return a finding with the fix that makes a link of a front matter name an address.
+
+    Where its field names that one already, the link is removed; an entry is never made to name itself.
+    """
+    add = with_fix if is_safe else with_choice
+    document = case.catalog.document(link.entry.path)
+    if target == link.entry.address:
+        return finding
+    if target != link.target and target in link.entry.links(link.field):
+        return add(finding, f"Remove `{link.written}`", remove_item, document, link.field, link.item)
+    return add(finding, f"Write `{target}`", replace_item, document, link.field, link.item, target)
+
+
+def with_reference(finding: Finding, case: Case, reference: Reference, target: str, *, is_safe: bool = True) -> Finding:
+    """Return a finding with the fix that makes a cross-reference of a body lead to an address."""
+    add = with_fix if is_safe else with_choice
+    document = case.catalog.document(f"{reference.address}.md")
+    offset, width = reference.link.offset, reference.link.width
+    text = target
+    if reference.path is not None:
+        text = relative(f"{target}.md", document.path, document.body[offset : offset + width])
+    return add(finding, f"Write `{text}`", replace_in_body, document, offset, width, text)
+
+
+def relative(target: str, source: str, written: str) -> str:
+    """Return the link from one file to another in the form of the link as written: quoted or not, with its anchor."""
+    # From a folder that is nowhere: a path out of the root must not depend on where the process runs.
+    path = posixpath.relpath(f"{_NOWHERE}{target}", f"{_NOWHERE}{posixpath.dirname(source)}")
+    before, mark, anchor = written.partition("#")
+    path += "/" if before.endswith("/") else ""
+    return (quote(path) if "%" in written or " " in path else path) + mark + anchor
+
+
+_NOWHERE = "/1/2/3/4/5/6/7/8/"
+
+
+def below(case: Case, folder: str, new: str) -> dict[str, str]:
+    """Return where each file of a folder moves to when the folder gets another path."""
+    files = (file.path for file in (*case.catalog.files, *case.catalog.others))
+    return {path: new + path.removeprefix(folder) for path in files if path.startswith(f"{folder}/")}
+
+
+@dataclass(frozen=True)
+class MoveFix:
+    """Files that move, by old path; `folders` are the wings and rooms that move whole, by old path.
+
+    `under` is the root's path from the repository's top, None where it is not known.
+    """
+
+    case: Case
+    moves: Mapping[str, str]
+    folders: Mapping[str, str] = field(default_factory=dict)
+    under: str | None = None
+
+    @cached_property
+    def _files(self) -> dict[str, FileKind]:
+        return {file.path: file.kind for file in (*self.case.catalog.files, *self.case.catalog.others)}
+
+    @property
+    def unmovable(self) -> tuple[str, ...]:
+        """Return the paths to move where no regular file is."""
+        return tuple(path for path in self.moves if self._files.get(path) is not FileKind.FILE)
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Return the new paths where something is, for any file system that does not tell capital letters apart."""
+        counts = Counter(path.lower() for path in (*(self._files.keys() - self.moves.keys()), *self.moves.values()))
+        return tuple(path for path in self.moves.values() if counts[path.lower()] > 1)
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Return the files that stay and may hold a link to one that moves, but cannot be read."""
+        names = {address.rsplit("/", 1)[-1] for address in self.addresses}
+        broken = self.case.catalog.broken.keys() - self.moves.keys()
+        # What is no regular file has no document, and to open a pipe would wait for ever.
+        texts = ((document.path, document.text) for _, document in self.case.documents if document.path in broken)
+        return tuple(path for path, text in texts if any(name in text for name in names))
+
+    @cached_property
+    def addresses(self) -> dict[str, str]:
+        """Return old and new address of each file; one that is no entry yet may be named as if it were."""
+        return {old.rsplit(".", 1)[0]: new.removesuffix(".md") for old, new in self.moves.items()}
+
+    @cached_property
+    def _addresses_after(self) -> frozenset[str]:
+        stay = frozenset(self.case.catalog.addresses) - self.addresses.keys()
+        return stay.union(new.removesuffix(".md") for new in self.moves.values() if is_entry_place(new))
+
+    @property
+    def wings(self) -> dict[str, str]:
+        """Return old and new name of each wing that moves."""
+        return {old: new for old, new in self.folders.items() if "/" not in old}
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield what changes in the files where they are now; raises UnpatchableError."""
+        yield from self._edits_of_manifests()
+        for link in self.case.links:
+            new = self._new_address(link.written, link.target, link.entry.path)
+            if new != link.written:
+                yield from replace_item(self._document(link), link.field, link.item, new)
+        yield from self._edits_of_relations()
+        for reference in self.case.references:
+            document = self.case.catalog.document(f"{reference.address}.md")
+            text = self._new_path(document, reference.link) if reference.path else self._new_reference(reference)
+            yield from _replaced(document, reference.link, text)
+        for address, prose in self.case.prose.items():
+            document = self.case.catalog.document(f"{address}.md")
+            for other in other_file_links(prose):
+                yield from _replaced(document, other, self._new_path(document, other))
+        yield from self._edits_of_prose()
+
+    def _document(self, link: Link) -> Document:
+        return self.case.catalog.document(link.entry.path)
+
+    def _edits_of_manifests(self) -> Iterator[Edit]:
+        for wing in self.case.catalog.wings.values() if self.wings else ():
+            if not wing.shared_wings:
+                continue
+            document = self.case.catalog.document(f"{wing.name}/README.md")
+            value = document.fields["shared_wings"] if document.fields else None
+            for item, shared in enumerate(value if isinstance(value, list) else [value]):
+                if shared in self.wings:
+                    yield from replace_item(document, "shared_wings", item, self.wings[shared])
+
+    def _edits_of_relations(self) -> Iterator[Edit]:
+        for entry in self.case.catalog.entries.values():
+            for item, relation in enumerate(entry.relations):
+                target = full_address(relation.to, entry.address, self.case.catalog.addresses)
+                new = self._new_address(relation.to, target, entry.path)
+                if new != relation.to:
+                    yield from replace_relation(self.case.catalog.document(entry.path), item, new)
+
+    def _edits_of_prose(self) -> Iterator[Edit]:
+        """Yield what changes in files that are no entries: in READMEs, and in what only becomes an entry now."""
+        for file in self.case.catalog.others:
+            if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
+                continue
+            document = self.case.catalog.document(file.path)
+            prose = without_code(document.body)
+            for link in (*body_links(prose), *other_file_links(prose)):
+                new = self._new_path(document, link) if link.is_path else self.addresses.get(link.target)
+                yield from _replaced(document, link, new)
+
+    def _new_address(self, written: str, target: str | None, path: str) -> str:
+        """Return what a link says that is written in a file; `target` is the address it means, if it means one."""
+        if target is None:
+            return self.addresses.get(written.removesuffix(".md"), written)
+        near, meant = self.moves.get(path, path).removesuffix(".md"), self.addresses.get(target, target)
+        # A short address means another entry from another place; where both move alike, it still means the same.
+        return written if full_address(written, near, self._addresses_after) == meant else meant
+
+    def _new_reference(self, reference: Reference) -> str | None:
+        written = reference.link.target
+        new = self._new_address(written, reference.target, f"{reference.address}.md")
+        return new if new != written else None
+
+    def _new_path(self, document: Document, link: BodyLink) -> str | None:
+        """Return a link to a file as it has to be where its own file, or what it leads to, has moved."""
+        written = document.body[link.offset : link.offset + link.width]
+        top = f"/{self.under}/" if self.under else "/"
+        if link.target.startswith("/"):
+            path = link.target.removeprefix(top)
+            is_ours = self.under is not None and link.target.startswith(top)
+            return top + self._moved(path) + _anchor(written) if is_ours and self._moved(path) != path else None
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), link.target))
+        source, target = self.moves.get(document.path, document.path), self._moved(path)
+        if posixpath.normpath(posixpath.join(posixpath.dirname(source), link.target)) == target:
+            return None
+        return relative(target, source, written)
+
+    def _moved(self, path: str) -> str:
+        if path in self.moves:
+            return self.moves[path]
+        around = ((old, new) for old, new in self.folders.items() if f"{path}/".startswith(f"{old}/"))
+        return next((new + path.removeprefix(old) for old, new in around), path)
+
+
+def _anchor(written: str) -> str:
+    _, mark, anchor = written.partition("#")
+    return mark + anchor
+
+
+def _replaced(document: Document, link: BodyLink, text: str | None) -> tuple[Edit, ...]:
+    return () if text is None else replace_in_body(document, link.offset, link.width, text)
+
+
+def with_move(finding: Finding, case: Case, moves: Mapping[str, str], title: str) -> Finding:
+    """Return a finding with the fix that moves files to paths where nothing is; without one where something is."""
+    return _with(finding, MoveFix(case, moves), title)
+
+
+def _with(finding: Finding, move: MoveFix, title: str) -> Finding:
+    if not move.moves or move.unmovable or move.taken or move.untold:
+        return finding
+    return with_renames(finding, title, move.moves, move.edits())
+
+
+def with_name(finding: Finding, case: Case, place: str, name: str) -> Finding:
+    """Return a finding with the fix that gives an entry, a room or a wing another name."""
+    folder, _, old = place.rpartition("/")
+    is_entry = place.count("/") == 2
+    new = f"{folder}/{name}".lstrip("/") + (".md" if is_entry else "")
+    if not folder and case.settings.source and old in case.settings.source.decode("utf-8", "replace"):
+        # The settings may name the wing, and no fix writes them.
+        return finding
+    moves = {place: new} if is_entry else below(case, place, new)
+    # A folder of that name has entries of its own, and to put two wings together is no renaming.
+    is_free = is_entry or not below(case, new, place)
+    move = MoveFix(case, moves, folders={} if is_entry else {place: new})
+    return _with(finding, move, f"Rename it to `{name}`") if is_free else finding
+
+
+def apart(finding: Finding, case: Case, place: str) -> Finding:
+    """Return a finding with the fix that gives an entry a number, so that its name is no other's."""
+    taken = {file.path.lower() for file in (*case.catalog.files, *case.catalog.others)}
+    if place.count("/") != 2 or not place.endswith(".md"):
+        return finding
+    stem = composed(place.removesuffix(".md")).lower()
+    free = next(number for number in range(2, len(taken) + 3) if f"{stem}-{number}.md" not in taken)
+    name = f"{stem.rsplit('/', 1)[-1]}-{free}"
+    return with_move(finding, case, {place: f"{place.rsplit('/', 1)[0]}/{name}.md"}, f"Rename it to `{name}`")

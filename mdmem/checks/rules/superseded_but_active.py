@@ -1,0 +1,46 @@
+"""An entry is superseded by its links and in force by its status.
+
+Readers who look at the status alone follow the old rule. Retrieval goes by the links and returns the successor.
+
+Fails:
+
+    status: active
+    superseded_by: [app/rules/new]
+
+Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry.
+`mdmem check --fix` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from mdmem.catalog.edges import EdgeKind
+from mdmem.checks.case import Case
+from mdmem.checks.fixes.base import ending, with_fix
+from mdmem.document.patch import set_fields
+from mdmem.finding import Finding, Severity
+
+CODE = "superseded-but-active"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each entry that both ends call superseded and whose status is not deprecated."""
+    unflipped = (edge for edge in case.edges if edge.kind is EdgeKind.BUT_ACTIVE)
+    for old, group in groupby(unflipped, key=lambda edge: edge.old):
+        entry, successors = case.catalog.entries[old], [edge.new for edge in group]
+        listed = " and ".join(f"`{address}`" for address in successors)
+        help_ = "write `status: deprecated` and `deprecated_at`"
+        if old in case.catalog.lineage.heads(old):
+            # Its successors ended too: flipping it would leave nothing in force.
+            help_ = f"remove the links on both ends if this entry is in force again, else {help_}"
+        message = f"superseded by {listed}, yet its status is `{entry.status}`"
+        other = case.link_place(successors[0], "supersedes", old)
+        shown = Finding(CODE, message, case.catalog.place(old, "status"), help_, old, other=other)
+        if old in case.catalog.lineage.heads(old):
+            yield shown
+        else:
+            document = case.catalog.document(entry.path)
+            yield with_fix(shown, "Write `status: deprecated`", set_fields, document, ending(entry, case))

@@ -1,0 +1,43 @@
+"""The status is none of draft, active, under_review and deprecated.
+
+The status says whether an entry binds. Among the Kubernetes proposals one was `imlpemented`, and every tool that
+looked for `implemented` passed it by. An entry of an unknown status is not read, and stands among the problems of
+every retrieval.
+
+Fails:
+
+    status: superseded
+
+Fix: write one of the four. What was accepted is `active`, what was proposed is `draft`, what was replaced is
+`deprecated` with `superseded_by`.
+`mdmem check --fix` does it where no doubt is left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixes, with_fix
+from mdmem.document.patch import set_fields
+from mdmem.entry.model import Status
+from mdmem.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mdmem.checks.case import Case
+    from mdmem.document.parse import Document
+
+CODE = "unknown-status"
+SEVERITY = Severity.ERROR
+
+
+def find(case: Case) -> Iterator[Finding]:
+    """Yield one finding for each `status` that is none of the four."""
+    yield from loaded_with_fixes(case, CODE, _corrected)
+
+
+def _corrected(document: Document, finding: Finding) -> Finding:
+    """Correct one slip of the pen; another word may be another format's, with a meaning of its own."""
+    meant = certainly_meant(str(fields_of(document).get("status")), Status)
+    return with_fix(finding, f"Write `status: {meant}`", set_fields, document, {"status": meant}) if meant else finding

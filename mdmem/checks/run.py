@@ -1,0 +1,160 @@
+"""Runs the checks over a workspace: what to compare with, the findings, those that are known, and what is left."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem.checks.baseline import without_known, write_baseline
+from mdmem.checks.case import Case
+from mdmem.checks.compare import ComparedTrees, compare
+from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
+from mdmem.checks.facts import GitFacts, SeenFacts
+from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
+from mdmem.checks.rules import settings_loosened
+from mdmem.errors import UsageError
+from mdmem.finding import Finding
+from mdmem.git import staged_index
+from mdmem.tree import NarrowedTree
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.visibility import seen_findings
+from mdmem.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    pass
+
+
+def narrowed(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
+    """Return the findings in or below some paths, or all where none is given; raises UsageError for an absent one."""
+    told = {finding.place.path for finding in findings}
+    wanted = [_from_root(workspace, path, told) for path in paths]
+    if not wanted:
+        return list(findings)
+    return [finding for finding in findings if any(_is_below(finding.place.path, path) for path in wanted)]
+
+
+def _from_root(workspace: Workspace, name: str, told: Collection[str]) -> str:
+    """Return a path from here or from the root as counted from the root; raises UsageError where nothing is there.
+
+    `told` are the paths of findings: a file that was deleted may have one.
+    """
+    root = workspace.location.root
+    tried = (Path(os.path.normpath(folder / name)) for folder in (workspace.cwd, root))
+    # The last part stays as it is typed: a symbolic link is checked, not what it leads to.
+    real = [path.parent.resolve() / path.name for path in tried]
+    inside = [path.relative_to(root).as_posix() for path in real if path.is_relative_to(root)]
+    for path in inside:
+        listed = (*(file.path for file in workspace.tree.files()), *told)
+        if (workspace.access.sees(path) and (root / path).exists()) or any(_is_below(one, path) for one in listed):
+            return path
+    raise UsageError(f"{name} is nothing in the memory {root}; name a file, a wing/ or a wing/room/ of it")
+
+
+def _is_below(path: str, wanted: str) -> bool:
+    return wanted in (".", path, path.removesuffix(".md")) or path.startswith(f"{wanted.rstrip('/')}/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRequest:
+    """What one run of the checks was asked for.
+
+    `base` is the revision to compare with; without one, what is staged is compared with HEAD and a merge with what it
+    goes into. `baseline` is a file of known findings, counted from the working folder; without one the settings' own.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    base: str | None = None
+    baseline: str | None = None
+    in_ci: bool = False
+    is_debugging: bool = False
+
+
+def check(workspace: Workspace, asked: CheckRequest) -> CheckReport:
+    """Return what the checks find on the whole tree, narrowed to paths where some are given."""
+    compared = compare(workspace, asked.base)
+    if compared.faults and workspace.moment.merge_into is not None:
+        # The merge cannot be told; what goes into it can.
+        workspace = workspace.at(Snapshot(revision=workspace.moment.revision or "HEAD"))
+    codes = _codes(workspace, compared, asked)
+    catalog = workspace.whole_catalog
+    require_known_wings(workspace.settings, catalog.wings)
+    found = find(workspace, compared, codes, asked)
+    # Which checks were chosen does not change what could not be read.
+    unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
+    incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
+    found = without_known(workspace, seen_findings(catalog, found), codes, asked.baseline)
+    return CheckReport(
+        tree=catalog.tree.name,
+        checked=len(catalog.files),
+        findings=tuple(narrowed(workspace, found, asked.paths)),
+        incomplete=tuple(incomplete),
+        base=compared.base.name if compared.base is not None else None,
+        fail_on=workspace.settings.fail_on,
+    )
+
+
+def _codes(workspace: Workspace, compared: ComparedTrees, asked: CheckRequest) -> tuple[str, ...]:
+    codes = chosen_codes(workspace.settings, asked.select, asked.ignore)
+    guard = settings_loosened.CODE
+    if compared.base is None or asked.select or guard in (*asked.ignore, *compared.base.settings.ignore):
+        return codes
+    # A change that switches this check off does so for later ones, not for itself.
+    return tuple(code for code in CODES if code == guard or code in codes)
+
+
+def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], asked: CheckRequest) -> list[Finding]:
+    """Return every finding of the tree, those marked new that what it is compared with has not."""
+    case = _case(workspace, compared, in_ci=asked.in_ci)
+
+    def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
+        return run_checks(one, some, by_wing=not asked.select, is_debugging=asked.is_debugging)
+
+    # What else is wrong with a file that git could not merge is its conflict's doing.
+    found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
+    for parent in compared.other_parents:
+        # A merge commit did only what differs from every parent.
+        changing = [code for code in codes if code in CHANGE]
+        elsewhere = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), changing)}
+        found = [one for one in found if one.code not in CHANGE or (one.code, one.place.path) in elsewhere]
+    if compared.base is None:
+        return found
+    before = Case(compared.base.catalog, compared.base.settings, workspace.today, case.facts)
+    told = {finding.code for finding in found}
+    # A check that finds nothing now needs no look at what it found before.
+    return mark_new(found, found_in(before, [code for code in codes if code in told and code not in CHANGE]))
+
+
+def update_baseline(workspace: Workspace, asked: CheckRequest) -> tuple[Path, int]:
+    """Record every finding of the whole tree as known, and return the file and how many findings it records."""
+    codes = chosen_codes(workspace.settings, asked.select, asked.ignore)
+    found = find(workspace, compare(workspace, asked.base), codes, asked)
+    return write_baseline(workspace, found, codes, asked.baseline)
+
+
+def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case:
+    return Case(
+        catalog=workspace.whole_catalog,
+        settings=workspace.settings,
+        today=workspace.today,
+        facts=_facts(workspace),
+        base=compared.base,
+        merge=compared.merge,
+        faults=compared.faults,
+        in_ci=in_ci,
+    )
+
+
+def _facts(workspace: Workspace) -> GitFacts | SeenFacts | None:
+    location = workspace.location
+    if location.repository is None:
+        return None
+    index = staged_index(location.repository, workspace.environment, workspace.cwd)
+    elsewhere = workspace.whole_catalog.fetched_wings
+    on_disk = tuple(one.path for one in workspace.tree.files() if one.path.partition("/")[0] not in elsewhere)
+    facts = GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
+    return SeenFacts(facts, workspace.tree) if isinstance(workspace.tree, NarrowedTree) else facts

@@ -1,0 +1,194 @@
+"""A candidate as an item of the pack: how much of its content is given, its quality, and what it is linked with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from mdmem.catalog import Catalog
+from mdmem.catalog.links import Neighbour, Neighbourhood
+from mdmem.context.gather import Candidate
+from mdmem.context.model import Item, Quality, Related
+from mdmem.entry.model import Entry, EntryType, instant_of
+from mdmem.entry.text import content_of, summary_of, tokens_of
+from mdmem.index.snippet import snippet
+from mdmem.retrieval.budget import Form
+
+_PASSAGE = 320
+# Whose first pages do not hold the words is a long text about something else.
+_PAGES = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is given of one entry."""
+
+    text: str
+    form: Form
+
+    @property
+    def tokens(self) -> int:
+        """Return what it costs."""
+        return tokens_of(len(self.text.encode()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How long contents may be: `tokens` for all together, `longest` for each; `terms` are the question's.
+
+    What is shortened keeps the passage that holds most of the terms, unless there are none.
+    """
+
+    tokens: int
+    longest: int
+    terms: frozenset[str] = frozenset()
+
+
+def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str], room: Room) -> list[Content]:
+    """Return what is given of each candidate, within the room as far as shortening goes.
+
+    Invariants stay whole. Notes are shortened first, then patterns, then decisions, of each the worst fitting first.
+    """
+    given = [Content(content_of(one.item.entry, bodies[one.key]), Form.FULL) for one in chosen]
+    total = sum(content.tokens for content in given)
+    for number in _in_order_of_shortening(chosen):
+        content = given[number]
+        if total > room.tokens or content.tokens > room.longest:
+            short = Content(_shortened(chosen[number], bodies[chosen[number].key], room), Form.SUMMARY)
+            if short.tokens < content.tokens:
+                given[number] = short
+                total += short.tokens - content.tokens
+    return given
+
+
+def _shortened(one: Candidate, body: str, room: Room) -> str:
+    summary = summary_of(one.item.entry, body)
+    passage = snippet(body[:_PAGES], room.terms, width=_PASSAGE) if room.terms else ""
+    is_new = passage.strip("…") not in " ".join(summary.split())
+    return "\n\n".join(part for part in (summary, passage) if part and (part is summary or is_new))
+
+
+def _in_order_of_shortening(chosen: Sequence[Candidate]) -> list[int]:
+    lasting = [number for number, one in enumerate(chosen) if one.item.entry.type is not EntryType.INVARIANT]
+    by_fit = sorted(lasting, key=lambda number: chosen[number].fitness, reverse=True)
+    return sorted(by_fit, key=lambda number: -chosen[number].item.entry.type.rank)
+
+
+PRIVATE = "private:"
+METADATA = "x-metadata"
+
+
+def id_of(address: str, *, is_private: bool) -> str:
+    """Return the id of an entry: its address, behind a mark where it is the caller's own; no address has a colon."""
+    return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
+
+
+@dataclass(frozen=True)
+class Describer:
+    """Describes the items of one memory; `size` is how many related entries each may have."""
+
+    catalog: Catalog
+    size: int
+    is_private: bool = False
+    neighbourhood: Neighbourhood = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the links once for all items."""
+        object.__setattr__(self, "neighbourhood", Neighbourhood(self.catalog))
+
+    def item(self, one: Candidate, content: Content, *, body: str, stated: object = None) -> Item:
+        """Return the item of a candidate; `stated` is the metadata that its author gave, as JSON text."""
+        entry = one.item.entry
+        return Item(
+            id=self._id(entry),
+            type=entry.type.value,
+            name=entry.title,
+            content=content.text,
+            score=one.item.score,
+            facet=one.facet,
+            reason="; ".join(_reasons(one)),
+            source=entry.path,
+            quality=self._quality(entry),
+            metadata=_stated(stated) | self._metadata(one, content),
+            related=tuple(self._related(entry, body)),
+            is_unconditional=one.is_unconditional,
+            stance=one.item.stance,
+        )
+
+    def _id(self, entry: Entry) -> str:
+        return id_of(entry.address, is_private=self.is_private)
+
+    def _quality(self, entry: Entry) -> Quality:
+        wing = self.catalog.wings[entry.wing]
+        looked_at = [one for one in (entry.created_at, entry.verified_at, entry.editorial_at) if one is not None]
+        return Quality(
+            origin="private" if self.is_private else "shared" if wing.is_shared else "project",
+            source=f"agent {entry.agent}" if entry.agent else entry.owner,
+            created_at=_iso(entry.created_at),
+            updated_at=_iso(max(looked_at, key=instant_of, default=None)),
+            valid_at=_iso(entry.verified_at),
+            project_id=None if self.is_private or wing.is_shared else wing.project_id or wing.name,
+        )
+
+    def _metadata(self, one: Candidate, content: Content) -> dict[str, Any]:
+        item, entry = one.item, one.item.entry
+        known: dict[str, Any] = {
+            "status": item.status.value,
+            "scope": "private" if self.is_private else item.tier.value,
+            "wing": entry.wing,
+            "room": entry.room,
+            "form": content.form.value,
+            "label": entry.label,
+            "topic": entry.topic,
+            "focus": entry.focus,
+            "agent": entry.agent,
+            "owner": entry.owner,
+            "confidence": entry.confidence,
+            "tags": list(entry.tags),
+            "applies_to": list(entry.applies_to),
+            "overrides": list(item.overrides),
+            "via": list(item.via),
+        }
+        return {name: value for name, value in known.items() if value not in (None, [])}
+
+    def _related(self, entry: Entry, body: str) -> Iterator[Related]:
+        if not self.size:
+            return
+        found: dict[str, Neighbour] = {}
+        for near in self.neighbourhood.of(entry.address, body=body):
+            # Linked in two ways, it is one entry all the same; the first way is the weightier.
+            found.setdefault(near.entry.address, near)
+        for near in list(found.values())[: self.size]:
+            yield Related(
+                id=self._id(near.entry),
+                type=near.entry.type.value,
+                name=near.entry.title,
+                relationship=near.relationship,
+                direction=near.direction.value,
+                status=near.entry.status.value,
+            )
+
+
+def _reasons(one: Candidate) -> Iterator[str]:
+    if one.unasked:
+        yield one.unasked
+    if one.in_domain:
+        yield "of the domain"
+    # Retrieval asked for everything says of what came unasked only that it is in scope.
+    if one.item.reason != "in scope" or not (one.unasked or one.in_domain):
+        yield one.item.reason
+
+
+def _stated(metadata: object) -> dict[str, Any]:
+    try:
+        found = json.loads(metadata) if isinstance(metadata, str) else {}
+    except (ValueError, RecursionError):
+        return {}
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def _iso(moment: date | None) -> str | None:
+    return moment.isoformat() if moment is not None else None

@@ -1,0 +1,200 @@
+"""What one memory has for a goal: entries that match, the unconditional invariants, and what comes unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.context.facets import SESSION, Facet, facet_of
+from mdmem.context.request import ContextRequest
+from mdmem.context.shape import REACHES
+from mdmem.entry.model import Entry, EntryType, instant_of
+from mdmem.finding import Finding
+from mdmem.retrieval.question import Question, Retrieval, Retrieved
+from mdmem.retrieval.retrieve import TextQuery, retrieval_of, with_versions
+from mdmem.retrieval.select import Selection
+from mdmem.workspace.scope import Scope
+
+_OLDEST = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory that is asked: the team's, or the caller's own; `faults` are settings that cannot be read.
+
+    `files` is the memory as its files are, where these hold other versions at the addresses in `beside`, which are only
+    proposed.
+    """
+
+    catalog: Catalog
+    scope: Scope
+    ask: TextQuery
+    is_private: bool = False
+    faults: tuple[Finding, ...] = ()
+    files: Memory | None = None
+    beside: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An entry that may come into a pack.
+
+    `unasked` says why it comes although nothing in the goal names it; `in_domain` that it belongs to the domain.
+    """
+
+    memory: Memory
+    item: Retrieved
+    facet: Facet
+    is_unconditional: bool
+    unasked: str = ""
+    in_domain: bool = False
+
+    @property
+    def key(self) -> tuple[bool, str]:
+        """Return what tells it from every other candidate."""
+        return (self.memory.is_private, self.item.entry.address)
+
+    @property
+    def waits(self) -> bool:
+        """Say whether it comes only where what binds leaves room: it is a proposal, and not here unasked."""
+        return self.item.is_proposal and not self.unasked
+
+    @property
+    def authority(self) -> tuple[int, bool, bool, tuple[object, ...]]:
+        """Order by type and force, the team's before the caller's own, then as retrieval does."""
+        item = self.item
+        return (item.entry.type.rank, not item.current, self.memory.is_private, item.sort_key)
+
+    @property
+    def fitness(self) -> tuple[bool, bool, bool, float, float, str]:
+        """Order by how well the entry fits the goal, the best first."""
+        item = self.item
+        doubts = (not self.unasked, not self.in_domain, not item.matches)
+        return (*doubts, -item.score, -made(item.entry).timestamp(), item.entry.address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """All that one memory has; `domain_is_known` says that an entry of the scope belongs to the domain."""
+
+    memory: Memory
+    found: Retrieval
+    candidates: tuple[Candidate, ...]
+    domain_is_known: bool = False
+
+
+def gather(memory: Memory, asked: ContextRequest, *, today: date) -> Gathered:
+    """Return what a memory has for what is asked."""
+    found = _retrieved(memory, asked, today)
+    if memory.files is not None:
+        found = with_versions(found, _retrieved(memory.files, asked, today), memory.beside)
+    found = replace(found, problems=(*memory.faults, *found.problems))
+    gathering = _Gathering(memory, asked, today)
+    items = {item.entry.address: item for item in found.items}
+    if not asked.query:
+        # A goal of stop words alone asks for nothing in particular, and everything would match it.
+        items = {address: item for address, item in items.items() if gathering.is_unconditional(item.entry)}
+    unasked = gathering.unasked()
+    for address in (*unasked, *gathering.in_domain):
+        if address in gathering.everything:
+            items.setdefault(address, replace(gathering.everything[address], matches=False))
+    return Gathered(
+        memory=memory,
+        found=found,
+        candidates=tuple(gathering.candidate(item, unasked.get(address, "")) for address, item in items.items()),
+        domain_is_known=bool(gathering.in_domain),
+    )
+
+
+def _retrieved(memory: Memory, asked: ContextRequest, today: date) -> Retrieval:
+    return retrieval_of(memory.catalog, memory.scope, Question(words=asked.query), ask=memory.ask, today=today)
+
+
+def made(entry: Entry) -> datetime:
+    """Return when an entry was made, to order by; the beginning of time where no date can be read."""
+    return instant_of(entry.created_at) if entry.created_at is not None else _OLDEST.replace(year=1970)
+
+
+def is_of_domain(entry: Entry, domain: str) -> bool:
+    """Say whether an entry's wing, room, label, topic, focus or one of its tags is the domain."""
+    wanted = _folded(domain)
+    stated = (entry.wing, entry.room, entry.label, entry.topic, entry.focus, *entry.tags)
+    return any(_folded(one) == wanted for one in stated if one)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().replace("-", " ").replace("_", " ").split())
+
+
+@dataclass(frozen=True)
+class _Gathering:
+    """What comes from one memory besides what matches."""
+
+    memory: Memory
+    asked: ContextRequest
+    today: date
+
+    @cached_property
+    def members(self) -> tuple[Entry, ...]:
+        """The current entries of the scope."""
+        catalog, scope = self.memory.catalog, self.memory.scope
+        current = (entry for entry in catalog.entries.values() if scope.holds(entry.address))
+        return tuple(entry for entry in current if catalog.lineage.is_current(entry.address))
+
+    @cached_property
+    def everything(self) -> dict[str, Retrieved]:
+        """Every current entry of the scope as retrieval gives it where nothing in particular is asked."""
+        selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, self.today)
+        return {item.entry.address: item for item in selection.select()}
+
+    @cached_property
+    def in_domain(self) -> frozenset[str]:
+        """The addresses of the entries that belong to the domain asked for."""
+        domain = self.asked.domain
+        return frozenset(one.address for one in self.members if domain is not None and is_of_domain(one, domain))
+
+    @cached_property
+    def latest(self) -> frozenset[str]:
+        """The addresses of the newest session note of each wing and focus."""
+        found: dict[tuple[str, str | None], Entry] = {}
+        for entry in sorted(self._notes(), key=_age):
+            if entry.label == SESSION:
+                found.setdefault((entry.wing, entry.focus), entry)
+        return frozenset(entry.address for entry in found.values())
+
+    def unasked(self) -> dict[str, str]:
+        """Return what comes without being asked for, and why: the last sessions, and the agent's diary."""
+        reach, agent = REACHES[self.asked.layer], self.asked.agent_id
+        notes = sorted(self._notes(), key=_age)
+        own = [one for one in notes if one.label == SESSION and one.wing == self.memory.scope.wing]
+        found = {one.address: "one of the last sessions" for one in own[: reach.latest]}
+        if agent is not None:
+            diary = [one for one in notes if one.agent is not None and _folded(one.agent) == _folded(agent)]
+            found |= {one.address: f"diary of {agent}" for one in diary[: reach.diary]}
+        return found
+
+    def _notes(self) -> Iterable[Entry]:
+        return (entry for entry in self.members if entry.type is EntryType.NOTE)
+
+    def is_unconditional(self, entry: Entry) -> bool:
+        """Say whether an entry that retrieval gave is an invariant that nothing leaves out."""
+        return entry.type is EntryType.INVARIANT and entry.wing in self.memory.scope.binding_wings
+
+    def candidate(self, item: Retrieved, unasked: str) -> Candidate:
+        """Return an item with what decides whether it comes."""
+        entry = item.entry
+        return Candidate(
+            memory=self.memory,
+            item=item,
+            facet=facet_of(entry, latest=self.latest),
+            is_unconditional=self.is_unconditional(entry),
+            unasked=unasked,
+            in_domain=entry.address in self.in_domain,
+        )
+
+
+def _age(entry: Entry) -> tuple[float, str]:
+    return (-made(entry).timestamp(), entry.address)

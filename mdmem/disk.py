@@ -1,0 +1,62 @@
+"""How files are read and folders made: what stands in a file's place makes nobody wait."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+
+# A pipe that nobody writes to keeps a plain `open` waiting for ever; a regular file is read as without it.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+
+
+def read_regular(path: Path | str, *, follow: bool = True) -> bytes:
+    """Return a file's bytes; raises OSError, also for what is no regular file, or a link where none is followed."""
+    return read_with_stat(path, follow=follow)[0]
+
+
+def read_with_stat(path: Path | str, *, follow: bool = True) -> tuple[bytes, os.stat_result]:
+    """Return a file's bytes with the stat taken before them: a write in between makes a cache miss, never lie."""
+    descriptor = os.open(path, _FLAGS if follow else _NO_LINK)
+    try:
+        stat = os.fstat(descriptor)
+        if not S_ISREG(stat.st_mode):
+            raise _refusal(path, stat)
+        content = os.read(descriptor, stat.st_size + 1)
+        # One byte more was asked for than there should be: only a file that changed meanwhile needs another look.
+        while len(content) != stat.st_size and (more := os.read(descriptor, 1 << 20)):
+            content += more
+    finally:
+        os.close(descriptor)
+    return content, stat
+
+
+def _refusal(path: Path | str, stat: os.stat_result) -> OSError:
+    if S_ISDIR(stat.st_mode):
+        return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+NAME = "mdmem"
+# What lies in the folder of that name in a git directory; in the user's folders other names do.
+_IN_GIT = frozenset({"cache", "state", "sync"})
+
+
+def make_folder(folder: Path, *, mode: int = 0o777) -> None:
+    """Make a folder and those above it, but never the git directory that they lie in; raises OSError.
+
+    Where a repository was moved or removed while we ran, a `.git` at its old place would keep others from cloning.
+    """
+    _make(folder, "", mode)
+
+
+def _make(folder: Path, below: str, mode: int) -> None:
+    try:
+        folder.mkdir(mode, exist_ok=True)
+    except FileNotFoundError:
+        if folder.name == NAME and below in _IN_GIT:
+            raise
+        _make(folder.parent, folder.name, 0o777)
+        folder.mkdir(mode, exist_ok=True)

@@ -1,0 +1,67 @@
+"""What we ask git: every git process of mdmem starts here, one for many files.
+
+Committing, merging and who commits are imported from their modules: a hook with nothing to check needs none of them.
+"""
+
+from mdmem.git.blobs import BlobReader, read_blobs
+from mdmem.git.discovery import find_repository, is_brought_along
+from mdmem.git.errors import (
+    DubiousOwnershipError,
+    GitLockedError,
+    GitTooOldError,
+    NoCommonAncestorError,
+    NotCommittedError,
+    ShallowHistoryError,
+    UnknownRevisionError,
+    UnwritableStoreError,
+)
+from mdmem.git.history import Commit, history, list_deletions
+from mdmem.git.process import Repository, editor, environment_for, hooks_folder, resolve, run, setting, staged_index
+from mdmem.git.status import (
+    Blob,
+    has_sparse_checkout,
+    list_changed_in_index,
+    list_ignored,
+    list_left_out,
+    list_revision,
+    list_staged,
+    list_tracked,
+    list_tracked_named,
+    search_lines,
+)
+
+__all__ = [
+    "Blob",
+    "BlobReader",
+    "Commit",
+    "DubiousOwnershipError",
+    "GitLockedError",
+    "GitTooOldError",
+    "NoCommonAncestorError",
+    "NotCommittedError",
+    "Repository",
+    "ShallowHistoryError",
+    "UnknownRevisionError",
+    "UnwritableStoreError",
+    "editor",
+    "environment_for",
+    "find_repository",
+    "has_sparse_checkout",
+    "history",
+    "hooks_folder",
+    "is_brought_along",
+    "list_changed_in_index",
+    "list_deletions",
+    "list_ignored",
+    "list_left_out",
+    "list_revision",
+    "list_staged",
+    "list_tracked",
+    "list_tracked_named",
+    "read_blobs",
+    "resolve",
+    "run",
+    "search_lines",
+    "setting",
+    "staged_index",
+]

@@ -1,0 +1,179 @@
+"""What history says about files: their commits, their deletions, when they last changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+
+from mdmem.disk import read_regular
+from mdmem.errors import GitError
+from mdmem.git.process import SETTINGS, Repository, pathspec, records, run
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit as a reader wants it named; `when` is ISO 8601."""
+
+    digest: str
+    author: str
+    when: str
+    subject: str
+    paths: tuple[str, ...] = ()
+
+
+def list_deletions(
+    repository: Repository, under: str, *, revisions: Sequence[str] = ()
+) -> dict[str, tuple[str, str | None]]:
+    """Return, for each path that history deleted or moved away, the newest such commit and the path it moved to.
+
+    `revisions` are the commits to look from, HEAD where there are none.
+    """
+    arguments = (
+        "log",
+        "-z",
+        "-M",
+        "--diff-filter=DR",
+        "--name-status",
+        "--format=%x01%h",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
+    try:
+        printed = run(repository.top, *arguments, *revisions, "--", pathspec(under))
+    except GitError:
+        return {}
+    return _parse_deletions(records(printed))
+
+
+def _parse_deletions(records: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+    gone: dict[str, tuple[str, str | None]] = {}
+    commit, tokens = "", iter(records)
+    for token in tokens:
+        token = token.lstrip("\n")
+        if token.startswith("\x01"):
+            commit = token[1:]
+        elif token == "D":
+            gone.setdefault(next(tokens), (commit, None))
+        elif token.startswith("R"):
+            old, moved = next(tokens), next(tokens)
+            gone.setdefault(old, (commit, moved))
+    return gone
+
+
+def history(repository: Repository, paths: Sequence[str], *, until: str | None = None) -> list[Commit]:
+    """Return the commits that touched any of the paths, newest first, each with those it touched.
+
+    `until` is the commit to start from, HEAD where it is None.
+    """
+    from git.cmd import Git
+    from git.exc import CommandError
+
+    form = "%x01%h%x02%an%x02%aI%x02%s"
+    # No `Repo`: it takes a folder with `HEAD`, `objects` and `refs` for a git directory before it looks at `.git`.
+    git = Git(repository.top)
+    git.update_environment(**_named(repository))
+    try:
+        options = (f"--format={form}", "--name-only", "--no-ext-diff", "--no-textconv", "--no-show-signature", "-z")
+        printed = git(c=list(SETTINGS)).log(*options, until or "HEAD", "--", *paths)
+    except CommandError:
+        # A repository without a commit has no history, which is no fault; neither has one that is gone.
+        return []
+    # A subject may hold the mark itself; what follows a real one is a digest.
+    return [_commit(record) for record in re.split(r"\x01(?=[0-9a-f]{4,64}\x02)", str(printed)) if record]
+
+
+def _named(repository: Repository) -> dict[str, str]:
+    """Return what outweighs a hook's variables, which the library hands on."""
+    named = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common_dir)}
+    # A bare repository has no work tree.
+    return named if repository.top == repository.git_dir else named | {"GIT_WORK_TREE": str(repository.top)}
+
+
+def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
+    """Return, for each commit, the paths below a folder that it touched, from the top."""
+    form = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%h", "--no-ext-diff", "--no-textconv", "-z")
+    printed = run(repository.top, "log", *form, *digests, "--", pathspec(under))
+    found: dict[str, tuple[str, ...]] = {}
+    digest = ""
+    for token in records(printed):
+        name = token.lstrip("\n")
+        if name.startswith("\x01"):
+            digest = name[1:]
+            found.setdefault(digest, ())
+        elif name:
+            found[digest] += (name,)
+    return found
+
+
+def _commit(record: str) -> Commit:
+    head, _, rest = record.partition("\n")
+    digest, author, when, subject = head.rstrip("\0").split("\x02", 3)
+    return Commit(digest, author, when, subject.rstrip("\0"), tuple(path for path in rest.split("\0") if path))
+
+
+_HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
+# git reads no date before it.
+_EPOCH = date(1970, 1, 2)
+# git compares every changed path with each of them, and a command line has an end: of more places all are asked for.
+_MOST_PLACES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """The day of the newest change of each path, from the top; `is_cut`: a shallow clone may hide some."""
+
+    days: Mapping[str, date] = field(default_factory=dict)
+    is_cut: bool = False
+
+
+def last_changes(repository: Repository, places: Sequence[str], *, since: date, until: str | None = None) -> Activity:
+    """Return when the files at or below some paths last changed, asked of one git process.
+
+    What a merge brought counts with the day of the merge: it was not here before. `until` is the commit to look from,
+    HEAD where it is None. A repository without a commit has no changes. Raises GitError where git does not answer.
+    """
+    arguments = [
+        *("log", "-z", "--first-parent", "--diff-merges=first-parent", "--name-only", "--format=%x01%H %cs"),
+        *("--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-follow"),
+    ]
+    if since >= _EPOCH:
+        # A day begins elsewhere up to 14 hours earlier.
+        start = datetime.combine(since - timedelta(days=1), time(), UTC)
+        arguments.append(f"--since={start.isoformat()}")
+    paths = [pathspec(place) for place in places] if len(places) <= _MOST_PLACES else [pathspec("")]
+    try:
+        printed = run(repository.top, *arguments, until or "HEAD", "--", *paths)
+    except GitError:
+        if _has_commit(repository):
+            raise
+        return Activity()
+    cut = _cut_commits(repository)
+    return Activity(_newest(records(printed), cut), bool(cut))
+
+
+def _has_commit(repository: Repository) -> bool:
+    return bool(run(repository.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", ok=(0, 1, 128)))
+
+
+def _newest(printed: Sequence[str], cut: frozenset[str]) -> dict[str, date]:
+    newest: dict[str, date] = {}
+    day: date | None = None
+    for record in printed:
+        head = _HEAD.match(record)
+        if head:
+            # Where a shallow clone ends, every file looks as if it were new.
+            day = None if head[1] in cut else date.fromisoformat(head[2])
+        elif day is not None:
+            path = record.removeprefix("\n")
+            newest[path] = max(day, newest.get(path, day))
+    return newest
+
+
+def _cut_commits(repository: Repository) -> frozenset[str]:
+    """Return the commits whose parents a shallow clone left out."""
+    try:
+        return frozenset(read_regular(repository.common_dir / "shallow").decode("ascii").split())
+    except OSError:
+        return frozenset()

@@ -1,0 +1,167 @@
+"""One git process: how it is started, and the repository it works in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mdmem.errors import GitError
+from mdmem.git.errors import UnknownRevisionError
+from mdmem.git.object_store import ObjectStore
+
+# What says where a repository or its history is (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`,
+# `GIT_SHALLOW_FILE`, `GIT_PREFIX`) is a hook's own, and ours is found from the folder that is meant; what names a
+# program or a trace (`GIT_EXTERNAL_DIFF`, `GIT_PAGER`, `GIT_ASKPASS`, `GIT_TRACE`) is not needed. All of it is dropped
+# but for what is named here. No variable comes from a repository: each is the user's, or that of a hook's git.
+
+# Where a push is received, the objects that are not let in yet: the hook has to see them.
+_QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+# Who commits; the user's settings and those of `git -c`, but not `GIT_CONFIG`, with which only another file would be
+# read and written; how the user speaks to others and edits; where not to look for repositories; and which git this is,
+# for one that is not where it was built for. `GIT_INDEX_FILE` is handed on only by who asked `staged_index` for it.
+_KEPT_PREFIXES = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_CONFIG_",
+    "GIT_SSH",
+    "GIT_EDITOR",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_EXEC_PATH",
+)
+
+# Whoever writes has these, too. A folder that only looks like a git directory may be one that a commit brought along,
+# with settings that name programs; git's own `.git`, and a bare repository that `GIT_DIR` names, count as before.
+EXPLICIT = ("-c", "safe.bareRepository=explicit")
+# A repository's settings may name programs for these; none is needed to read. Without its root a log would hide what
+# the first commit did.
+SETTINGS = (
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "log.showRoot=true",
+    "log.showSignature=false",
+)
+SAFE = (*(part for said in SETTINGS for part in ("-c", said)), "--no-pager")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One git work tree: its top, its own git directory, and the one it shares with other worktrees.
+
+    `objects` is a store that is read beside its own one. A bare repository is its own top.
+    """
+
+    top: Path
+    git_dir: Path
+    common_dir: Path
+    objects: ObjectStore | None = field(default=None, compare=False)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return what git is told so that it sees all objects."""
+        if self.top == self.git_dir:
+            # Who lets git find bare repositories only where they are named still reads ours.
+            return {"GIT_DIR": str(self.git_dir)}
+        return self.objects.environment if self.objects is not None else {}
+
+
+def environment_for(environment: Mapping[str, str], index: Path | None) -> dict[str, str]:
+    """Return what a git process may see: nothing that names another repository, and the words of one language."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith("GIT_") or name in _QUARANTINE or name.startswith(_KEPT_PREFIXES)
+    }
+    if index is not None:
+        kept["GIT_INDEX_FILE"] = str(index)
+    # LANGUAGE outweighs every locale but C itself, and git's sentences are told apart by their English words.
+    return kept | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8", "LANGUAGE": "", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def variables_for(index: Path | None, named: Mapping[str, str] | None) -> dict[str, str]:
+    """Return what a git process of ours gets, with variables of our own.
+
+    Where they name the repository, what a hook says of the objects of its own one is not for it.
+    """
+    kept = environment_for(os.environ, index)
+    if named and "GIT_DIR" in named:
+        kept = {name: value for name, value in kept.items() if name not in _QUARANTINE}
+    return {**kept, **(named or {})}
+
+
+def run(
+    folder: Path,
+    *arguments: str,
+    text_in: bytes | None = None,
+    index: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    ok: tuple[int, ...] = (0,),
+) -> bytes:
+    """Run git in a folder and return what it printed; raises GitError with git's own words."""
+    try:
+        done = subprocess.run(
+            ["git", *SAFE, *arguments],
+            cwd=folder,
+            input=text_in if text_in is not None else b"",
+            capture_output=True,
+            env=variables_for(index, variables),
+            check=False,
+        )
+    except (FileNotFoundError, NotADirectoryError) as error:
+        missing = "git is not installed" if folder.is_dir() else f"there is no folder {folder}"
+        raise GitError(missing) from error
+    if done.returncode not in ok:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {done.returncode}"]
+        raise GitError(f"git {arguments[0]}: {words[0].removeprefix('fatal: ')}")
+    return done.stdout
+
+
+def staged_index(repository: Repository, environment: Mapping[str, str], cwd: Path) -> Path | None:
+    """Return the index a hook was given (`commit -o`, `commit -a`), if it belongs to this repository."""
+    given = environment.get("GIT_INDEX_FILE")
+    if not given:
+        return None
+    path = Path(given) if Path(given).is_absolute() else cwd / given
+    path = path.resolve()
+    # Deeper in the same folder lie the indexes of worktrees and submodules.
+    return path if path.parent == repository.git_dir.resolve() and path.exists() else None
+
+
+def resolve(repository: Repository, revision: str) -> str:
+    """Return the commit that a revision names; raises UnknownRevisionError where it names none."""
+    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
+    # A range gives several.
+    if len(printed.split()) != 1:
+        raise UnknownRevisionError(revision)
+    return printed.decode().strip()
+
+
+def setting(repository: Repository, name: str) -> str | None:
+    """Return one value of git's configuration, or None."""
+    printed = run(repository.top, "config", "--get", name, ok=(0, 1))
+    return printed.decode("utf-8", "replace").strip() or None
+
+
+def hooks_folder(repository: Repository) -> Path:
+    """Return where git looks for hooks, `core.hooksPath` included."""
+    printed = run(repository.top, "rev-parse", "--git-path", "hooks").decode("utf-8", "surrogateescape").strip()
+    return repository.top / printed
+
+
+def editor(folder: Path) -> str:
+    """Return the command of the user's editor as git resolves it."""
+    return run(folder, "var", "GIT_EDITOR").decode("utf-8", "replace").strip()
+
+
+def pathspec(under: str) -> str:
+    """Return what names a folder, from the top, and nothing else, whatever characters its name holds."""
+    return f":(top,literal){under}" if under else ":(top)"
+
+
+def records(printed: bytes) -> list[str]:
+    """Return what git printed with `-z`, one text a record."""
+    return [record for record in printed.decode("utf-8", "surrogateescape").split("\0") if record]

@@ -1,0 +1,230 @@
+"""Which files git lists, tracks, ignores or sees changed, and what is going on in a work tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.disk import read_regular
+from mdmem.errors import UsageError
+from mdmem.git.process import Repository, pathspec, records, run
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """One file as git lists it; `path` is counted from the top of the repository."""
+
+    path: str
+    mode: str
+    digest: str
+    stage: int = 0
+
+
+def list_staged(repository: Repository, under: str, *, index: Path | None = None) -> list[Blob]:
+    """Return every file of the git index below a folder, in git's order."""
+    printed = run(repository.top, "ls-files", "-s", "-z", "--", pathspec(under), index=index)
+    blobs = []
+    for record in records(printed):
+        meta, path = record.split("\t", 1)
+        mode, digest, stage = meta.split(" ")
+        blobs.append(Blob(path, mode, digest, int(stage)))
+    return _without_intended(repository, under, blobs, index)
+
+
+def _without_intended(repository: Repository, under: str, blobs: list[Blob], index: Path | None) -> list[Blob]:
+    """Drop paths that are only intended to be added: they show as the empty blob, and are not staged."""
+    empty = {blob.path for blob in blobs if blob.digest in _EMPTY_BLOBS}
+    if not empty:
+        return blobs
+    printed = run(
+        repository.top, "diff-files", "--name-only", "--diff-filter=A", "-z", "--", pathspec(under), index=index
+    )
+    intended = empty & set(records(printed))
+    return [blob for blob in blobs if blob.path not in intended]
+
+
+_EMPTY_BLOBS = frozenset(
+    {
+        "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+        "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+    }
+)
+
+
+def list_left_out(repository: Repository, under: str) -> frozenset[str]:
+    """Return the paths below a folder, from the top, that a sparse checkout leaves out; those in conflict are not."""
+    if not has_sparse_checkout(repository):
+        return frozenset()
+    printed = run(repository.top, "ls-files", "-t", "-z", "--", pathspec(under))
+    return frozenset(record[2:] for record in records(printed) if record.startswith("S "))
+
+
+def has_sparse_checkout(repository: Repository) -> bool:
+    """Say whether the work tree may be a sparse checkout, without asking git."""
+    return (repository.git_dir / "info" / "sparse-checkout").exists()
+
+
+def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]:
+    """Return every file of a commit, or of a tree, below a folder, in git's order."""
+    arguments = ["ls-tree", "-r", "-z", "--full-tree", commit]
+    within = ["--", pathspec(under)] if under else []
+    printed = run(repository.top, *arguments, *within, variables=repository.variables)
+    blobs = []
+    for record in records(printed):
+        meta, path = record.split("\t", 1)
+        mode, _, digest = meta.split(" ")
+        blobs.append(Blob(path, mode, digest))
+    return blobs
+
+
+def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
+    """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
+    arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
+    return records(run(repository.top, *arguments, index=index))
+
+
+def list_tracked(repository: Repository, *, index: Path | None = None) -> frozenset[str]:
+    """Return the paths of all files of the index, from the top."""
+    return frozenset(records(run(repository.top, "ls-files", "-z", index=index)))
+
+
+def list_ignored(repository: Repository, paths: Sequence[str], *, index: Path | None = None) -> frozenset[str]:
+    """Return those of the paths, from the top, that git ignores."""
+    if not paths:
+        return frozenset()
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    printed = run(repository.top, "check-ignore", "-z", "--stdin", text_in=asked, index=index, ok=(0, 1))
+    return frozenset(records(printed))
+
+
+def list_tracked_named(repository: Repository, name: str) -> list[str]:
+    """Return the tracked files with one name, in any folder, as paths from the top.
+
+    Where none is tracked, those that `git add` would take: a memory counts from the moment it is founded.
+    """
+    wanted = ("-z", "--", f":(glob)**/{name}")
+    # A file in conflict is listed once for each side.
+    tracked = set(records(run(repository.top, "ls-files", *wanted)))
+    return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
+
+
+def search_lines(repository: Repository, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
+    """Return path, line number and text of tracked lines that hold any of the words, whatever their case."""
+    patterns = [part for word in words for part in ("-e", word)]
+    printed = run(
+        repository.top,
+        "grep",
+        "-n",
+        "-I",
+        "-i",
+        "-F",
+        "-z",
+        "--no-color",
+        "--no-column",
+        "--no-textconv",
+        "--max-count=20",
+        *patterns,
+        ok=(0, 1),
+    )
+    found: list[tuple[str, int, str]] = []
+    for line in printed.decode("utf-8", "replace").splitlines():
+        parts = line.split("\0", 2)
+        if len(parts) == 3 and len(found) < limit:
+            found.append((parts[0], int(parts[1]), parts[2]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """How one file stands between HEAD, the index and the disk; a digest is None where there is no file."""
+
+    path: str
+    code: str
+    head: str | None = None
+    staged: str | None = None
+    is_untracked: bool = False
+
+    @property
+    def is_intended(self) -> bool:
+        """Say whether the index holds nothing but the intention to add it."""
+        return self.code == ".A"
+
+    @property
+    def is_half_staged(self) -> bool:
+        """Say whether the index holds something that is neither HEAD's nor the disk's."""
+        return self.code[0] in "MADT" and (self.code[1] != "." or self.is_untracked)
+
+
+# As many paths as fit on a command line everywhere.
+PORTION = 200
+
+
+def list_standings(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
+    """Return how those files stand that differ from HEAD or from the index, sorted by path."""
+    found: dict[str, FileStatus] = {}
+    asked = frozenset(paths)
+    options = ("--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignored=traditional")
+    for start in range(0, len(paths), PORTION):
+        specs = [pathspec(path) for path in paths[start : start + PORTION]]
+        for record in records(run(repository.top, "status", *options, "--", *specs)):
+            one = _parse(record)
+            # Another repository's folder is told instead of the file in it.
+            if one.path not in asked:
+                continue
+            if one.path in found:
+                # A file whose removal is staged and that is on disk all the same is told twice.
+                tracked = min(one, found[one.path], key=lambda each: each.is_untracked)
+                one = FileStatus(one.path, tracked.code, tracked.head, tracked.staged, is_untracked=True)
+            found[one.path] = one
+    return [found[path] for path in sorted(found)]
+
+
+def _parse(record: str) -> FileStatus:
+    kind, _, rest = record.partition(" ")
+    if kind == "1":
+        code, _, _, _, _, head, staged, path = rest.split(" ", 7)
+        return FileStatus(path, code, _digest(head), None if code == ".A" else _digest(staged))
+    if kind == "u":
+        return FileStatus(rest.split(" ", 9)[9], "u")
+    return FileStatus(rest, kind, is_untracked=kind == "?")
+
+
+def _digest(printed: str) -> str | None:
+    return printed if printed.strip("0") else None
+
+
+# Where git itself looks; a rebase stops with the files of a merge or of a cherry-pick beside its own.
+_SIGNS = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+)
+
+
+def state_of(repository: Repository) -> str | None:
+    """Return git's word for what is going on in this work tree: merge, rebase, am, cherry-pick, revert, bisect."""
+    for name, operation in _SIGNS:
+        if (repository.git_dir / name).exists():
+            return operation
+    try:
+        # Between two picks of several, this alone is left.
+        word = read_regular(repository.git_dir / "sequencer" / "todo").decode("utf-8", "replace").split()[:1]
+    except OSError:
+        return None
+    return "revert" if word == ["revert"] else "cherry-pick"
+
+
+def refuse_while_busy(repository: Repository) -> None:
+    """Raise UsageError where something is going on that a commit would meddle with; to be asked before writing."""
+    operation = state_of(repository)
+    if operation is None:
+        return
+    ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
+    article = "an" if operation == "am" else "a"
+    raise UsageError(f"{article} {operation} is going on here: leave out `--commit`, or end it first with {ends}")

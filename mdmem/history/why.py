@@ -1,0 +1,97 @@
+"""Why an entry binds or does not: its chain, and what history says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mdmem.entry.model import Entry, Status
+from mdmem.git import Commit, history, resolve
+from mdmem.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainLink:
+    """One entry of a chain, with what it replaced, and the commits that touched its file, newest first."""
+
+    entry: Entry
+    current: bool
+    replaced: tuple[str, ...]
+    commits: tuple[Commit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyReport:
+    """Why an entry binds or does not: its chain, the oldest first, its heads, and what bears on it."""
+
+    address: str
+    chain: tuple[ChainLink, ...]
+    heads: tuple[str, ...]
+    contradictory: bool
+    draft: bool = False
+    unread: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    overridden_by: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+
+def why_of(workspace: Workspace, address: str) -> WhyReport:
+    """Return the explanation of one entry, from one `git log` for the whole chain."""
+    catalog = workspace.catalog
+    lineage = catalog.lineage
+    members = lineage.chain(address)
+    commits = _commits(workspace, members)
+    entries = catalog.entries
+    return WhyReport(
+        address=address,
+        chain=tuple(
+            ChainLink(
+                entry=entries[member],
+                current=lineage.is_current(member),
+                replaced=lineage.predecessors.get(member, ()),
+                commits=commits.get(member, ()),
+            )
+            for member in members
+        ),
+        heads=lineage.heads(address),
+        draft=entries[address].status is Status.DRAFT,
+        contradictory=address in lineage.contradictory,
+        unread=tuple(
+            link for member in members for link in entries[member].superseded_by if f"{link}.md" in catalog.broken
+        ),
+        drafts=tuple(
+            one.address for one in entries.values() if one.status is Status.DRAFT and address in one.supersedes
+        ),
+        overrides=entries[address].overrides,
+        overridden_by=tuple(
+            one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)
+        ),
+        conflicts=_conflicts(workspace, address),
+    )
+
+
+def _conflicts(workspace: Workspace, address: str) -> tuple[str, ...]:
+    catalog = workspace.catalog
+    named = set(catalog.entries[address].conflicts_with)
+    named |= {other.address for other in catalog.entries.values() if address in other.conflicts_with}
+    return tuple(sorted(other for other in named if catalog.lineage.is_current(other)))
+
+
+def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tuple[Commit, ...]]:
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return {}
+    paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
+    found: dict[str, list[Commit]] = {}
+    revision = workspace.moment.revision
+    until = resolve(repository, revision) if revision is not None else None
+    commits = history(repository, list(paths), until=until)
+    if workspace.access.is_narrow:
+        from mdmem.workspace.visibility import seen_commits
+
+        commits = seen_commits(workspace, commits)
+    for commit in commits:
+        for path in commit.paths:
+            if path in paths:
+                found.setdefault(paths[path], []).append(commit)
+    return {address: tuple(commits) for address, commits in found.items()}

@@ -1,0 +1,118 @@
+"""What hygiene reports, in our words and in those of its contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from mdmem.finding import Finding
+from mdmem.state.pending_writes import PendingWrite
+from mdmem.workspace.freshness import Freshness
+
+Groups = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaleItem:
+    """An entry that nobody looked at for longer than its type allows; `label` is the contract's word for its kind."""
+
+    id: str
+    label: str
+    title: str
+    age_days: int
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HygieneFindings:
+    """What needs maintenance, by address.
+
+    `duplicates` are groups of entries that say nearly the same, `drifted` groups of entities of one name, `unresolved`
+    the writes that did not complete. `findings` is what the contract does not ask for; `titles` names the addresses.
+    """
+
+    checked_at: date
+    project_id: str | None = None
+    scope: str | None = None
+    duplicates: Groups = ()
+    outdated: tuple[str, ...] = ()
+    obsolete: tuple[str, ...] = ()
+    drifted: Groups = ()
+    unresolved: tuple[PendingWrite, ...] = ()
+    stale_items: tuple[StaleItem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    titles: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def duplicates_found(self) -> int:
+        """Return how many entries could go without a loss: of each group all but one."""
+        return sum(len(group) - 1 for group in self.duplicates)
+
+    @property
+    def is_clean(self) -> bool:
+        """Say whether nothing needs maintenance."""
+        kinds = (self.duplicates, self.outdated, self.obsolete, self.drifted, self.unresolved, self.findings)
+        return not any(kinds)
+
+
+def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
+    """Return what the contract of `run_hygiene` names, then the groups behind its numbers and the findings."""
+    return {
+        "project_id": hygiene.project_id,
+        "scope": hygiene.scope,
+        "duplicates_found": hygiene.duplicates_found,
+        "outdated_decisions": len(hygiene.outdated),
+        "obsolete_patterns": len(hygiene.obsolete),
+        "entity_drift_count": len(hygiene.drifted),
+        "unresolved_saves": len(hygiene.unresolved),
+        "stale_items": [_item(one) for one in hygiene.stale_items],
+        "candidate_ids": {
+            "duplicate_decisions": _flat(hygiene.duplicates),
+            "outdated_decisions": list(hygiene.outdated),
+            "obsolete_patterns": list(hygiene.obsolete),
+            "entity_drift": _flat(hygiene.drifted),
+            "unresolved_saves": [one.id for one in hygiene.unresolved],
+        },
+        "checked_at": hygiene.checked_at.isoformat(),
+        "duplicate_groups": [list(group) for group in hygiene.duplicates],
+        "entity_groups": [list(group) for group in hygiene.drifted],
+        "pending_writes": [_write(one) for one in hygiene.unresolved],
+        "findings": [_finding(one) for one in hygiene.findings],
+    }
+
+
+def _flat(groups: Groups) -> list[str]:
+    return sorted(address for group in groups for address in group)
+
+
+def _item(item: StaleItem) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "label": item.label,
+        "title": item.title,
+        "age_days": item.age_days,
+        "freshness": item.freshness.value,
+    }
+
+
+def _write(write: PendingWrite) -> dict[str, Any]:
+    return {
+        "id": write.id,
+        "verb": write.verb,
+        "project_id": write.arguments.get("project_id"),
+        "created": write.created.isoformat(),
+        "attempts": write.attempts,
+        "error": write.error,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "address": finding.address,
+        "path": finding.place.path,
+        "line": finding.place.line,
+        "message": finding.message,
+        "help": finding.help,
+    }

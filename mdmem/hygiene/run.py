@@ -1,0 +1,270 @@
+"""Hygiene over a workspace: how far it reaches, what it is told besides the entries, and that it ran."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from mdmem.authoring.change_set import ChangeSet, Intent
+from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.patch import patched
+from mdmem.authoring.write import WriteOptions, WriteResult, write_once
+from mdmem.catalog import Catalog
+from mdmem.checks.case import Case
+from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.document.layout import UnpatchableError
+from mdmem.entry.text import content_of
+from mdmem.errors import EnvironmentFaultError, GitError, UsageError
+from mdmem.finding import Finding
+from mdmem.git import Repository
+from mdmem.git.history import last_changes
+from mdmem.hygiene.examine import HygieneReach, Surroundings, examine
+from mdmem.hygiene.report import HygieneFindings, hygiene_fields
+from mdmem.saving.pending import concerns
+from mdmem.state.hygiene_times import record_hygiene
+from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.workspace.scope import find_wing, get_wing
+from mdmem.workspace.visibility import is_to_see, seen_findings
+from mdmem.workspace.workspace import Workspace
+
+
+def record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
+    """Keep that hygiene ran today, over some wings or over everything (None); remark it where that fails."""
+    try:
+        written = record_hygiene(workspace.state_folder, wings, workspace.today)
+        reason = "" if written else "it cannot be written"
+    except EnvironmentFaultError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+    if reason:
+        remarks.append(f"that hygiene ran is not kept in {workspace.state_folder}: {reason}")
+
+
+def record_in_manifests(
+    workspace: Workspace, wings: Iterable[str], remarks: list[str], *, commit: bool | None = None
+) -> WriteResult:
+    """Write today's date into the manifests of wings, and nothing else, and remark those that cannot hold it.
+
+    `commit` as in WriteOptions. Raises what `write_once` raises.
+    """
+    catalog = workspace.whole_catalog
+    changes = []
+    for name in sorted(wings):
+        path = f"{name}/README.md"
+        if not catalog.wings[name].has_manifest:
+            remarks.append(_why_not(catalog, name))
+            continue
+        try:
+            changes.append(patched(catalog, path, {"last_hygiene_at": workspace.today.isoformat()}))
+        except UnpatchableError as error:
+            remarks.append(str(error))
+    named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
+    intent = Intent(plan=ChangeSet(tuple(changes)), deeds=(WriteAction(Verb.TEND, named),))
+    return write_once(workspace, lambda _: intent, WriteOptions(commit=commit))
+
+
+def _why_not(catalog: Catalog, name: str) -> str:
+    path = f"{name}/README.md"
+    if any(file.path == path for file in (*catalog.files, *catalog.others)):
+        return f"{path} states no wing to record in; `mdmem check` says what is wrong, or write `kind: project` in it"
+    return f"`{name}` has no manifest to record in; write {path} with `kind: project`"
+
+
+# What the checks tell anyway, and what a round of hygiene is for.
+TOLD = ("link-to-superseded", "expired", "review-overdue")
+_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
+SCOPES = ("global", "project", "focus")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HygieneRequest:
+    """What one run of hygiene was asked for.
+
+    `wing` is a name or a `project_id`, None for everything; `scope` narrows to the shared wings that it reads (global),
+    to the wing itself (project), or to its entries with a focus. `record` writes the day into the manifests, `commit`
+    says whether that is committed, None leaves it to the settings.
+    """
+
+    wing: str | None = None
+    scope: str | None = None
+    pending_only: bool = False
+    record: bool = False
+    commit: bool | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Say whether the wings within reach are looked at in full, and not only what has a focus or waits."""
+        return not self.pending_only and self.scope != "focus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HygieneReport:
+    """What needs maintenance, the manifests that were changed with the commit of it, and remarks about the run itself.
+
+    `pending_only`: nothing but the writes that wait was looked at.
+    """
+
+    hygiene: HygieneFindings
+    recorded: tuple[str, ...] = ()
+    commit: str | None = None
+    remarks: tuple[str, ...] = ()
+    pending_only: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the contract of `run_hygiene` names, with more keys beside."""
+        more = {"recorded": list(self.recorded), "commit": self.commit, "remarks": list(self.remarks)}
+        return hygiene_fields(self.hygiene) | more
+
+
+def run_hygiene(
+    workspace: Workspace, project_id: str | None = None, scope: str | None = None, *, check_pending_only: bool = False
+) -> dict[str, Any]:
+    """Return hygiene as the tool of that name answers it, recorded as `run` does; raises UsageError for no scope.
+
+    A project that has no wing yet needs no maintenance, but its writes may wait.
+    """
+    asked = HygieneRequest(wing=project_id or None, scope=scope, pending_only=check_pending_only)
+    if asked.wing is None or find_wing(asked.wing, workspace.catalog.wings) is not None:
+        return run(workspace, asked).as_json()
+    _refuse_unknown_scope(scope)
+    remarks = [f"there is no wing for the project `{project_id}` yet"]
+    hygiene = _only_pending(workspace, asked, remarks)
+    return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=check_pending_only).as_json()
+
+
+def run(workspace: Workspace, asked: HygieneRequest) -> HygieneReport:
+    """Return what needs maintenance; a full run over files on disk is recorded in the state.
+
+    A run is full for every wing within its reach, so one that is narrowed to a project is full for that project, and
+    makes no other's next run later. One that looks only at entries with a focus, or at the writes that wait, is full
+    for none. Raises UsageError for a wing or scope that does not exist, and what `carry` raises where `record` is set.
+    """
+    is_kept = asked.is_full and workspace.moment.is_working_tree
+    if asked.record and not is_kept:
+        raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
+    _refuse_unknown_scope(asked.scope)
+    remarks: list[str] = []
+    if asked.pending_only:
+        if asked.wing is not None:
+            get_wing(asked.wing, workspace.catalog.wings)
+        hygiene = _only_pending(workspace, asked, remarks)
+        return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=True)
+    reach = _reach(workspace.whole_catalog, asked)
+    hygiene = _examined(workspace, asked, reach, remarks)
+    if is_kept:
+        is_everything = asked.wing is None and asked.scope is None
+        is_everything = is_everything and not workspace.access.is_narrow
+        record_in_state(workspace, None if is_everything else reach.wings, remarks)
+    if not asked.record:
+        return HygieneReport(hygiene=hygiene, remarks=tuple(remarks))
+    written = record_in_manifests(workspace, reach.wings, remarks, commit=asked.commit)
+    recorded = tuple(change.path for change in written.changes)
+    return HygieneReport(hygiene=hygiene, recorded=recorded, commit=written.commit, remarks=tuple(remarks))
+
+
+def _refuse_unknown_scope(scope: str | None) -> None:
+    if scope not in (None, *SCOPES):
+        raise UsageError(f"there is no scope `{scope}`; write one of {', '.join(SCOPES)}")
+
+
+def _examined(workspace: Workspace, asked: HygieneRequest, reach: HygieneReach, remarks: list[str]) -> HygieneFindings:
+    catalog = workspace.whole_catalog
+    around = Surroundings(
+        text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
+        changes=_Changes(workspace, remarks),
+        rooms=tuple(_rooms_on_disk(workspace, catalog)),
+        unresolved=_unresolved(workspace, asked, remarks),
+        found=_told(workspace, catalog),
+    )
+    unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
+    if left_out := [path for path in unread if asked.wing is None or path.split("/")[0] in reach.wings]:
+        remarks.append(_left_out(len(left_out)))
+    return examine(catalog, around, today=workspace.today, reach=reach)
+
+
+def _left_out(number: int) -> str:
+    files, them = ("file was", "it") if number == 1 else ("files were", "them")
+    return f"{number} unreadable {files} left out; `mdmem check` names {them}"
+
+
+def _only_pending(workspace: Workspace, asked: HygieneRequest, remarks: list[str]) -> HygieneFindings:
+    """Look at the writes that wait alone: only where a project is meant are the wings read at all."""
+    unresolved = _unresolved(workspace, asked, remarks)
+    return HygieneFindings(checked_at=workspace.today, project_id=asked.wing, scope=asked.scope, unresolved=unresolved)
+
+
+def _reach(catalog: Catalog, asked: HygieneRequest) -> HygieneReach:
+    wings = catalog.wings
+    if asked.wing is None:
+        is_meant = {None: (True, False), "global": (True,)}.get(asked.scope, (False,))
+        meant = frozenset(name for name, wing in wings.items() if wing.is_shared in is_meant)
+    elif asked.scope == "global":
+        read = wings[get_wing(asked.wing, wings)].shared_wings
+        meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
+    else:
+        meant = frozenset({get_wing(asked.wing, wings)})
+    # What lives in another repository is tended there.
+    return HygieneReach(wings=meant - catalog.fetched_wings, project_id=asked.wing, scope=asked.scope)
+
+
+def _told(workspace: Workspace, catalog: Catalog) -> list[Finding]:
+    codes = [code for code in chosen_codes(workspace.settings) if code in TOLD]
+    return seen_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Asks git when files last changed, and says where it cannot tell."""
+
+    workspace: Workspace
+    remarks: list[str]
+
+    def __call__(self, places: Sequence[str], since: date) -> Mapping[str, date]:
+        repository: Repository | None = self.workspace.location.repository
+        if repository is None:
+            said = self.workspace.location.git_fault or "not in a git repository"
+            self.remarks.append(f"{said}: {_NOT_KNOWN}")
+            return {}
+        until = self.workspace.commits[0] if self.workspace.commits else None
+        try:
+            activity = last_changes(repository, places, since=since, until=until)
+        except GitError as error:
+            self.remarks.append(f"{error}: {_NOT_KNOWN}")
+            return {}
+        if activity.is_cut:
+            self.remarks.append(
+                "the clone is shallow: older changes of the code are not known; `git fetch --unshallow`"
+            )
+        return activity.days
+
+
+def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
+    """Yield every folder in a wing: git and the tree list files alone, so that an empty one shows only here."""
+    if not workspace.moment.is_working_tree:
+        return
+    for wing in catalog.wings:
+        try:
+            with os.scandir(workspace.location.root / wing) as items:
+                names = sorted(item.name for item in items if item.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+        folders = ((name, Path(workspace.location.root, wing, name, ".git")) for name in names if name[0] != ".")
+        yield from (f"{wing}/{name}" for name, git in folders if not os.path.lexists(git))
+
+
+def _unresolved(workspace: Workspace, asked: HygieneRequest, remarks: list[str]) -> tuple[PendingWrite, ...]:
+    try:
+        ledger = PendingWrites(workspace.state_folder)
+        pending, torn = ledger.pending(), ledger.unreadable()
+    except EnvironmentFaultError as error:
+        remarks.append(f"writes that wait cannot be told: {error}")
+        return ()
+    remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
+    pending = tuple(one for one in pending if is_to_see(workspace, one))
+    wings = workspace.catalog.wings if pending and asked.wing is not None else {}
+    return tuple(one for one in pending if concerns(one, wings, project=asked.wing, scope=asked.scope))

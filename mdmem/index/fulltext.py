@@ -1,0 +1,212 @@
+"""The full-text index on Whoosh: fresh at every question, right without it.
+
+Whoosh stores the postings; documents that changed since are analysed and scored beside them, or all where no index is.
+Statistics come from live documents only, so that the three ways give the same matches with the same scores.
+"""
+
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from weakref import finalize
+
+from mdmem.index.damage import DamagedIndexError
+from mdmem.index.manifest import NAME, Manifest, Stamp, load, stamp_of
+from mdmem.index.postings import MemoryPostings
+from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
+from mdmem.index.refresh import RefreshRequest, refresh, withdraw
+from mdmem.index.scoring import Corpus, Query, matches, plain
+from mdmem.index.store import OpenIndex, bytes_in, open_index
+from mdmem.index.terms import SCORED, Terms, lengths_of, terms_of
+
+OVERLAY_LIMIT = 64
+"""So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
+
+
+class WhooshIndex:
+    """A full-text index in a folder of its own; without a folder, or with `persist` off, it never writes."""
+
+    def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
+        """Take the folder, which need not exist, and whom to tell when a question has to build the index first."""
+        self._folder = folder
+        self._writes = persist and folder is not None
+        self._progress = progress
+        self._opened: OpenIndex | None = None
+        self._analysed: dict[tuple[str, str], Terms] = {}
+        self._closing: finalize[..., WhooshIndex] | None = None
+        # Whoosh's readers seek in shared files, and a server asks from several threads.
+        self._turn = threading.RLock()
+
+    def search(
+        self,
+        question: str,
+        *,
+        live: Mapping[str, str],
+        read: Read,
+        among: Collection[str] | None = None,
+        syntax: bool = False,
+        may_refresh: bool = True,
+    ) -> TextAnswer:
+        """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
+        query = _parsed(question) if syntax else plain(question)
+        if query.is_empty or not live:
+            return TextAnswer((), tuple(query.typed), query.typed, "index")
+        # Looked up for each match, where a list would be walked.
+        chosen = None if among is None else frozenset(among)
+        with self._turn:
+            opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
+            if opened is not None:
+                try:
+                    found = matches(query, self._corpus(opened, query, live, read), read, among=chosen)
+                    return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why)
+                except DamagedIndexError as error:
+                    why = self._discarded(opened, error)
+            found = matches(query, _scanned(query, live, read), read, among=chosen)
+        return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
+
+    def is_behind(self, *, live: Mapping[str, str]) -> bool:
+        """Say whether so much changed that the next question would bring the index up to date first."""
+        if not self._writes:
+            return False
+        with self._turn:
+            opened = self._open()
+            return len(live if opened is None else opened.manifest.stale(live)) > (OVERLAY_LIMIT if opened else 0)
+
+    def refresh(
+        self, *, live: Mapping[str, str], read: Read, progress: Progress | None = None, rebuild: bool = False
+    ) -> RefreshResult:
+        """Bring the index on disk up to date, or raise `IndexBusyError` or `IndexWriteError`."""
+        if self._folder is None or not self._writes:
+            raise IndexWriteError("this index is not kept on disk")
+        with self._turn:
+            return refresh(self._folder, RefreshRequest(live, read, progress), rebuild=rebuild)
+
+    def state(self, *, live: Mapping[str, str]) -> IndexState:
+        """Return how the index on disk stands to the files, reading no document."""
+        if self._folder is None:
+            return _no_index(live, folder="", why="this index is not kept on disk")
+        manifest, why = _loaded(self._folder)
+        size = bytes_in(self._folder)
+        if manifest is None:
+            exists = (self._folder / NAME).exists()
+            return replace(_no_index(live, folder=str(self._folder), why=why), exists=exists, bytes=size)
+        return IndexState(
+            exists=True,
+            usable=True,
+            documents=len(manifest.digest_of),
+            stale=len(manifest.stale(live)),
+            gone=len(manifest.gone(live)),
+            bytes=size,
+            folder=str(self._folder),
+        )
+
+    def close(self) -> None:
+        """Let go of the index's files; the next question opens them again."""
+        if self._closing is not None:
+            self._closing()
+        self._opened = self._closing = None
+
+    def _ready(self, live: Mapping[str, str], read: Read) -> tuple[OpenIndex | None, str | None]:
+        """Return the index to ask, refreshed where that is due, and why it is not as it should be."""
+        opened = self._open()
+        changed = len(live) if opened is None else len(opened.manifest.stale(live))
+        if not self._writes or (opened is not None and changed <= OVERLAY_LIMIT):
+            return opened, None
+        try:
+            self.refresh(live=live, read=read, progress=self._progress)
+        except (IndexBusyError, IndexWriteError) as error:
+            return self._open(), f"{error}, so that changed entries were read one by one"
+        opened = self._open()
+        return opened, None if opened else "the index cannot be opened, so that every entry was read"
+
+    def _corpus(self, opened: OpenIndex, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
+        stale = opened.manifest.stale(live)
+        known = {key: self._analysed[key, live[key]] for key in stale if (key, live[key]) in self._analysed}
+        unread = {key for key in stale if key not in known}
+        kept = {(key, live[key]): terms for key, terms in known.items()}
+        for document in read(sorted(unread)) if unread else ():
+            if document.key in unread:
+                known[document.key] = kept[document.key, document.digest] = terms_of(document)
+        # Kept for the next question only, so that a server analyses an edit once and holds on to no more than that.
+        self._analysed = kept if len(stale) <= OVERLAY_LIMIT else {}
+        return _beside(opened, query, {*stale, *opened.manifest.gone(live)}, known)
+
+    def _open(self) -> OpenIndex | None:
+        if self._folder is None:
+            return None
+        if self._opened is None or self._opened.stamp != stamp_of(self._folder):
+            self.close()
+            stamp = stamp_of(self._folder)
+            try:
+                self._opened = open_index(self._folder)
+            except DamagedIndexError:
+                self._withdraw(stamp)
+                return None
+            if self._opened is not None:
+                self._closing = finalize(self, self._opened.close)
+        return self._opened
+
+    def _discarded(self, opened: OpenIndex, error: DamagedIndexError) -> str:
+        self.close()
+        self._withdraw(opened.stamp)
+        return f"{error}, so that every entry was read"
+
+    def _withdraw(self, stamp: Stamp | None) -> None:
+        if self._folder is not None and self._writes:
+            withdraw(self._folder, stamp)
+
+
+def _parsed(question: str) -> Query:
+    # Imported here: Whoosh's parser costs 25 ms, and plain words do without it.
+    from mdmem.index.syntax import parse
+
+    return parse(question)
+
+
+def _no_index(live: Mapping[str, str], *, folder: str, why: str | None) -> IndexState:
+    return IndexState(exists=False, usable=False, documents=0, stale=len(live), gone=0, bytes=0, folder=folder, why=why)
+
+
+def _loaded(folder: Path) -> tuple[Manifest | None, str | None]:
+    try:
+        return load(folder), None
+    except DamagedIndexError as error:
+        return None, str(error)
+
+
+def _scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
+    """Return all live documents, analysed now."""
+    fresh = MemoryPostings()
+    documents = (document for document in read(sorted(live)) if document.key in live)
+    analysed = ((document.key, terms_of(document)) for document in documents)
+    keys, lengths = _taken_in(fresh, 0, query, analysed)
+    return Corpus(keys, lengths, (fresh,))
+
+
+def _beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: Mapping[str, Terms]) -> Corpus:
+    """Return the index without the dropped keys, and with what was analysed beside it."""
+    manifest = opened.manifest
+    if not dropped:
+        return Corpus(manifest.keys, manifest.lengths, (opened.postings,))
+    fresh = MemoryPostings()
+    added, sizes = _taken_in(fresh, len(manifest.keys), query, analysed.items())
+    keys = [None if key in dropped else key for key in manifest.keys]
+    lengths = {
+        name: [0 if key is None else length for key, length in zip(keys, manifest.lengths[name], strict=True)]
+        for name in SCORED
+    }
+    return Corpus([*keys, *added], {name: lengths[name] + sizes[name] for name in SCORED}, (opened.postings, fresh))
+
+
+def _taken_in(
+    postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Terms]]
+) -> tuple[list[str], dict[str, list[int]]]:
+    """Add documents to postings under numbers from `start` on, and return their keys and lengths."""
+    keys: list[str] = []
+    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
+    for number, (key, terms) in enumerate(analysed, start=start):
+        postings.add(number, terms, wanted=query.wanted)
+        keys.append(key)
+        for name, length in zip(SCORED, lengths_of(terms), strict=True):
+            lengths[name].append(length)
+    return keys, lengths

@@ -1,0 +1,198 @@
+"""Resources, prompts and completion as the protocol has them: each request on the memory as it is at that moment."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import anyio
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    GetPromptResult,
+    PromptArgument,
+    PromptMessage,
+    PromptReference,
+    Resource,
+    ResourceTemplate,
+    ResourceTemplateReference,
+    TextContent,
+)
+from mcp_types import Prompt as ListedPrompt
+
+from mdmem.access import Access
+from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, UsageError
+from mdmem.errors import NotFoundError as NothingFoundError
+from mdmem.mcp.arguments import nearest, read_arguments, shown
+from mdmem.mcp.completion import complete
+from mdmem.mcp.dispatch import Calls, Limits
+from mdmem.mcp.prompts import PROMPTS, Prompt, find_prompt, present_of, text_of
+from mdmem.mcp.resources import TEMPLATES, Listed, find_kind, fixed, of_memory, read_kind
+from mdmem.mcp.workspaces import Provider
+
+if TYPE_CHECKING:
+    from mdmem.verbs import Verbs
+
+_Result = TypeVar("_Result")
+
+
+class Offers:
+    """What the server offers beside its tools, for whoever calls."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        calls: Calls,
+        *,
+        access: Callable[[], Access],
+        profile: Callable[[], Awaitable[str]],
+    ) -> None:
+        """Take what opens the workspaces, the threads, and what says who calls and which tools are listed."""
+        self._provider, self._calls, self._access, self._profile = provider, calls, access, profile
+
+    async def resources(self) -> list[Resource]:
+        """Return the resources that every memory has, and the wings and rooms, where they can be read in time."""
+        listed = list(fixed())
+        # A client that lists what there is must not fail for a memory that is not there yet.
+        with contextlib.suppress(MdmemError, OSError):
+            listed += await self._on_memory(lambda workspace: list(of_memory(workspace)))
+        return [_resource(one) for one in listed]
+
+    def templates(self) -> list[ResourceTemplate]:
+        """Return the kinds of resources that have an address of many forms."""
+        return [
+            ResourceTemplate(
+                uri_template=template, name=kind.name, title=kind.title, description=kind.about, mime_type=kind.mime
+            )
+            for template, kind in TEMPLATES.items()
+        ]
+
+    async def read(self, uri: str) -> list[ReadResourceContents]:
+        """Return the text of a resource.
+
+        Raises ResourceNotFoundError, which names the nearest, and ResourceError where the memory cannot be read.
+        """
+        try:
+            kind, parts = find_kind(uri)
+            if kind.still is not None:
+                return [ReadResourceContents(read_kind(None, kind, parts), kind.mime)]
+            text = await self._on_memory(lambda workspace: read_kind(workspace, kind, parts))
+        except (RootNotFoundError, SettingsError, EnvironmentFaultError) as error:
+            raise ResourceError(str(error)) from error
+        except (NothingFoundError, UsageError) as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except (MdmemError, OSError) as error:
+            raise ResourceError(_said(error)) from error
+        return [ReadResourceContents(text, kind.mime)]
+
+    def prompts(self) -> list[ListedPrompt]:
+        """Return the prompts with their arguments."""
+        return [_prompt(one) for one in PROMPTS.values()]
+
+    async def prompt(self, name: str, given: Mapping[str, object]) -> GetPromptResult:
+        """Return the messages of a prompt; raises MCPError for arguments that do not fit.
+
+        Where the memory cannot be read, the messages say so, and what to do is the same.
+        """
+        try:
+            prompt = find_prompt(name)
+        except NothingFoundError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        try:
+            arguments = read_arguments(prompt, given)
+            profile = await self._profile()
+            present = await self._on_memory(lambda workspace: present_of(prompt, workspace, arguments))
+        except (NothingFoundError, UsageError, SettingsError) as error:
+            raise MCPError(INVALID_PARAMS, f"{name}: {error}") from error
+        except (MdmemError, OSError) as error:
+            present = f"The memory cannot be read now: {_said(error)}"
+        messages = (text_of(prompt, arguments, profile), present)
+        content = [PromptMessage(role="user", content=TextContent(type="text", text=text)) for text in messages]
+        return GetPromptResult(description=prompt.about, messages=content)
+
+    async def complete(
+        self,
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion:
+        """Return what may stand for an argument of a template or a prompt; raises MCPError for one that is none."""
+        asked = _asked(ref, argument.name)
+        known = (context.arguments if context is not None else None) or {}
+        if asked is None:
+            return Completion(values=[], total=0, has_more=False)
+        try:
+            found = await self._on_memory(lambda workspace: complete(workspace, asked, argument.value, known))
+        except (MdmemError, OSError):
+            return Completion(values=[], total=0, has_more=False)
+        return Completion(values=list(found.values), total=found.total, has_more=found.total > len(found.values))
+
+    async def _on_memory(self, work: Callable[[Verbs], _Result]) -> _Result:
+        """Return what some work on a workspace of its own comes to; raises EnvironmentFaultError past its time."""
+        access = self._access()
+        seconds = await self._calls.in_thread(self._seconds)
+        with anyio.move_on_after(seconds):
+            found = await self._calls.in_thread(lambda: self._timed(work, access, seconds), may_be_left=True)
+            if found:
+                return found[0]
+        raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
+
+    def _timed(self, work: Callable[[Verbs], _Result], access: Access, seconds: float) -> tuple[_Result] | None:
+        from mdmem.workspace.deadline import OverdueError, within
+
+        try:
+            # Whoever goes on past the limit, for nobody, is stopped at the next file.
+            workspace = within(self._provider.workspace(access), seconds, clock=monotonic)
+            return (work(cast("Verbs", workspace)),)
+        except OverdueError:
+            return None
+
+    def _seconds(self) -> float:
+        try:
+            return self._provider.settings().timeout_seconds
+        except (MdmemError, OSError):
+            return Limits().seconds
+
+
+def _said(error: MdmemError | OSError) -> str:
+    """Return what went wrong; of the system's own words not the path, which may lie in what the caller does not see."""
+    return (
+        f"the system refuses: {(error.strerror or type(error).__name__).lower()}"
+        if isinstance(error, OSError)
+        else str(error)
+    )
+
+
+def _resource(listed: Listed) -> Resource:
+    return Resource(
+        uri=listed.uri, name=listed.name, title=listed.title, description=listed.about, mime_type=listed.mime
+    )
+
+
+def _prompt(prompt: Prompt) -> ListedPrompt:
+    arguments = [PromptArgument(name=one.name, description=one.about, required=one.needed) for one in prompt.takes]
+    return ListedPrompt(name=prompt.name, title=prompt.title, description=prompt.about, arguments=arguments)
+
+
+def _asked(ref: PromptReference | ResourceTemplateReference, name: str) -> str | None:
+    """Return what an argument stands for, None for one that is free text; raises MCPError."""
+    if isinstance(ref, PromptReference):
+        if ref.name not in PROMPTS:
+            raise MCPError(INVALID_PARAMS, _no_such("prompt", ref.name, PROMPTS))
+        return name if name in ("wing", "address") and name in {one.name for one in PROMPTS[ref.name].takes} else None
+    if ref.uri not in TEMPLATES:
+        raise MCPError(INVALID_PARAMS, _no_such("template", ref.uri, TEMPLATES))
+    return name if name in TEMPLATES[ref.uri].parts else None
+
+
+def _no_such(kind: str, named: str, known: Mapping[str, object]) -> str:
+    close = nearest(named, known)
+    hint = f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in known)}"
+    return f"there is no {kind} {shown(named)}; {hint}"

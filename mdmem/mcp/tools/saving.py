@@ -1,0 +1,247 @@
+"""The saving tools of the contracts: each answers with a result, whatever happens, and raises at nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mdmem.mcp.tools.schemas import (
+    AGENT,
+    COUNT,
+    FLAG,
+    FOCUS,
+    NEEDED_PROJECT,
+    NUMBER,
+    OBJECT,
+    OBJECTS,
+    ROOM,
+    SCOPES,
+    TEXT,
+    TEXT_OR_NULL,
+    TEXTS,
+    TOKEN,
+    described,
+    one_of,
+)
+from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+
+if TYPE_CHECKING:
+    from mdmem.verbs import Verbs
+
+_SCOPE = described(one_of(*SCOPES), "for whom it is meant; `global` goes to the shared wing and needs a token")
+_STATUS = one_of("saved", "failed", "blocked_scope", "pending_retry", "duplicate_skip")
+_RESULT: Mapping[str, Mapping[str, Any]] = {
+    "status": _STATUS,
+    "artifact_id": TEXT_OR_NULL,
+    "dedup_outcome": TEXT_OR_NULL,
+    "candidate_id": TEXT_OR_NULL,
+    "message": TEXT_OR_NULL,
+    "next_step": TEXT_OR_NULL,
+}
+_DECISION: Mapping[str, Mapping[str, Any]] = {
+    "title": described(TEXT, "short decision title"),
+    "rationale": described(TEXT, "why this decision was made"),
+    "owner": described(TEXT, "who made or owns the decision"),
+    "date": described(TEXT, "when it was made, as YYYY-MM-DD"),
+    "scope": _SCOPE,
+    "supersedes": described(TEXT, "the id of an older decision that this one replaces"),
+    "confidence": described(NUMBER, "0.0 to 1.0"),
+}
+_PATTERN: Mapping[str, Mapping[str, Any]] = {
+    "trigger": described(TEXT, "when the pattern applies"),
+    "repeatable_steps": TEXTS,
+    "exclusions": described(TEXTS, "when it does not apply"),
+    "scope": _SCOPE,
+    "last_validated_at": described(TEXT, "ISO 8601"),
+}
+_SESSION: Mapping[str, Mapping[str, Any]] = {
+    "objective": TEXT,
+    "actions_taken": TEXTS,
+    "decisions_made": TEXTS,
+    "open_items": TEXTS,
+    "next_actions": TEXTS,
+    "save_scope": _SCOPE,
+}
+_RELATED: Mapping[str, Mapping[str, Any]] = {
+    "entity_id": described(TEXT, "the id or the name of an entity that exists"),
+    "relationship_type": one_of(
+        "BELONGS_TO", "CONFLICTS_WITH", "PRODUCED", "MERGES_INTO", "PRODUCES", "CONSUMES", "READS", "WRITES", "INVOLVES"
+    ),
+    "properties": OBJECT,
+}
+_BATCH: Mapping[str, Mapping[str, Any]] = {
+    "session": OBJECT,
+    "decisions": OBJECTS,
+    "patterns": OBJECTS,
+    "overall": one_of("saved", "partial", "failed"),
+}
+
+
+def _saving(verb: str) -> Callable[..., Facts]:
+    def carry(workspace: Verbs, **stated: Any) -> Facts:
+        from mdmem.saving.save import Saves
+
+        facts: Facts = getattr(Saves(workspace), verb)(**stated).as_json()
+        return facts
+
+    return carry
+
+
+def _failed(message: str) -> Facts:
+    nothing = dict.fromkeys(("artifact_id", "dedup_outcome", "candidate_id"))
+    return {"status": "failed", **nothing, "message": message, "next_step": "mend the call and repeat it"}
+
+
+def _failed_batch(message: str) -> Facts:
+    return {"session": _failed(message), "decisions": [], "patterns": [], "overall": "failed"}
+
+
+def _record(name: str, about: str, fields: Mapping[str, Mapping[str, Any]], *needed: str) -> Parameter:
+    return Parameter(
+        name=name, kind=ParameterKind.RECORD, needed=True, about=about, fields=fields, needed_fields=needed
+    )
+
+
+def _save_tool(name: str, title: str, about: str, *records: Parameter) -> Tool:
+    return Tool(
+        name=name,
+        title=title,
+        about=about,
+        parameters=(*records, NEEDED_PROJECT, FOCUS, TOKEN, AGENT, ROOM),
+        answers=_RESULT,
+        carry=_saving(name),
+        writes=True,
+        repeats=False,
+        refuse=_failed,
+    )
+
+
+_SAVE_DECISION = _save_tool(
+    "save_decision",
+    "Save a decision",
+    "Call this when an architectural or technical decision was made. It is compared with what is there: the same text "
+    "answers `duplicate_skip`; a very similar one supersedes the older decision; a similar one is not written and "
+    "answers `pending_retry` with `manual_review` and a `candidate_id`. Then call again with "
+    "`supersedes` set to that id, or with a lower `confidence` to save it as distinct, or call `run_hygiene`. What an "
+    "agent decides is a draft until a person approves it; the older decision stays in force until then.",
+    _record("decision", "The decision.", _DECISION, "title", "rationale"),
+)
+_SAVE_PATTERN = _save_tool(
+    "save_pattern",
+    "Save a pattern",
+    "Call this when a workflow proved itself and should be repeated: what triggers it, its steps, and when not to use "
+    "it. A pattern of the same trigger and steps answers `duplicate_skip`.",
+    _record("pattern", "The pattern.", _PATTERN, "trigger", "repeatable_steps"),
+)
+_SAVE_CONTEXT = _save_tool(
+    "save_context",
+    "Save a piece of context",
+    "Call this to keep background that is neither decision nor pattern: reference material, an explanation, a note. "
+    "Nothing is compared: saved twice, it is there twice.",
+    _record(
+        "context",
+        "The piece of context.",
+        {
+            "content": TEXT,
+            "topic": described(TEXT, "a short tag"),
+            "scope": _SCOPE,
+            "relevance_score": described(NUMBER, "0.0 to 1.0; higher is likelier to be surfaced"),
+        },
+        "content",
+        "topic",
+    ),
+)
+_SAVE_SESSION = _save_tool(
+    "save_session",
+    "Save a session of work",
+    "Call this at the end of a session: what it was for, what was done and decided, what is open, what comes next. It "
+    "is the one write that is allowed for a project that does not exist yet: it creates the project.",
+    _record("session", "The session.", _SESSION, "objective"),
+)
+_STORE_SESSION = Tool(
+    name="store_session_with_learnings",
+    title="Save a session with what it taught",
+    about=(
+        "Call this at the end of a session that made decisions or found patterns: it saves the session and all of them "
+        "in one call, and links them. A part that fails does not stop the others; `overall` is then `partial`. Each "
+        "decision and pattern is compared as by `save_decision` and `save_pattern`."
+    ),
+    parameters=(
+        _record("session", "The session.", _SESSION, "objective"),
+        Parameter(
+            name="decisions",
+            kind=ParameterKind.RECORDS,
+            about="The decisions made, as for `save_decision`.",
+            fields=_DECISION,
+            needed_fields=("title", "rationale"),
+        ),
+        Parameter(
+            name="patterns",
+            kind=ParameterKind.RECORDS,
+            about="The patterns found, as for `save_pattern`.",
+            fields=_PATTERN,
+            needed_fields=("trigger", "repeatable_steps"),
+        ),
+        NEEDED_PROJECT,
+        FOCUS,
+        AGENT,
+    ),
+    answers=_BATCH,
+    carry=_saving("store_session_with_learnings"),
+    writes=True,
+    repeats=False,
+    refuse=_failed_batch,
+)
+_UPSERT = _save_tool(
+    "upsert_entity_with_deps",
+    "Save an entity with its relations",
+    "Call this to keep a fact about a named thing, a service, a table, a team, and what it has to do with others. A "
+    "second call of the same name within the scope updates the same entity. Relations go only to entities that exist.",
+    _record(
+        "entity",
+        "The entity.",
+        {"entity_name": TEXT, "fact": TEXT, "scope": _SCOPE},
+        "entity_name",
+        "fact",
+    ),
+    Parameter(
+        name="related_entities",
+        kind=ParameterKind.RECORDS,
+        about="Its relations.",
+        fields=_RELATED,
+        needed_fields=("entity_id", "relationship_type"),
+    ),
+)
+
+
+def _request_approval(workspace: Verbs, *, content_preview: str) -> Facts:
+    from mdmem.saving.save import Saves
+
+    return Saves(workspace).request_global_write_approval(content_preview)
+
+
+_APPROVAL = Tool(
+    name="request_global_write_approval",
+    title="Ask for a token for one global write",
+    about=(
+        "Call this right before a write whose scope is `global` or that goes to a shared wing, and hand the token on "
+        "as `governance_token`. It is good for one write and a short time, `ttl_seconds`. Where the configuration "
+        "forbids global writes the answer is `blocked` with a `reason`."
+    ),
+    parameters=(Parameter(name="content_preview", needed=True, about="What is going to be written.", longest=60_000),),
+    answers={"token": TEXT, "expires_at": TEXT, "ttl_seconds": COUNT, "blocked": FLAG, "reason": TEXT},
+    carry=_request_approval,
+    writes=True,
+    repeats=False,
+    refuse=lambda message: {"blocked": True, "reason": message},
+)
+
+SAVING = (
+    _SAVE_SESSION,
+    _STORE_SESSION,
+    _SAVE_DECISION,
+    _SAVE_PATTERN,
+    _SAVE_CONTEXT,
+    _UPSERT,
+    _APPROVAL,
+)

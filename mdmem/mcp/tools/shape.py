@@ -1,0 +1,150 @@
+"""What a tool is: one row of a table, from which its schema, its arguments and its call are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+Facts = dict[str, Any]
+"""What a tool answers: JSON values by name."""
+
+
+class ParameterKind(StrEnum):
+    """What a parameter takes."""
+
+    TEXT = "text"
+    WHOLE = "whole"
+    NUMBER = "number"
+    FLAG = "flag"
+    TEXTS = "texts"
+    RECORD = "record"
+    RECORDS = "records"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One argument of a tool; `longest` is in characters, `fields` are the properties of a record.
+
+    `is_forgiven` says that a call without one that is needed is no fault: the tool's own answer says what that means.
+    """
+
+    name: str
+    about: str
+    kind: ParameterKind = ParameterKind.TEXT
+    needed: bool = False
+    is_forgiven: bool = False
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    longest: int = 4_000
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    needed_fields: tuple[str, ...] = ()
+
+    def schema(self) -> Facts:
+        """Return the parameter as a property of a JSON Schema."""
+        schema = self._type() | {"description": self.about}
+        if self.default is not None:
+            schema["default"] = self.default
+        return schema
+
+    def _type(self) -> Facts:
+        match self.kind:
+            case ParameterKind.TEXT:
+                return {"type": "string", "enum": list(self.choices)} if self.choices else self._text()
+            case ParameterKind.TEXTS:
+                inner = {"type": "string", "enum": list(self.choices)} if self.choices else {"type": "string"}
+                return {"type": "array", "items": inner}
+            case ParameterKind.RECORD:
+                return self._record()
+            case ParameterKind.RECORDS:
+                return {"type": "array", "items": self._record()}
+            case ParameterKind.FLAG:
+                return {"type": "boolean"}
+        return {"type": "integer" if self.kind is ParameterKind.WHOLE else "number"} | self._bounds()
+
+    def _text(self) -> Facts:
+        return {"type": "string", "maxLength": self.longest}
+
+    def _bounds(self) -> Facts:
+        bounds = {"minimum": self.least, "maximum": self.most}
+        return {name: value for name, value in bounds.items() if value is not None}
+
+    def _record(self) -> Facts:
+        schema: Facts = {"type": "object", "properties": {name: dict(one) for name, one in self.fields.items()}}
+        return schema | ({"required": list(self.needed_fields)} if self.needed_fields else {})
+
+
+class TakesParameters(Protocol):
+    """What takes arguments: a tool or a prompt."""
+
+    @property
+    def takes(self) -> tuple[Parameter, ...]:
+        """Return the parameters."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool: what an agent reads of it, what it takes, what it answers, and what carries a call out.
+
+    `carry` takes the workspace and the arguments by name. `answers` are the properties of the answer's schema.
+    `fall_back` makes the answer of a tool that reads from a status, a sentence and the arguments, where reading fails
+    or takes too long; without one, a failure is an error. `refuse` makes the answer of a tool that never raises.
+    `rootless` answers where there is no memory at all, from the working folder, the reason and the arguments. `binds`
+    says of a member of the answer that it comes on the first pages. `keeps_time` says that the verb itself keeps the
+    time limit, with its retry.
+    """
+
+    name: str
+    title: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    answers: Mapping[str, Mapping[str, Any]]
+    carry: Callable[..., Facts]
+    writes: bool = False
+    destroys: bool = False
+    repeats: bool = True
+    fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
+    refuse: Callable[[str], Facts] | None = None
+    rootless: Callable[..., Facts] | None = None
+    binds: Callable[[Any], bool] | None = None
+    keeps_time: bool = False
+
+    @property
+    def is_paged(self) -> bool:
+        """Say whether a long answer is given page by page: a write must not be repeated for its second page."""
+        return not self.writes
+
+    @property
+    def takes(self) -> tuple[Parameter, ...]:
+        """Return the parameters, with the one for the next page where there may be one."""
+        return (*self.parameters, CURSOR) if self.is_paged else self.parameters
+
+    def input_schema(self) -> Facts:
+        """Return what the tool takes as a JSON Schema without references and unions."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {one.name: one.schema() for one in self.takes},
+            "required": [one.name for one in self.parameters if one.needed],
+            "additionalProperties": False,
+        }
+
+    def output_schema(self) -> Facts:
+        """Return what the tool answers as a JSON Schema; more keys may stand beside those that it names."""
+        paging = {**PAGING, "cursor": CURSOR_OUT} if self.is_paged else dict(PAGING)
+        return {"type": "object", "properties": {**paging, **{name: dict(one) for name, one in self.answers.items()}}}
+
+
+PAGING: Mapping[str, Mapping[str, Any]] = {
+    "truncated": {"type": "boolean", "description": "the answer is cut: the rest is not in it"},
+}
+CURSOR_OUT = {"type": "string", "description": "hand it back as `cursor`, with the same arguments, for the rest"}
+CURSOR = Parameter(
+    name="cursor",
+    about="The `cursor` of a cut answer: repeat the call with the same arguments and this for the rest.",
+    longest=100,
+)

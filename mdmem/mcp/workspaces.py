@@ -1,0 +1,160 @@
+"""Where a call gets its workspace: one root whose entries are kept as long as no file changed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem import SETTINGS_NAME
+from mdmem.access import EVERYTHING, Access
+from mdmem.catalog import Catalog, load_cached
+from mdmem.disk import read_regular
+from mdmem.errors import SettingsError
+from mdmem.tree import FileKind, Tree, TreeFile
+from mdmem.verbs import Verbs
+
+if TYPE_CHECKING:
+    from mdmem.index.protocol import Progress
+    from mdmem.settings import Settings
+
+
+class Provider:
+    """Gives each call a workspace of its own; the open index and the parsed files are shared by all of them."""
+
+    def __init__(
+        self, root: str | None, *, environment: Mapping[str, str], cwd: Path, today: Callable[[], date]
+    ) -> None:
+        """Take what says where the memory is; nothing is read yet."""
+        self._root, self._environment, self.cwd, self._today = root, environment, cwd, today
+        self._turn = threading.Lock()
+        self._first: Verbs | None = None
+        self._parsed: tuple[bytes, Settings] | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Say whether somebody named the root: then it is that one or none."""
+        return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
+
+    def workspace(self, access: Access = EVERYTHING) -> Verbs:
+        """Return a workspace that has read nothing yet; raises RootNotFoundError and SeveralRootsError."""
+        first = self._opened()
+        fresh = replace(first, today=self._today(), access=access)
+        vars(fresh)["index"] = first.index
+        return fresh
+
+    def settings(self) -> Settings:
+        """Return the settings as they are now, so far as they can be read; raises what `workspace` raises, and OSError.
+
+        Only their own file is read: these are the server's, and every call asks for them.
+        """
+        from mdmem.settings import Settings, parse_settings
+
+        content = self._settings_bytes()
+        if self._parsed is None or self._parsed[0] != content:
+            try:
+                self._parsed = (content, parse_settings(content))
+            except SettingsError as error:
+                self._parsed = (content, error.readable if isinstance(error.readable, Settings) else Settings())
+        return self._parsed[1]
+
+    def _settings_bytes(self) -> bytes:
+        try:
+            return read_regular(self._opened().location.root / SETTINGS_NAME)
+        except FileNotFoundError:
+            return b""
+
+    def builder(self, progress: Progress) -> Verbs:
+        """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
+        return replace(self._opened(), today=self._today(), progress=progress)
+
+    def _opened(self) -> Verbs:
+        with self._turn:
+            if self._first is None:
+                self._first = self._open()
+                # Made here, once: two threads would each make one of their own.
+                _ = self._first.index
+            return self._first
+
+    def _open(self) -> Verbs:
+        from mdmem.workspace.location import locate
+
+        location = locate(self._root, self._environment, self.cwd)
+        return ServedWorkspace(location=location, environment=self._environment, cwd=self.cwd, today=self._today())
+
+
+class OpenedProvider(Provider):
+    """Gives out workspaces like one that is open already."""
+
+    def __init__(self, workspace: Verbs) -> None:
+        """Take the workspace, of which the files are read anew at each call."""
+        super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
+        self._first = workspace
+
+
+# What follows from the entries alone, and costs more than a look.
+_DERIVED = ("lineage", "addresses", "digests", "closed")
+# So many callers' views are kept.
+_VIEWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the files were when a catalog was loaded from them; looked at before that, so that it is never too new."""
+
+    files: tuple[TreeFile, ...]
+    digests: Mapping[str, str]
+
+    @classmethod
+    def of(cls, tree: Tree) -> _Seen:
+        files = tree.files()
+        return cls(files, tree.digests([file for file in files if file.kind is FileKind.FILE]))
+
+
+class Recent:
+    """The catalog that was loaded last, for each view that a caller may have of the files."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._turn = threading.Lock()
+        self._known: dict[Access, tuple[_Seen, Catalog]] = {}
+
+    def catalog(self, workspace: Verbs) -> Catalog:
+        """Return the entries as the files are now."""
+        tree, access = workspace.tree, workspace.access
+        seen = _Seen.of(tree)
+        with self._turn:
+            before = self._known.get(access)
+        if before is not None and before[0] == seen:
+            return _over(before[1], tree)
+        loaded = load_cached(tree, workspace.cache_folder)
+        with self._turn:
+            while len(self._known) >= _VIEWS:
+                self._known.pop(next(iter(self._known)))
+            self._known[access] = (seen, loaded)
+        return loaded
+
+
+def _over(catalog: Catalog, tree: Tree) -> Catalog:
+    """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""
+    other = replace(catalog, tree=tree, _documents={})
+    vars(other).update({name: getattr(catalog, name) for name in _DERIVED})
+    return other
+
+
+@dataclass(frozen=True)
+class ServedWorkspace(Verbs):
+    """A workspace of a server; replaced, it shares what was loaded."""
+
+    recent: Recent = field(default_factory=Recent, repr=False, compare=False)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """Return the entries, those of the call before where nothing changed."""
+        if not self.moment.is_working_tree:
+            return load_cached(self.tree, self.cache_folder)
+        return self.recent.catalog(self)

@@ -1,0 +1,57 @@
+"""One merge of one file, as git asks its merge driver for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mdmem.disk import read_regular
+from mdmem.document.conflict_markers import Marks
+from mdmem.document.merge import EntryMerge, merge_entries
+from mdmem.document.merge_keys import Sides
+from mdmem.errors import EnvironmentFaultError
+from mdmem.git.merge import merge_file, shows_base
+from mdmem.state.files import write_whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeDriverResult:
+    """What git hands its driver: three files, the path that they are about, and how a conflict is marked."""
+
+    files: Sides[Path]
+    path: str
+    width: int = 7
+    labels: tuple[str, str] = ("ours", "theirs")
+
+
+def drive(driven: MergeDriverResult, cwd: Path) -> EntryMerge:
+    """Merge three files and put the result in the place of ours, whole or not at all.
+
+    Raises EnvironmentFaultError where a file cannot be read or written, and GitError where git cannot merge a text.
+    """
+    try:
+        sides = driven.files.map(read_regular)
+        outcome = _merged(driven, sides, cwd)
+        if outcome.content != sides.ours:
+            write_whole(driven.files.ours, outcome.content, durable=False)
+    except OSError as error:
+        raise EnvironmentFaultError(f"cannot merge `{driven.path}`: {error.strerror or error}") from error
+    return outcome
+
+
+def _merged(driven: MergeDriverResult, sides: Sides[bytes], cwd: Path) -> EntryMerge:
+    ours, theirs = driven.labels
+
+    def by_git(texts: Sides[bytes]) -> tuple[bytes, bool]:
+        versions = (texts.ours, texts.ancestor, texts.theirs)
+        return merge_file(cwd, versions, labels=(ours, "base", theirs), width=driven.width)
+
+    outcome = merge_entries(driven.path, sides, merge_text=by_git, marks=_marks(driven))
+    if outcome.torn and shows_base(cwd):
+        return merge_entries(driven.path, sides, merge_text=by_git, marks=_marks(driven, shows_base=True))
+    return outcome
+
+
+def _marks(driven: MergeDriverResult, *, shows_base: bool = False) -> Marks:
+    ours, theirs = driven.labels
+    return Marks(ours=ours, theirs=theirs, width=driven.width, shows_base=shows_base)

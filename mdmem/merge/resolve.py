@@ -1,0 +1,155 @@
+"""Deciding what a merge left open: the marks of one file, and the entries that its successors are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.write import WriteOptions, WriteResult, write_once
+from mdmem.catalog import Catalog
+from mdmem.document.conflict_markers import ConflictSide, has_hunks, take_side
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.git.status import state_of
+from mdmem.merge.conflicts import ConflictKind, MergeConflict, ending, find_conflicts
+from mdmem.merge.successors import chain, keep_one, split
+from mdmem.tree import OverlaidTree
+from mdmem.workspace.addresses import from_root, resolve_names
+from mdmem.workspace.workspace import Workspace
+
+# What two successors of one entry make different in its own front matter.
+_OF_SUCCESSION = frozenset({"superseded_by", "status", "deprecated_at", "deprecated_reason"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveRequest:
+    """How something is to be decided: a side or a successor that stays, one that comes first, or all of them."""
+
+    take: str | None = None
+    behind: str | None = None
+    split: bool = False
+    reason: str = ""
+
+    @property
+    def side(self) -> ConflictSide | None:
+        """Return the side that is taken, None where something else is."""
+        return ConflictSide(self.take) if self.take in tuple(ConflictSide) else None
+
+
+def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
+    """Return what is to be decided about an entry; raises NotFoundError where nothing is."""
+    found = find_conflicts(workspace).found
+    plain = from_root(workspace, name)
+    meant = [one for one in found if one.address == plain] or [
+        one for one in found if one.address.endswith(f"/{plain}")
+    ]
+    if len(meant) == 1:
+        return meant[0]
+    listed = ", ".join(one.address for one in meant or found)
+    if meant:
+        raise UsageError(f"`{name}` means several: {listed}; write one of them in full")
+    raise NotFoundError(f"nothing is to be decided about `{name}`" + (f"; there is {listed}" if listed else ""))
+
+
+def settle(workspace: Workspace, name: str, taking: ResolveRequest, options: WriteOptions) -> WriteResult:
+    """Decide one quarrel and write what follows from it; git is told nothing, `remarks` say what to type.
+
+    Raises NotFoundError, UsageError and what `write_once` raises.
+    """
+    quarrel = find_conflict(workspace, name)
+    if quarrel.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
+        help_ = " or ".join(f"`{one.command}`" for one in quarrel.choices)
+        raise UsageError(f"{quarrel.kind}: {quarrel.path}; type {help_}")
+    before = workspace.bytes_of(quarrel.path)
+    if before is None:
+        raise NotFoundError(f"{quarrel.path} cannot be read; `git checkout -m` brings it back")
+    intent = _intent(workspace, quarrel, taking, before)
+    written = write_once(workspace, lambda _: intent, _options(workspace, options))
+    remarks = (*written.remarks, *_next(workspace, written, quarrel))
+    # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
+    shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))
+    return replace(written, remarks=remarks, changes=shown)
+
+
+def _unmarked(change: Change) -> Change:
+    return replace(change, before=take_side(change.before, ConflictSide.OURS)) if change.before is not None else change
+
+
+def _next(workspace: Workspace, written: WriteResult, decided: MergeConflict) -> Iterator[str]:
+    """Yield what to type next; git goes on when nothing else is left."""
+    left = [one for one in find_conflicts(workspace).found if one.path != decided.path]
+    steps = ending(workspace, sorted({change.to for change in written.changes}))
+    yield from (f"then: {one}" for one in (steps[:-1] if left else steps))
+    if left:
+        yield f"{len(left)} more to be decided: `mdmem resolve`"
+
+
+def _options(workspace: Workspace, options: WriteOptions) -> WriteOptions:
+    """Leave the commit to git while it waits for one, whatever the settings say."""
+    repository = workspace.location.repository
+    is_waiting = repository is not None and state_of(repository) is not None
+    return replace(options, commit=False) if is_waiting and options.commit is None else options
+
+
+def _intent(workspace: Workspace, quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> Intent:
+    if taking.side is not None and not has_hunks(before):
+        raise UsageError(f"{quarrel.path} holds no marks of a conflict, so there is no {taking.side}; name a successor")
+    if len(quarrel.successors) < 2:
+        return _by_side(quarrel, taking, before)
+    side = taking.side or _side_of(quarrel, taking)
+    if taking.side is None:
+        _refuse_more(quarrel)
+    after = take_side(before, side)
+    overlaid = OverlaidTree(workspace.tree).having({quarrel.path: after}, ())
+    catalog = workspace.over(overlaid).catalog
+    intent = _of_successors(workspace, catalog, quarrel, taking)
+    return replace(intent, plan=_from(intent.plan, Change(quarrel.path, quarrel.path, before, after)))
+
+
+def _by_side(quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> Intent:
+    if taking.side is None:
+        raise UsageError(f"the sides of {quarrel.path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
+    change = Change(quarrel.path, quarrel.path, before, take_side(before, taking.side))
+    return Intent(plan=ChangeSet((change,)), deeds=(WriteAction(Verb.UPDATE, quarrel.address),))
+
+
+def _side_of(quarrel: MergeConflict, taking: ResolveRequest) -> ConflictSide:
+    """Return the side that names the successor which is named; either where none does."""
+    named = taking.take or taking.behind or ""
+    sides = [one.side for one in quarrel.successors if one.address.endswith(named) and one.side]
+    return sides[0] if sides else ConflictSide.OURS
+
+
+def _refuse_more(quarrel: MergeConflict) -> None:
+    """Raise where a choice of successors would decide something else in passing."""
+    more = [one.name for one in quarrel.fields if one.name not in _OF_SUCCESSION]
+    if more:
+        listed = " and ".join(f"`{name}`" for name in more)
+        raise UsageError(f"the sides of {quarrel.path} differ in {listed}, too; edit that first, or `--take` a side")
+
+
+def _of_successors(workspace: Workspace, catalog: Catalog, quarrel: MergeConflict, taking: ResolveRequest) -> Intent:
+    old, today = quarrel.address, workspace.today
+    if taking.split:
+        return split(catalog, old, reason=taking.reason, today=today)
+    if taking.behind is not None:
+        return chain(catalog, old, first=resolve_names(workspace, [taking.behind])[0], today=today)
+    if taking.side is not None:
+        stays = [one.address for one in quarrel.successors if one.side is taking.side]
+        if len(stays) != 1:
+            raise UsageError(f"{taking.side} names {len(stays)} successors of {old}; name the one that stays")
+        return keep_one(catalog, old, stays=stays[0], reason=taking.reason, today=today)
+    stays = list(resolve_names(workspace, [taking.take or ""]))
+    return keep_one(catalog, old, stays=stays[0], reason=taking.reason, today=today)
+
+
+def _from(plan: ChangeSet, decided: Change) -> ChangeSet:
+    """Return a plan that starts from the file with its marks instead of from the decided one."""
+    changes = [
+        replace(one, before=decided.before) if one.path == decided.path else one
+        for one in plan.changes
+        if one.before != one.after or one.path == decided.path
+    ]
+    is_in = any(one.path == decided.path for one in changes)
+    return ChangeSet((*changes, *([] if is_in else [decided])))

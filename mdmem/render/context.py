@@ -1,0 +1,71 @@
+"""A context pack for a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mdmem.render.characters import one_line
+from mdmem.render.ink import Ink
+from mdmem.render.json import dump
+from mdmem.render.words import count, indent
+from mdmem.standing import marked
+
+if TYPE_CHECKING:
+    from mdmem.context.model import Item, Related
+    from mdmem.context.pack import ContextPack
+
+
+def context_json(pack: ContextPack) -> str:
+    """Return the pack in the shape of the contract."""
+    return dump(pack.as_json())
+
+
+def context_text(pack: ContextPack, *, ink: Ink) -> str:
+    """Return the pack as blocks: what could not be read first, then the facets, then what binds nobody."""
+    blocks = [*_problems(pack), pack.usage_hint]
+    for section in pack.sections:
+        blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(_item(item, ink) for item in section.items)]
+    if pack.proposed:
+        blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(item, ink) for item in pack.proposed)]
+    blocks += [ink.warn(block) for block in _conflicts(pack)]
+    return "\n\n".join([*blocks, *_fallback(pack), *(ink.dim(block) for block in _foot(pack))])
+
+
+def _problems(pack: ContextPack) -> Iterator[str]:
+    if pack.problems:
+        head = f"{count(len(pack.problems), 'file')} of this scope cannot be read in full, and may bind:"
+        lines = [f"  {one.place.path}:{one.place.line}: {one.message} ({one.code})" for one in pack.problems]
+        yield "\n".join([head, *lines])
+
+
+def _item(item: Item, ink: Ink) -> str:
+    status = str(item.metadata.get("status", ""))
+    marks = [str(item.metadata.get("scope", "")), *([status.replace("_", " ")] if status != "active" else [])]
+    marks += ["shortened"] if item.metadata.get("form") == "summary" else []
+    marks += marked(item.stance)
+    head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
+    lines = [head, f"  {one_line(item.name)}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
+    near = [f"{one.relationship} {one.id}" if one.direction == "outgoing" else _incoming(one) for one in item.related]
+    return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
+
+
+def _incoming(one: Related) -> str:
+    return f"{one.id} {one.relationship} this"
+
+
+def _conflicts(pack: ContextPack) -> Iterator[str]:
+    if pack.conflicts:
+        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.conflicts]
+        yield "\n".join(["Contradictions, for a person to resolve:", *lines])
+
+
+def _fallback(pack: ContextPack) -> Iterator[str]:
+    if pack.fallback:
+        lines = [f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback]
+        yield "\n".join(["Found outside the memory:", *lines])
+
+
+def _foot(pack: ContextPack) -> Iterator[str]:
+    if pack.left_out:
+        yield "\n".join(["Left out:", *(f"  {one.count} {one.type}: {one.why}" for one in pack.left_out)])

@@ -1,0 +1,234 @@
+"""Hits, entries, chains and the standing of a memory, as text and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from mdmem.entry.model import Entry, Status, day_of
+from mdmem.history.why import ChainLink, WhyReport
+from mdmem.render.characters import one_line
+from mdmem.render.ink import Ink
+from mdmem.render.words import count, entries, indent
+from mdmem.retrieval.entries import Shown
+from mdmem.retrieval.question import Hit, SearchResult
+from mdmem.standing import marked
+from mdmem.status import StatusReport
+
+
+def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:
+    """Return the best hits with a snippet each."""
+    blocks = [_problems(result)] if result.problems else []
+    if result.degraded:
+        blocks.append(f"Degraded: {result.why_degraded}; this answer comes from the files themselves.")
+    for hit in result.hits[:limit]:
+        head = ink.bold(f"[{hit.entry.type}] {hit.entry.address}")
+        lines = [f"{head}{_mark(hit)}", f"  {one_line(hit.entry.title)}"]
+        if hit.heads and hit.entry.address not in hit.heads:
+            lines.append(f"  replaced by {', '.join(hit.heads)}")
+        lines += [f"  replaces {old}, which matched" for old in hit.via]
+        lines += [f"  {hit.stance.note}"] if hit.stance is not None and hit.stance.note else []
+        snippet = snippet_of(hit)
+        blocks.append("\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])]))
+    if len(result.hits) > limit:
+        blocks.append(ink.dim(f"{len(result.hits) - limit} more; --limit shows them"))
+    return "\n\n".join(blocks)
+
+
+def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
+    """Return the best hits as a list."""
+    lines = [_problems(result), ""] if result.problems else []
+    for hit in result.hits[:limit]:
+        via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
+        marks = "".join(f", {mark}" for mark in marked(hit.stance))
+        lines.append(
+            f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet_of(hit)}"
+        )
+    return "\n".join(lines)
+
+
+def _problems(result: SearchResult) -> str:
+    lines = [f"  {finding.place.path}:{finding.place.line}: {finding.message}" for finding in result.problems]
+    return "\n".join([f"{count(len(lines), 'file')} of this scope cannot be read in full:", *lines])
+
+
+def _mark(hit: Hit) -> str:
+    status = [] if hit.status is Status.ACTIVE else [hit.status.value.replace("_", " ")]
+    marks = [*status, *marked(hit.stance)]
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def entry_list(listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str]) -> str:
+    """Return one line an entry: type, status, address, title, and the mark of its address, if it has one."""
+    rows = list(listed)
+    width = max((len(entry.address) for entry in rows), default=0)
+    return "\n".join(_row(entry, ink, width, marks.get(entry.address, "")) for entry in rows)
+
+
+def _row(entry: Entry, ink: Ink, width: int, mark: str) -> str:
+    head = f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}"
+    return f"{head}  {one_line(entry.title)}{ink.dim(f'  ({mark})') if mark else ''}"
+
+
+def nothing_listed(hidden: Mapping[str, int]) -> str:
+    """Say that no entry is listed, and which option would show some."""
+    drafts, ended = count(hidden["draft"], "draft"), count(hidden["ended"], "ended entry", "ended entries")
+    hints = [f"{drafts}, shown by --include-drafts"] if hidden["draft"] else []
+    hints += [f"{ended}, shown by --include-deprecated"] if hidden["ended"] else []
+    return "; ".join(["no entry passes these filters", *hints])
+
+
+def entry_table(listed: Iterable[Entry], marks: Mapping[str, str]) -> str:
+    """Return the entries as a Markdown table, each with the mark of its address, if it has one, behind its title."""
+    rows = [
+        f"| {one.type} | {one.status} | `{one.address}` | {_cell(one.title, marks.get(one.address, ''))} |"
+        for one in listed
+    ]
+    return "\n".join(["| type | status | address | title |", "| --- | --- | --- | --- |", *rows])
+
+
+def _cell(title: str, mark: str) -> str:
+    text = f"{one_line(title)} ({mark})" if mark else one_line(title)
+    return text.replace("|", chr(92) + "|")
+
+
+def shown_text(shown: Iterable[Shown], ink: Ink) -> str:
+    """Return entries in full, each with how it stands."""
+    return "\n\n".join(_shown(one, ink) for one in shown)
+
+
+def _shown(one: Shown, ink: Ink) -> str:
+    entry = one.entry
+    fields = [f"  {name}: {_value(value)}" for name, value in one.front_matter.items() if name not in ("type", "title")]
+    head = ink.bold(f"[{entry.type}] {entry.address}")
+    return "\n".join(
+        [f"{head} ({standing(one)})", f"  {one_line(entry.title)}", *fields, "", indent(one.body.strip("\n"))]
+    ).rstrip()
+
+
+def shown_markdown(shown: Iterable[Shown]) -> str:
+    """Return entries as Markdown sections."""
+    return "\n\n".join(_section(one) for one in shown)
+
+
+def _section(one: Shown) -> str:
+    head = f"## {one_line(one.entry.title)}\n\n`{one.entry.address}`: {one.entry.type}, {standing(one)}"
+    return f"{head}\n\n{one.body.strip()}"
+
+
+def standing(one: Shown) -> str:
+    """Say in words whether an entry binds, and if not, what does; and how it stands to the default branch."""
+    note = [one.stance.note] if one.stance is not None and one.stance.note else []
+    return "; ".join([", ".join([_standing(one), *marked(one.stance)]), *note])
+
+
+def _standing(one: Shown) -> str:
+    if one.current:
+        return "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
+    if one.entry.status is Status.DRAFT:
+        return "draft, not binding"
+    return f"replaced by {', '.join(one.heads)}" if one.heads else "ended, nothing replaced it"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return one_line(", ".join(str(item) for item in value))
+    return "" if value is None else one_line(str(value))
+
+
+def why_text(explained: WhyReport, ink: Ink) -> str:
+    """Return the chain from the oldest to the newest, and what bears on the entry."""
+    blocks = [_link(link, explained.address, ink) for link in explained.chain]
+    blocks.append("\n".join([_conclusion(explained), *_bearings(explained)]))
+    return "\n\n".join(blocks)
+
+
+def _link(link: ChainLink, asked: str, ink: Ink) -> str:
+    entry = link.entry
+    pointer = "→" if entry.address == asked else " "
+    state = "current" if link.current else entry.status.replace("_", " ")
+    lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
+    lines += [f"    {text}" for text in _dates(entry)]
+    lines += [f"    replaces {old}" for old in link.replaced]
+    lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
+    lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
+    lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
+    shown = [
+        f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}" for one in link.commits[:3]
+    ]
+    more = len(link.commits) - len(shown)
+    return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])
+
+
+def _dates(entry: Entry) -> list[str]:
+    stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
+    found = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
+    return [found] if found else []
+
+
+def _conclusion(explained: WhyReport) -> str:
+    if explained.contradictory:
+        return f"{explained.address} stands on a circle of supersessions: nothing tells which entry binds."
+    if explained.unread:
+        return f"{', '.join(explained.unread)} cannot be read, so what binds instead is not known."
+    if explained.address in explained.heads:
+        return f"{explained.address} is current."
+    if explained.draft:
+        return f"{explained.address} is a draft: it changes nothing until it is active."
+    if explained.heads:
+        return f"Binding instead: {', '.join(explained.heads)}."
+    return f"Nothing in this chain is in force; {explained.address} does not bind."
+
+
+def _bearings(explained: WhyReport) -> list[str]:
+    named = (
+        ("A draft would replace it", explained.drafts),
+        ("It overrides", explained.overrides),
+        ("Overridden by", explained.overridden_by),
+        ("In conflict with", explained.conflicts),
+    )
+    return [f"{text}: {', '.join(addresses)}." for text, addresses in named if addresses]
+
+
+def status_text(report: StatusReport, ink: Ink) -> str:
+    """Return the standing of a memory in a few lines."""
+    lines = [f"root     {ink.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
+    width = max((len(wing.name) for wing in report.wings), default=0)
+    for wing in report.wings:
+        types = ", ".join(count(number, kind) for kind, number in sorted(wing.types.items()))
+        statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
+        active = " (active)" if wing.name == report.active_wing else ""
+        broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
+        held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
+        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
+    lines += [
+        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}"
+        for one in report.borrowed
+    ]
+    lines += [
+        f"index    {_index(report)}",
+        f"findings {_findings(report)}",
+        f"hygiene  {_hygiene(report)}",
+        *(f"note     {remark}" for remark in report.remarks),
+    ]
+    return "\n".join(lines)
+
+
+def _index(report: StatusReport) -> str:
+    index = report.index
+    if not index.exists:
+        return f"not built yet; the first question builds it in {index.folder}"
+    if not index.usable:
+        return f"unusable ({index.why}); the next question rebuilds it"
+    behind = f", {index.stale} changed since" if index.stale or index.gone else ", up to date"
+    return f"{entries(index.documents)}, {index.bytes / 1024:.0f} KiB{behind}"
+
+
+def _findings(report: StatusReport) -> str:
+    found = [count(number, level) for level, number in report.findings.items() if number]
+    return ", ".join(found) + "; `mdmem check` shows them" if found else "none"
+
+
+def _hygiene(report: StatusReport) -> str:
+    last = report.hygiene
+    said = f"last on {last.day}" if last.day is not None else "never"
+    return f"{said} (due); `mdmem hygiene` shows what needs maintenance" if last.is_due else said

@@ -1,0 +1,98 @@
+"""Findings as JSON: one document, or one line for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mdmem.checks.engine import CheckReport
+from mdmem.finding import Fix, Place
+from mdmem.render.characters import json_text
+from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, in_order, mended
+from mdmem.render.json import SCHEMA, dump
+
+
+def document(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return one document; paths count from their root, and with several roots each finding names its own."""
+    several = len(roots) != 1
+    head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
+    return dump(
+        {
+            **head,
+            **_totals(roots),
+            "findings": [_finding(one, named=several) for one in in_order(roots)],
+            "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
+            "fixed": [_finding(one, named=several) for one in mended(roots)],
+        }
+    )
+
+
+def lines(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return a line for each finding, then for each that was fixed, then the sums of each root; `kind` says which."""
+    records = [{"kind": "finding", **_finding(one, named=True)} for one in in_order(roots)]
+    records += [{"kind": "fixed", **_finding(one, named=True)} for one in mended(roots)]
+    records += [{"kind": "summary", **_summary(one)} for one in roots]
+    return "\n".join(json_text({"schema": SCHEMA, **record}, indent=None) for record in records)
+
+
+def _name(checked: CheckedRoot) -> str:
+    return checked.under or "."
+
+
+def _totals(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
+    reports = [one.report for one in roots]
+    # One call of the program reads the same kind of tree everywhere.
+    first = reports[0] if reports else CheckReport("working tree", 0, ())
+    return {"tree": first.tree, "base": first.base, "checked": sum(report.checked for report in reports)}
+
+
+def _summary(checked: CheckedRoot) -> dict[str, Any]:
+    report = checked.report
+    return {
+        "root": _name(checked),
+        "tree": report.tree,
+        "base": report.base,
+        "checked": report.checked,
+        "findings": len(report.findings),
+        "fixed": len(report.fixed),
+        "incomplete": list(report.incomplete),
+    }
+
+
+def _finding(found: OrderedFindings, *, named: bool) -> dict[str, Any]:
+    finding = found.finding
+    return {
+        **({"root": _name(found.checked)} if named else {}),
+        "code": finding.code,
+        "severity": found.severity,
+        "path": finding.place.path,
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "address": finding.address,
+        "message": finding.message,
+        "help": finding.help,
+        "other": _other(finding.other),
+        "new": finding.new,
+        "fix": _fix(finding.fix),
+    }
+
+
+def _other(place: Place | None) -> dict[str, Any] | None:
+    return {"path": place.path, "line": place.line} if place is not None else None
+
+
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    edits = [
+        {
+            "path": edit.path,
+            "start": edit.start,
+            "end": edit.end,
+            # Bytes that are no UTF-8 come through as lone surrogates, as they do in names.
+            "content": edit.content.decode("utf-8", "surrogateescape"),
+        }
+        for edit in fix.edits
+    ]
+    renames = [{"from": old, "to": new} for old, new in fix.renames]
+    return {"title": fix.title, "safe": fix.is_safe, "edits": edits, "renames": renames}

@@ -1,0 +1,172 @@
+"""SARIF 2.1.0, the interchange format of static analysis (OASIS)."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import Any
+from urllib.parse import quote
+
+from mdmem.checks.engine import get_check
+from mdmem.checks.registry import CODES, FAMILIES
+from mdmem.finding import Edit, Place, Severity
+from mdmem.render.characters import json_text, replace_surrogates
+from mdmem.render.findings.fix_spans import is_text, point
+from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, fingerprints, in_order
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def rule(code: str) -> dict[str, Any]:
+    """Return the rule of a code; one that is no check's has nothing but its id."""
+    if code not in CODES:
+        return {"id": code}
+    check = get_check(code)
+    explained = inspect.cleandoc(check.__doc__ or "")
+    first, _, rest = explained.partition("\n\n")
+    why = rest.partition("\n\n")[0]
+    return {
+        "id": code,
+        "shortDescription": {"text": _joined(first)},
+        "fullDescription": {"text": _joined(why or first)},
+        "help": {"text": explained, "markdown": as_markdown(explained)},
+        "defaultConfiguration": {"level": LEVELS[check.SEVERITY]},
+        "properties": {"tags": [name for name, codes in FAMILIES.items() if code in codes]},
+    }
+
+
+def as_markdown(explained: str) -> str:
+    """Return the explanation of a check as Markdown; its indented examples stand in fences."""
+    return re.sub(r"(?:^ {4}.*\n(?:\n(?= {4}))?)+", _fenced, f"{explained}\n", flags=re.MULTILINE).rstrip()
+
+
+def _fenced(block: re.Match[str]) -> str:
+    example = inspect.cleandoc(f"\n{block[0]}").rstrip()
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", example)), default=0))
+    return f"{fence}text\n{example}\n{fence}\n"
+
+
+def _joined(paragraph: str) -> str:
+    return " ".join(paragraph.split())
+
+
+Artifact = Callable[[str], dict[str, Any]]
+
+
+def fixes(found: OrderedFindings, artifact: Artifact) -> list[dict[str, Any]]:
+    """Return the fix, if SARIF can say all of it: it has no renames, and a file that cannot be read has no places."""
+    fix = found.finding.fix
+    if fix is None or fix.renames or not fix.edits:
+        return []
+    changes = [_change(found, path, edits, artifact) for path, edits in groupby(_in_files(fix.edits), _path)]
+    if not all(changes):
+        return []
+    return [{"description": {"text": replace_surrogates(fix.title)}, "artifactChanges": changes}]
+
+
+def _path(edit: Edit) -> str:
+    return edit.path
+
+
+def _in_files(edits: Iterable[Edit]) -> list[Edit]:
+    return sorted(edits, key=lambda edit: (edit.path, edit.start, edit.end))
+
+
+def _change(found: OrderedFindings, path: str, edits: Iterable[Edit], artifact: Artifact) -> dict[str, Any]:
+    content = found.checked.bytes_of(path)
+    if content is None:
+        return {}
+    place = artifact(found.checked.from_top(path))
+    return {"artifactLocation": place, "replacements": [_replacement(content, edit) for edit in edits]}
+
+
+def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
+    """Return a replacement of text where both sides are text, else of bytes (SARIF 3.57)."""
+    span = {"byteOffset": edit.start, "byteLength": edit.end - edit.start}
+    if not is_text(content, edit):
+        return {"deletedRegion": span, "insertedContent": {"binary": b64encode(edit.content).decode()}}
+    start, end = point(content, edit.start), point(content, edit.end)
+    lines = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
+    return {"deletedRegion": {**lines, **span}, "insertedContent": {"text": edit.content.decode()}}
+
+
+# What stands for the repository's top; who reads the file knows where that is.
+_TOP = "%SRCROOT%"
+
+
+def log(roots: Sequence[CheckedRoot], look: Look) -> str:
+    """Return a log of one run over all roots; the rules are those that found something."""
+    content = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [_run(roots, look)],
+    }
+    return json_text(content)
+
+
+def _run(roots: Sequence[CheckedRoot], look: Look) -> dict[str, Any]:
+    found = in_order(roots)
+    codes = sorted({one.finding.code for one in found})
+    hashes = fingerprints(found)
+    driver = {"name": "mdmem", "semanticVersion": look.version, "rules": [rule(code) for code in codes]}
+    return {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(roots)],
+        "originalUriBaseIds": {_TOP: {"description": {"text": "The top of the repository."}}},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _result(one, codes.index(one.finding.code), fingerprint)
+            for one, fingerprint in zip(found, hashes, strict=True)
+        ],
+    }
+
+
+def _invocation(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
+    unread = sorted(one.from_top(path) for one in roots for path in one.report.incomplete)
+    notifications = [
+        {
+            "level": "error",
+            "message": {"text": "The file could not be read, so the run is incomplete."},
+            "locations": [{"physicalLocation": {"artifactLocation": _artifact(path)}}],
+        }
+        for path in unread
+    ]
+    said = {"toolExecutionNotifications": notifications} if notifications else {}
+    return {"executionSuccessful": not unread, **said}
+
+
+def _result(found: OrderedFindings, index: int, fingerprint: str) -> dict[str, Any]:
+    finding, report = found.finding, found.checked.report
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": LEVELS[found.severity],
+        "message": {"text": _unlinked("\n".join(part for part in (found.message, found.advice) if part))},
+        "locations": [_location(found.path, finding.place)],
+        "partialFingerprints": {"finding/v1": fingerprint},
+    }
+    if finding.other is not None:
+        path = found.checked.from_top(finding.other.path)
+        result["relatedLocations"] = [{**_location(path, finding.other), "message": {"text": "other end"}}]
+    if report.base is not None:
+        result["baselineState"] = "new" if found.is_new else "unchanged"
+    changes = fixes(found, _artifact)
+    return {**result, "fixes": changes} if changes else result
+
+
+def _location(path: str, place: Place) -> dict[str, Any]:
+    region = {"startLine": place.line, "startColumn": place.column}
+    end = {"endColumn": place.column + place.width} if place.width else {}
+    return {"physicalLocation": {"artifactLocation": _artifact(path), "region": {**region, **end}}}
+
+
+def _artifact(path: str) -> dict[str, Any]:
+    return {"uri": quote(path.encode("utf-8", "surrogateescape")), "uriBaseId": _TOP}
+
+
+def _unlinked(text: str) -> str:
+    # `[text](target)` in a message is a link (SARIF 3.11.6); what an entry holds must not become one.
+    return re.sub(r"\[([^\[\]]*)\]\(", r"\\[\1\\](", replace_surrogates(text))

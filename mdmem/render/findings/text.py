@@ -1,0 +1,65 @@
+"""Findings as people read them: with the source line and the help, or one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mdmem.entry.model import visible
+from mdmem.finding import Place
+from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, ShowPath, fix_flag, in_order
+from mdmem.render.findings.summary import summary
+from mdmem.render.ink import Ink
+
+
+def text(roots: Sequence[CheckedRoot], look: Look) -> str:
+    """Return each finding with its source line and caret, the other end, the help and the fix, then the sums."""
+    blocks = [_block(found, look.ink) for found in in_order(roots)]
+    return "\n\n".join([*blocks, summary(roots)])
+
+
+def _block(found: OrderedFindings, ink: Ink) -> str:
+    finding, checked = found.finding, found.checked
+    head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
+    new = " (new)" if found.is_new else ""
+    lines = [f"{head} {ink.bold(_where(finding.place, checked.show_path))}{new}", f"  {finding.message}"]
+    if finding.quotable:
+        lines += _source(finding.place, checked, ink)
+    if finding.other is not None:
+        lines.append(f"  other end: {_where(finding.other, checked.show_path)}")
+        lines += _source(finding.other, checked, ink)
+    if finding.help:
+        lines.append(f"  help: {finding.help}")
+    if finding.fix is not None:
+        lines.append(f"  fix: {finding.fix.title} ({fix_flag(finding.fix)})")
+    return "\n".join(lines)
+
+
+def _where(place: Place, show_path: ShowPath) -> str:
+    return f"{visible(show_path(place.path))}:{place.line}:{place.column}"
+
+
+def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
+    line = checked.line_of(place)
+    if not line or not line.strip():
+        return []
+    line = line.rstrip("\r\n").replace("\t", " ")
+    number = str(place.line)
+    margin = ink.dim(f"{number} |"), ink.dim(f"{' ' * len(number)} |")
+    start = max(0, place.column - 60)
+    shown = ("…" if start else "") + line[start : start + 110]
+    caret = " " * (place.column - 1 - start + bool(start)) + "^" * max(1, min(place.width, len(shown)))
+    # One character for one, or the caret would not stand below what it means.
+    shown = "".join(one if one.isprintable() else "\ufffd" for one in shown)
+    return [f"  {margin[0]} {shown}", f"  {margin[1]} {caret}"]
+
+
+def concise(roots: Sequence[CheckedRoot], _: Look) -> str:
+    """Return one line a finding: `path:line:col: severity code message`; `[*]` marks what `--fix` mends."""
+    return "\n".join(concise_line(found, found.checked.show_path) for found in in_order(roots))
+
+
+def concise_line(found: OrderedFindings, show_path: ShowPath) -> str:
+    """Return one finding in one line, its path as `show_path` gives it."""
+    finding = found.finding
+    mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
+    return f"{_where(finding.place, show_path)}: {found.severity} {finding.code}{mark} {finding.message}"

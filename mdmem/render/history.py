@@ -1,0 +1,82 @@
+"""The history of one entry, and who last set its fields, as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from mdmem.entry.model import visible
+from mdmem.render.ink import Ink
+from mdmem.render.json import dump
+from mdmem.standing import standing_json
+
+if TYPE_CHECKING:
+    from mdmem.git.file_log import FileRevision
+    from mdmem.history.log import Blamed, BlameReport, HistoryStep, LogReport
+
+_CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
+_LONGEST = 60
+
+
+def log_text(log: LogReport, ink: Ink) -> str:
+    """Return one line a commit, the newest first, with what it changed below it."""
+    stance = log.stance
+    lines = [f"on disk: {stance.mark}"] if stance is not None and stance.mark == "uncommitted" else []
+    for step in log.steps:
+        lines += [_head(step.change, ink), *(f"    {visible(line)}" for line in step.lines)]
+    return "\n".join([*lines, *([ink.dim(_CUT)] if log.is_cut else [])])
+
+
+def _head(change: FileRevision, ink: Ink) -> str:
+    return f"{ink.bold(change.when[:10])} {change.short} {visible(change.author)}: {visible(change.subject)}"
+
+
+def log_json(log: LogReport) -> str:
+    """Return the commits, the newest first."""
+    return dump(
+        {
+            "address": log.address,
+            "commits": [_step(step) for step in log.steps],
+            "cut_off": log.is_cut,
+            **standing_json(log.stance),
+        }
+    )
+
+
+def _step(step: HistoryStep) -> dict[str, Any]:
+    moved = {"moved_from": step.change.moved_from} if step.change.moved_from else {}
+    return {**_commit(step.change), "path": step.change.path, **moved, "changes": list(step.lines)}
+
+
+def _commit(change: FileRevision) -> dict[str, Any]:
+    who = {"author": change.author, "email": change.email}
+    return {"commit": change.commit, "when": change.when, **who, "subject": change.subject}
+
+
+def blame_text(blame: BlameReport, ink: Ink) -> str:
+    """Return one line a field: when it was last set, in which commit and by whom, then the field itself."""
+    rows = [(*_columns(one), one) for one in blame.fields]
+    commits = max((len(commit) for commit, _, _ in rows), default=0)
+    authors = max((len(author) for _, author, _ in rows), default=0)
+    lines = [f"{commit:<{commits}}  {author:<{authors}}  {_field(one, ink)}" for commit, author, one in rows]
+    return "\n".join([*lines, *([ink.dim(_CUT)] if blame.is_cut else [])])
+
+
+def _columns(one: Blamed) -> tuple[str, str]:
+    change = one.change
+    return (f"{change.when[:10]} {change.short}", visible(change.author)) if change else ("uncommitted", "")
+
+
+def _field(one: Blamed, ink: Ink) -> str:
+    value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
+    return f"{ink.bold(one.name)}: {value}" if value else ink.bold(one.name)
+
+
+def blame_json(blame: BlameReport) -> str:
+    """Return the fields in the file's order, then the body."""
+    return dump({"address": blame.address, "fields": list(_fields(blame)), "cut_off": blame.is_cut})
+
+
+def _fields(blame: BlameReport) -> Iterator[dict[str, Any]]:
+    for one in blame.fields:
+        yield {"name": one.name, "value": one.value, "set_by": _commit(one.change) if one.change else None}

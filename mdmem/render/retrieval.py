@@ -1,0 +1,127 @@
+"""A retrieval as text for a terminal and as Markdown for an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.entry.model import Status
+from mdmem.render.characters import one_line
+from mdmem.render.ink import Ink
+from mdmem.render.words import count, entries, indent
+from mdmem.retrieval.budget import Form, Pack, Packed
+from mdmem.standing import marked
+
+
+def pack_text(pack: Pack, *, ink: Ink) -> str:
+    """Return the pack as blocks: problems first, then what is binding, then what is not."""
+    blocks = [*_doubts(pack), _verdict(pack), *(_item(packed, ink) for packed in pack.items)]
+    if pack.proposed:
+        blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(packed, ink) for packed in pack.proposed)]
+    blocks += [ink.warn(block) for block in _conflicts(pack)]
+    blocks += [*_fallback(pack), *_omitted(pack), ink.dim(_foot(pack))]
+    return "\n\n".join(blocks)
+
+
+def pack_markdown(pack: Pack) -> str:
+    """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
+    blocks = [*_doubts(pack), _verdict(pack), *(_section(packed) for packed in pack.items)]
+    if pack.proposed:
+        blocks += ["## Proposed (drafts, not binding)", *(_section(packed) for packed in pack.proposed)]
+    blocks += [*_conflicts(pack), *_fallback(pack), *_omitted(pack), f"_{_foot(pack)}_"]
+    return "\n\n".join(blocks)
+
+
+def _doubts(pack: Pack) -> Iterator[str]:
+    found = pack.found
+    if found.problems:
+        lines = [
+            f"{finding.place.path}:{finding.place.line}: {finding.message} ({finding.code})"
+            for finding in found.problems
+        ]
+        head = f"{count(len(lines), 'file')} of this scope cannot be read in full, and may bind:"
+        yield "\n".join([head, *(f"  {line}" for line in lines)])
+    if found.degraded:
+        yield f"Degraded: {found.why_degraded}; this answer comes from {_SOURCES[found.source]}."
+
+
+_SOURCES = {
+    "index": "the index",
+    "scan": "the files themselves",
+    "docs": "docs/architecture.md",
+    "readme": "README.md",
+    "workspace": "a search of the workspace",
+}
+
+
+def _verdict(pack: Pack) -> str:
+    found = pack.found
+    binding = entries(len(pack.items))
+    where = found.scope.wing or "no wing"
+    if found.scope.wings[1:]:
+        where += f", then {', '.join(found.scope.wings[1:])}"
+    rooms = f"; rooms {', '.join(found.scope.rooms)}" if found.scope.rooms else ""
+    unmatched = f" No entry holds {', '.join(found.unmatched_terms)}." if found.unmatched_terms else ""
+    head = f"{binding} in {where}{rooms}."
+    if found.covered or pack.fallback:
+        return f"{head}{unmatched}"
+    if not found.scope.wings:
+        return "There is no memory to ask here."
+    rooms_read = f"{count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}"
+    searched = f" Searched {rooms_read}." if found.searched else ""
+    # A file that cannot be read may be what covers the question.
+    verdict = "Nothing that could be read covers this." if found.problems else "Nothing binding covers this."
+    always = " What follows applies always or only touches the question." if pack.items else ""
+    return f"{verdict}{unmatched}{searched}\n{head}{always}"
+
+
+def _item(packed: Packed, ink: Ink) -> str:
+    item, entry = packed.item, packed.item.entry
+    head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_marks(packed)}"
+    return "\n".join([head, f"  {one_line(entry.title)}", indent(packed.content, 4), ink.dim(f"  why: {item.reason}")])
+
+
+def _section(packed: Packed) -> str:
+    item, entry = packed.item, packed.item.entry
+    quoted = "\n".join(f"> {line}".rstrip() for line in packed.content.splitlines())
+    return f"### {entry.type}: {one_line(entry.title)}\n\n`{entry.address}`{_marks(packed)}; {item.reason}\n\n{quoted}"
+
+
+def _marks(packed: Packed) -> str:
+    item = packed.item
+    marks = [item.tier.value]
+    if item.status is Status.UNDER_REVIEW:
+        marks.append("under review")
+    if item.status in (Status.DEPRECATED, Status.DRAFT):
+        marks.append(item.status.value)
+    if packed.form is Form.SUMMARY:
+        marks.append("shortened")
+    marks += marked(item.stance)
+    return f" ({', '.join(marks)})"
+
+
+def _conflicts(pack: Pack) -> Iterator[str]:
+    if pack.conflicts:
+        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.conflicts]
+        yield "\n".join(["Contradictions, for a person to resolve:", *lines])
+
+
+def _fallback(pack: Pack) -> Iterator[str]:
+    if pack.fallback:
+        yield "\n".join(
+            ["Found outside the memory:", *(f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback)]
+        )
+
+
+def _omitted(pack: Pack) -> Iterator[str]:
+    if not pack.omitted:
+        return
+    lines = [f"  {one.address} ({one.type}): {one.why}" for one in pack.omitted[:12]]
+    more = len(pack.omitted) - len(lines) + sum(one.count for one in pack.omitted_counts)
+    yield "\n".join(
+        ["Left out:", *lines, *([f"  and {more} more; --format json names 50 and counts the rest"] if more else [])]
+    )
+
+
+def _foot(pack: Pack) -> str:
+    over = "; the invariants alone exceed it" if pack.over_budget else ""
+    return f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[pack.found.source]}"

@@ -1,0 +1,95 @@
+"""The pieces that the lines of a review are made of: our own words, and what is quoted from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mdmem.entry.model import visible
+from mdmem.review.model import Ref
+
+# A title may be a page long; its beginning tells which one it is.
+_LONGEST = 200
+
+
+class PieceKind(StrEnum):
+    """How a piece is meant: words of ours, an address or value, words of a file, and what was put in or taken out."""
+
+    PLAIN = "plain"
+    CODE = "code"
+    SAID = "said"
+    ADDED = "added"
+    REMOVED = "removed"
+    STRONG = "strong"
+    DIM = "dim"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text and how it is meant."""
+
+    kind: PieceKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The pieces of one line, and how far it is set in."""
+
+    pieces: tuple[Piece, ...]
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSection:
+    """A part of the review with its title; `diagram` is a drawing in Mermaid, where the format can show one."""
+
+    title: str
+    lines: tuple[Line, ...]
+    diagram: str = ""
+
+
+def line(*pieces: Piece | str, level: int = 0) -> Line:
+    """Return a line; a bare text is words of ours."""
+    return Line(tuple(plain(one) if isinstance(one, str) else one for one in pieces), level)
+
+
+def plain(text: str) -> Piece:
+    """Return words of ours."""
+    return Piece(PieceKind.PLAIN, text)
+
+
+def code(text: str) -> Piece:
+    """Return an address, a path or a value."""
+    return Piece(PieceKind.CODE, clipped(text))
+
+
+def said(text: str) -> Piece:
+    """Return words of a file."""
+    return Piece(PieceKind.SAID, clipped(text))
+
+
+def strong(text: str) -> Piece:
+    """Return words that must not be missed."""
+    return Piece(PieceKind.STRONG, text)
+
+
+def dim(text: str) -> Piece:
+    """Return words that may be passed over."""
+    return Piece(PieceKind.DIM, text)
+
+
+def clipped(text: str, longest: int = _LONGEST) -> str:
+    """Return a text in one line that shows every character, cut where it is very long."""
+    flat = visible(" ".join(text.split()))
+    return flat if len(flat) <= longest else f"{flat[:longest]}…"
+
+
+def name_of(ref: Ref) -> tuple[Piece, ...]:
+    """Return an entry's type, address and title."""
+    return plain(f"{ref.type} "), code(ref.address), plain(" “"), said(ref.title), plain("”")
+
+
+def owners_of(ref: Ref) -> tuple[Piece, ...]:
+    """Return who owns an entry, if anybody does."""
+    return (plain(", owned by "), said(", ".join(ref.owners))) if ref.owners else (plain(", owned by nobody"),)

@@ -1,0 +1,100 @@
+"""What was believed and what will be, and the steps of an entry's life in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mdmem.document.parse import without_code
+from mdmem.document.rationale import rationale_span
+from mdmem.entry.model import Status
+from mdmem.review.comparison import Comparison
+from mdmem.review.model import Belief, Ref, Transition
+from mdmem.review.texts import Faults
+
+# A rationale may be a page; its beginning tells what kind of reason it is.
+_LONGEST = 300
+
+
+def beliefs(comparison: Comparison) -> tuple[Belief, ...]:
+    """Return what ended and what took its place, then what is new in no other's place, each by authority."""
+    ended = [_ended(comparison, old) for old in comparison.ended]
+    told = {one.address for belief in ended for one in belief.after}
+    new = [_begun(comparison, address) for address in comparison.begun if address not in told]
+    by_rank = [*sorted(ended, key=_rank), *sorted(new, key=_rank)]
+    return tuple(by_rank)
+
+
+def _rank(belief: Belief) -> tuple[int, str]:
+    one = belief.before or belief.after[0]
+    return one.rank
+
+
+def _ended(comparison: Comparison, old: str) -> Belief:
+    heads = comparison.successors(old)
+    was = frozenset(head for head in heads if head not in comparison.begun)
+    after = tuple(comparison.after.ref(head) for head in heads)
+    return Belief(comparison.before.ref(old), after, _why_ended(comparison, old, heads), was)
+
+
+def _begun(comparison: Comparison, address: str) -> Belief:
+    return Belief(None, (comparison.after.ref(address),), _why(comparison, address))
+
+
+def _why_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
+    """Return the reason of the direct successors, else the entry's own, else the rationale of what binds instead."""
+    entry = comparison.found_after(old)
+    entries = comparison.after.catalog.entries
+    direct = comparison.after.catalog.lineage.successors.get(comparison.moved(old), heads)
+    stated = [reason for one in direct if (reason := entries[one].reason)]
+    if entry is not None and (why := entry.deprecated_reason or ("" if stated else entry.why_ended)):
+        # Where something took its place, its `reason` tells why it replaced what was before it.
+        stated.append(why)
+    if stated:
+        return _short("; ".join(dict.fromkeys(stated)))
+    return next((why for head in heads if (why := _why(comparison, head))), None)
+
+
+def _why(comparison: Comparison, address: str) -> str | None:
+    """Return the stated reason of an entry, else its rationale if its file is among those that changed."""
+    stated = comparison.after.catalog.entries[address].reason
+    if stated:
+        return _short(stated)
+    document = comparison.documents.get(address)
+    if document is None:
+        return None
+    start, end = rationale_span(without_code(document.body))
+    # Without a mark where the reasons begin, they are the whole body.
+    return _short(document.body[start:end]) or None if start else None
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
+
+
+_ILLEGAL = ("illegal-transition", "deleted-in-force")
+_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
+
+
+def transitions(comparison: Comparison, faults: Faults) -> tuple[Transition, ...]:
+    """Return the changes of status: illegal ones first, then others with a fault, then by authority."""
+    found = [_step(*step, faults) for step in _steps(comparison)]
+    return tuple(sorted(found, key=lambda one: (not one.is_illegal, not one.faults, one.entry.rank)))
+
+
+def _steps(comparison: Comparison) -> Iterator[tuple[Ref, Status | None, Status | None]]:
+    changes = comparison.changes
+    for entry in changes.added:
+        yield comparison.after.ref_of(entry), None, entry.status
+    for entry in changes.gone:
+        yield comparison.before.ref_of(entry), entry.status, None
+    for one in changes.changed:
+        if one.before.status is not one.after.status:
+            yield comparison.after.ref_of(one.after), one.before.status, one.after.status
+
+
+def _step(entry: Ref, before: Status | None, after: Status | None, faults: Faults) -> Transition:
+    found = [finding for finding in faults.get(entry.address, ()) if finding.code in _CODES]
+    told = sorted(found, key=lambda one: (_CODES.index(one.code), one.message))
+    is_illegal = any(finding.code in _ILLEGAL for finding in found)
+    return Transition(entry, before, after, is_illegal, tuple(one.message for one in told))

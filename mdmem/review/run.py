@@ -1,0 +1,262 @@
+"""Reviews a change: which two trees it lies between, what they hold, what merging would do, what each side answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from mdmem.errors import GitError, MdmemError, UsageError
+from mdmem.git import Repository, UnknownRevisionError, list_revision, list_tracked, resolve, staged_index
+from mdmem.git.merge import merge_base
+from mdmem.review.comparison import TreeSide
+from mdmem.review.model import Answered, AnswerPair, Merging, ReviewReport, Unread, Which
+from mdmem.review.review import review
+from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+# So many entries of an answer are compared.
+_ANSWERED = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRequest:
+    """Which change is reviewed, and what is asked besides.
+
+    `span` is `A..B`, `A...B` or one revision, which is compared with the working tree; without it HEAD is. With `base`
+    the tree is compared with the commit at which it left that branch. `queries` are put to both sides.
+    """
+
+    span: str | None = None
+    base: str | None = None
+    staged: bool = False
+    queries: tuple[str, ...] = ()
+    wings: tuple[str, ...] = ()
+    with_check: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _ReviewedTrees:
+    """One side as it is read, what people call it, and what is to be said of it."""
+
+    workspace: Workspace
+    name: str
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The two moments of a change; `before` is None without a commit, `into` what the second would be merged into."""
+
+    before: Snapshot | None
+    after: Snapshot
+    before_name: str
+    into: str | None = None
+
+
+def review_change(workspace: Workspace, asked: ReviewRequest) -> ReviewReport:
+    """Return what a change does to what is believed.
+
+    Raises UsageError for a span that is none, GitError without git, and UnknownRevisionError.
+    """
+    span = _span(workspace, asked)
+    before, after = _read(workspace, span.before, span.before_name), _read(workspace, span.after, "")
+    sides = _side(before), _side(after)
+    reviewed = review(*sides, today=workspace.today, files=lambda: _tracked(after.workspace))
+    unread = [*_faults(Which.BEFORE, before), *_faults(Which.AFTER, after), *reviewed.unread]
+    return replace(
+        reviewed,
+        remarks=tuple(dict.fromkeys((*before.remarks, *after.remarks))),
+        unread=tuple(unread),
+        merging=_merging(span, after) if asked.with_check else None,
+        answers=tuple(_answer(question, before, after, asked.wings) for question in asked.queries),
+    )
+
+
+def _span(workspace: Workspace, asked: ReviewRequest) -> _Span:
+    if asked.base is not None:
+        if asked.span is not None:
+            raise UsageError(f"--base names where a change began, and so does `{asked.span}`; give one")
+        return _since(workspace, asked.base, "HEAD", Snapshot(staged=asked.staged))
+    first, dots, second = _parted(asked.span or "")
+    if not dots:
+        return _against_files(workspace, first or "HEAD", asked)
+    if asked.staged:
+        raise UsageError(f"--staged reads git's index, `{asked.span}` names two commits; give one")
+    first, second = first or "HEAD", second or "HEAD"
+    if dots == "...":
+        return _since(workspace, first, second, Snapshot(second))
+    return _Span(Snapshot(first), Snapshot(second), "", into=first)
+
+
+def _parted(span: str) -> tuple[str, str, str]:
+    for dots in ("...", ".."):
+        first, found, second = span.partition(dots)
+        if found:
+            return first, dots, second
+    return span, "", ""
+
+
+def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
+    """Return the change since a revision left another one."""
+    commit = merge_base(_repository(workspace), base, tip)
+    is_commit = not after.is_working_tree and not after.staged
+    return _Span(
+        Snapshot(commit), after, f"{base}, where it was left ({commit[:10]})", into=base if is_commit else None
+    )
+
+
+def _against_files(workspace: Workspace, revision: str, asked: ReviewRequest) -> _Span:
+    after = Snapshot(staged=asked.staged)
+    try:
+        resolve(_repository(workspace), revision)
+    except UnknownRevisionError:
+        if asked.span is not None:
+            raise
+        return _Span(None, after, "nothing: there is no commit yet")
+    return _Span(Snapshot(revision), after, "")
+
+
+def _read(workspace: Workspace, moment: Snapshot | None, name: str) -> _ReviewedTrees:
+    """Return a side, found again where the memory's folder was moved meanwhile."""
+    if moment is None:
+        return _ReviewedTrees(_nothing(workspace), name)
+    at = workspace.at(moment)
+    if moment.is_working_tree or any(file.path == SETTINGS_NAME for file in at.tree.files()):
+        return _ReviewedTrees(at, name or at.tree.name)
+    return _elsewhere(at, name or at.tree.name)
+
+
+def _elsewhere(at: Workspace, name: str) -> _ReviewedTrees:
+    roots = _roots(at)
+    here = at.location.under or "the repository's top"
+    if len(roots) == 1:
+        moved = replace(at.location, root=at.location.base / roots[0])
+        remark = f"the memory stands in {roots[0] or 'the top'} in {name}, and in {here} in the working tree"
+        return _ReviewedTrees(replace(at, location=moved), name, (remark,))
+    if not roots:
+        return _ReviewedTrees(at, name, (f"{name} holds no {SETTINGS_NAME}",))
+    listed = ", ".join(root or "the top" for root in roots)
+    return _ReviewedTrees(at, name, (f"{here} holds no memory in {name}, where there are several: {listed}",))
+
+
+def _roots(at: Workspace) -> list[str]:
+    """Return the folders, from the top, that hold settings in the commit or the index of a side."""
+    repository = _repository(at)
+    if at.moment.revision is None:
+        paths: Collection[str] = list_tracked(repository, index=staged_index(repository, at.environment, at.cwd))
+    else:
+        paths = [blob.path for blob in list_revision(repository, resolve(repository, at.moment.revision), "")]
+    return sorted(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == SETTINGS_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class _NoFiles:
+    """A tree before the first commit."""
+
+    name: str = "nothing"
+    listed: tuple[()] = field(default=())
+
+    def files(self) -> tuple[()]:
+        return self.listed
+
+    def read(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002  # the port's names
+        yield from ()
+
+    def digests(self, files: Collection[object]) -> dict[str, str]:  # noqa: ARG002  # the port's names
+        return {}
+
+    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # the port's names
+        return ""
+
+
+def _nothing(workspace: Workspace) -> Workspace:
+    return workspace.over(_NoFiles())
+
+
+def _side(reading: _ReviewedTrees) -> TreeSide:
+    from mdmem.retrieval.retrieve import forgiving_settings
+
+    settings, _ = forgiving_settings(reading.workspace)
+    return TreeSide(reading.name, reading.workspace.catalog, settings)
+
+
+def _faults(which: Which, reading: _ReviewedTrees) -> Iterator[Unread]:
+    from mdmem.retrieval.retrieve import forgiving_settings
+
+    for fault in forgiving_settings(reading.workspace)[1]:
+        yield Unread(which, fault.place.path, fault.code, fault.message)
+
+
+def _tracked(after: Workspace) -> Collection[str]:
+    """Return the files of the repository beside the second tree, from one question to git."""
+    repository = _repository(after)
+    if after.moment.revision is not None:
+        return [blob.path for blob in list_revision(repository, resolve(repository, after.moment.revision), "")]
+    return list_tracked(repository, index=staged_index(repository, after.environment, after.cwd))
+
+
+def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
+    """Return what the checks find new in the result of the merge; of files that are no commit, in themselves."""
+    from mdmem.checks.run import CheckRequest, check
+
+    at = after.workspace
+    if span.into is not None:
+        moment = Snapshot(span.after.revision, merge_into=span.into)
+        what = f"merging {span.after.revision} into {span.into}"
+        report = check(at.at(moment), CheckRequest())
+    else:
+        base = span.before.revision if span.before is not None else None
+        what = f"{at.tree.name} against {span.before_name or base}"
+        report = check(at, CheckRequest(base=base))
+    new = tuple(one for one in report.findings if one.new)
+    told = tuple(sorted(new, key=lambda one: (one.severity.rank if one.severity else 0, one.sort_key)))
+    return Merging(what, span.into is not None, told, len(report.findings) - len(new), report.incomplete)
+
+
+def _answer(question: str, before: _ReviewedTrees, after: _ReviewedTrees, wings: tuple[str, ...]) -> AnswerPair:
+    return AnswerPair(question, _answered(before, question, wings), _answered(after, question, wings))
+
+
+def _answered(reading: _ReviewedTrees, question: str, wings: tuple[str, ...]) -> Answered:
+    """Return what a side answers if it is what binds: here a proposal counts as what it proposes to be."""
+    from mdmem.retrieval.question import Question
+    from mdmem.retrieval.retrieve import retrieval_of, text_query
+    from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
+
+    workspace, side = reading.workspace, _side(reading)
+    asked = Question(words=question, filters=Filters(wings=wings))
+    try:
+        scope = resolve_scope(side.catalog, side.settings, asked.filters)
+        found = retrieval_of(side.catalog, scope, asked, ask=text_query(workspace, asked), today=workspace.today)
+    except AmbiguousWingError:
+        return _searched(reading, question)
+    except MdmemError as error:
+        return Answered(error=str(error))
+    # An invariant of the scope is part of every answer; what the question itself brings tells the difference.
+    matching = [side.ref_of(item.entry) for item in found.items if item.matches or item.score > 0]
+    return Answered(tuple(matching[:_ANSWERED]), found.covered, len(found.problems))
+
+
+def _searched(reading: _ReviewedTrees, question: str) -> Answered:
+    """Return the best hits in all wings, where nothing says which wing is the active one."""
+    from mdmem.retrieval.question import Question
+    from mdmem.retrieval.retrieve import text_query
+    from mdmem.retrieval.search import search_catalog
+    from mdmem.workspace.scope import reading_scope
+
+    workspace, side, asked = reading.workspace, _side(reading), Question(words=question)
+    scope = reading_scope(side.catalog, side.settings, asked.filters)
+    found = search_catalog(side.catalog, scope, asked, ask=text_query(workspace, asked), today=workspace.today)
+    refs = tuple(side.ref_of(hit.entry) for hit in found.hits[:_ANSWERED])
+    return Answered(refs, bool(refs), len(found.problems))
+
+
+def _repository(workspace: Workspace) -> Repository:
+    repository = workspace.location.repository
+    if repository is None:
+        raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
+    return repository

@@ -1,0 +1,219 @@
+"""`remember`: a memory word for word, into a project's wing or into the caller's own; it never raises."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any
+
+from mdmem.authoring.create import create
+from mdmem.authoring.governance import needs_token, status_for_agent
+from mdmem.authoring.new_entry import SimilarEntry, find_near
+from mdmem.authoring.proof import new_fault
+from mdmem.authoring.write import WriteOptions, write_once
+from mdmem.catalog import full_address
+from mdmem.context.describe import PRIVATE, id_of
+from mdmem.disk import read_regular
+from mdmem.entry.model import Status
+from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
+from mdmem.saving.memory import Memo, MemoryPlace, compose_memo, contradicts, read_memo
+from mdmem.saving.resend import WAS_LOST, ResentSave
+from mdmem.saving.target import free_address, room_for
+from mdmem.state import write_lock
+from mdmem.state.places import WING
+from mdmem.workspace.own_memory import make_own_memory
+from mdmem.workspace.scope import Filters, is_doubtful, resolve_scope, scope_state
+from mdmem.workspace.visibility import require_writable
+from mdmem.workspace.workspace import Workspace
+
+_ATTEMPTS = 3
+# The folder whose lock makes comparing and writing one step to all who save.
+_SAVING = "saving"
+_WAIT = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Similar:
+    """An entry that says nearly the same as a memory, or the opposite."""
+
+    id: str
+    type: str
+    name: str
+    status: str
+    similarity: float
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        named = {"id": self.id, "type": self.type, "name": self.name, "status": self.status}
+        return named | {"similarity": round(self.similarity, 2), "why": self.why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberResult:
+    """What became of a memory; `id` is None where nothing was written."""
+
+    success: bool
+    id: str | None
+    message: str
+    timestamp: datetime
+    conflicts: tuple[Similar, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it in the shape of the contract."""
+        return {
+            "success": self.success,
+            "id": self.id,
+            "message": self.message,
+            "timestamp": self.timestamp.isoformat(),
+            "conflicts": [one.as_json() for one in self.conflicts],
+        }
+
+
+def remember(
+    workspace: Workspace, given: Mapping[str, object], *, now: Callable[[], datetime] | None = None
+) -> RememberResult:
+    """Keep a memory and return what became of it; whatever stands in the way is the message."""
+    moment = now() if now is not None else datetime.now(UTC)
+    try:
+        return _remembered(workspace, read_memo(given), moment)
+    except MdmemError as error:
+        why = str(error)
+    except OSError as error:
+        why = f"the system refuses {error.filename or 'a file'}: {(error.strerror or str(error)).lower()}"
+    return RememberResult(success=False, id=None, message=why, timestamp=moment)
+
+
+def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
+    error: MdmemError = LostRaceError("others write all the time; call again")
+    home = workspace if memo.project is not None else make_own_memory(workspace)
+    for _ in range(_ATTEMPTS):
+        try:
+            with write_lock(home.state_folder / _SAVING, wait=_WAIT):
+                return _write(replace(home), memo, now, is_private=memo.project is None)
+        except LostRaceError as lost:
+            error = lost
+    raise error
+
+
+def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> RememberResult:
+    wing = WING if is_private else _wing_of(home, memo.project or "")
+    asked = {name: value for name, value in asdict(memo).items() if name != "project"}
+    intended = ResentSave.of(home, "remember", asked, wing=wing, now=now)
+    known = intended.found()
+    if known is not None:
+        name = id_of(known, is_private=is_private)
+        return RememberResult(success=True, id=name, message=f"{name} is saved; {WAS_LOST}", timestamp=now)
+    room = room_for(home.settings, memo.kind.room_kind, memo.room)
+    address = free_address(
+        home.catalog, wing, room, kind=memo.kind.value, title=memo.title, is_taken=lambda path: _is_taken(home, path)
+    )
+    see, unlinked = _links(home, memo.related_to, address)
+    status = status_for_agent(home.settings, memo.kind.type)
+    created_at = _created_at(home.today, now)
+    composed = compose_memo(
+        memo, MemoryPlace(address=address, status=status, created_at=created_at, see=see, unlinked=unlinked)
+    )
+    text = composed.content.decode()
+    intent = replace(create(address, text), agent=memo.agent)
+    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in intent.plan.changes)), None)
+    if fault is not None:
+        raise UsageError(f"nothing was written: {fault}")
+    near = _near(home, address, text, is_private=is_private)
+    said = [_said(id_of(address, is_private=is_private), status), *_unlinked(unlinked), *_of(near)]
+    new = next(one for one in intent.plan.changes if one.to == f"{address}.md")
+    try:
+        with intended.writing(new):
+            write_once(home, lambda _: intent, WriteOptions())
+    except EnvironmentFaultError as error:
+        if not _holds(home, address, composed.content):
+            raise
+        said.append(str(error))
+    return RememberResult(
+        success=True,
+        id=id_of(address, is_private=is_private),
+        message="; ".join(said),
+        timestamp=now,
+        conflicts=near,
+    )
+
+
+def _wing_of(workspace: Workspace, project: str) -> str:
+    """Return the wing that a memory of a project goes to; raises UsageError where none may take it."""
+    require_writable(workspace, project)
+    answer = scope_state(workspace.catalog, project)
+    if answer.wing is None:
+        raise UsageError(f"{answer.message}; without `project` it is kept for you alone")
+    wing = workspace.catalog.wings.get(answer.wing)
+    if needs_token(wing, "project", is_doubtful=is_doubtful(workspace.catalog, answer.wing)):
+        hint = "save it with `save_decision`, `save_pattern` or `save_context` and a `governance_token`"
+        raise UsageError(f"`{answer.wing}` is a shared wing, which takes no memory of this kind; {hint}")
+    return answer.wing
+
+
+def _is_taken(workspace: Workspace, path: str) -> bool:
+    return os.path.lexists(workspace.location.root / path)
+
+
+def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the addresses that names mean, and the names that mean none here."""
+    see, unlinked = list[str](), list[str]()
+    for name in named:
+        plain = f"{WING}/{name.removeprefix(PRIVATE)}" if name.startswith(PRIVATE) else name
+        found = full_address(plain, address, home.catalog.entries)
+        see += [found] if found is not None else []
+        unlinked += [name] if found is None else []
+    return tuple(dict.fromkeys(see)), tuple(unlinked)
+
+
+def _created_at(today: date, now: datetime) -> date:
+    """Return the moment, or the day where the day to judge by is another one."""
+    return now.replace(microsecond=0) if now.date() == today and now.tzinfo is not None else today
+
+
+def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[Similar, ...]:
+    """Return the entries of the scope that say nearly the same, those of other projects left out."""
+    wing = address.split("/", 1)[0]
+    scope = resolve_scope(home.catalog, home.settings, Filters(wings=(wing,)))
+    lineage = home.catalog.lineage
+    found = [one for one in find_near(home, address, text) if scope.holds(one.entry.address)]
+    alive = [one for one in found if one.entry.status is Status.DRAFT or lineage.is_current(one.entry.address)]
+    return tuple(_similar(home, one, text, is_private=is_private) for one in alive)
+
+
+def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> Similar:
+    entry = near.entry
+    opposite = contradicts(text, f"{entry.title}\n{home.catalog.body(entry.address)}")
+    why = "it says nearly the same" + (", and one of the two negates it" if opposite else "")
+    return Similar(
+        id=id_of(entry.address, is_private=is_private),
+        type=entry.type.value,
+        name=entry.title,
+        status=entry.status.value,
+        similarity=near.similarity,
+        why=why,
+    )
+
+
+def _said(name: str, status: Status) -> str:
+    if status is Status.DRAFT:
+        return f"{name} is saved as a draft: it binds nobody until a person approves it"
+    return f"{name} is saved"
+
+
+def _unlinked(names: Sequence[str]) -> list[str]:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return [f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"] if names else []
+
+
+def _of(near: Sequence[Similar]) -> list[str]:
+    return [f"`{near[0].id}` says nearly the same; read it before you rely on either"] if near else []
+
+
+def _holds(home: Workspace, address: str, content: bytes) -> bool:
+    try:
+        return read_regular(home.location.root / f"{address}.md") == content
+    except OSError:
+        return False

@@ -1,0 +1,156 @@
+"""One server added to a client's configuration: insertions only, and proved by reading the result anew."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mdmem.setup.jsonc import Node, NotJsoncError, end_of_gap_before, parse
+
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """The file's new content; None where it holds such a server already."""
+
+    content: bytes | None
+
+
+class MisfitError(ValueError):
+    """The piece cannot be added by mere insertion; the sentence says why."""
+
+
+def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> Grown:
+    """Return a file of JSON, comments and trailing commas allowed, with one more server in the object `holder`.
+
+    Raises MisfitError where the file is none, or holds something else there.
+    """
+    text = _decoded(content)
+    if not text.strip(_BOM + " \t\r\n"):
+        made = json.dumps({holder: {name: server}}, indent=2, ensure_ascii=False)
+        return Grown(f"{text}{made}\n".encode())
+    start = len(_BOM) if text.startswith(_BOM) else 0
+    node = _parsed(text[start:])
+    held = _held(node, holder)
+    if held is not None and name in held.value:
+        return Grown(None)
+    key, value = (name, server) if held is not None else (holder, {name: server})
+    grown = _insert(text[start:], held or node, key, value)
+    wanted = node.value | {holder: {**(held.value if held is not None else {}), name: server}}
+    if _parsed(grown).value != wanted:
+        raise MisfitError("the result does not read as it should")
+    return Grown((text[:start] + grown).encode())
+
+
+def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> Grown:
+    """Return a file of TOML with one more table `[holder.name]` at its end; raises MisfitError where it takes none."""
+    text = _decoded(content)
+    before = _toml(text)
+    held = before.get(holder, {})
+    if not isinstance(held, dict):
+        raise MisfitError(f"`{holder}` is no table")
+    if name in held:
+        return Grown(None)
+    newline = _newline(text)
+    lines = [f"[{holder}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in server.items())]
+    gap = "" if not text.strip(_BOM + " \t\r\n") else newline if text.endswith("\n") else 2 * newline
+    grown = text + gap + newline.join([*lines, ""])
+    try:
+        after = _toml(grown)
+    except MisfitError as error:
+        raise MisfitError(f"`{holder}` is written in a form that no table can be added to") from error
+    if after != before | {holder: {**held, name: dict(server)}}:
+        raise MisfitError("the result does not read as it should")
+    return Grown(grown.encode())
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise MisfitError("it is not in UTF-8") from error
+
+
+def _parsed(text: str) -> Node:
+    try:
+        return parse(text)
+    except NotJsoncError as error:
+        raise MisfitError(f"it cannot be read as JSON: {error}") from error
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix(_BOM))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise MisfitError(f"it cannot be read as TOML: {error}") from error
+
+
+def _held(node: Node, holder: str) -> Node | None:
+    """Return the object that holds the servers, None where there is none yet; raises MisfitError."""
+    if node.members is None:
+        raise MisfitError("it holds no object")
+    found = next((member.value for member in node.members if member.key == holder), None)
+    if found is not None and found.members is None:
+        raise MisfitError(f"`{holder}` is no object")
+    return found
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _insert(text: str, node: Node, key: str, value: Any) -> str:
+    """Return the text with one more member at the end of an object, behind what is said about the one before."""
+    inside = text[node.start + 1 : node.end - 1]
+    if node.members and "\n" not in inside:
+        member = f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        return _placed(text, node, f" {member}")
+    is_closed_apart = _stands_first(text, node.end - 1)
+    outer = _indent_at(text, node.end - 1 if is_closed_apart else node.start)
+    unit = _unit(text)
+    indent = _indent_at(text, node.members[-1].start) if node.members else outer + unit
+    dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{indent}")
+    member = f"\n{indent}{json.dumps(key)}: {dumped}"
+    # A brace that stands behind the last member in its line gets a line of its own.
+    closing = "" if is_closed_apart else f"\n{outer}"
+    return _placed(text, node, member.replace("\n", _newline(text)), closing.replace("\n", _newline(text)))
+
+
+def _placed(text: str, node: Node, member: str, closing: str = "") -> str:
+    """Return the text with a member in its place, and a comma before it where one is missing.
+
+    Where the last member has a comma behind it, so has the new one.
+    """
+    if not node.members:
+        at = end_of_gap_before(text, node.start + 1, node.end - 1)
+        return f"{text[:at]}{member}{closing}{text[at:]}"
+    last = node.members[-1].value.end
+    after = node.comma + 1 if node.comma is not None else last
+    at = end_of_gap_before(text, after, node.end - 1)
+    comma, trailing = ("", ",") if node.comma is not None else (",", "")
+    return f"{text[:last]}{comma}{text[last:at]}{member}{trailing}{closing}{text[at:]}"
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _indent_at(text: str, at: int) -> str:
+    """Return the white space that the line of a place begins with."""
+    found = re.compile(r"[ \t]*").match(text, _line_start(text, at))
+    return found[0] if found is not None else ""
+
+
+def _stands_first(text: str, at: int) -> bool:
+    return not text[_line_start(text, at) : at].strip()
+
+
+def _unit(text: str) -> str:
+    """Return what one level is indented by: the first indentation that there is, else two blanks."""
+    found = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
+    return found[1] if found is not None else "  "

@@ -1,0 +1,207 @@
+"""The server in the project configuration of agents' clients, and the lines in AGENTS.md."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mdmem.disk import read_regular
+from mdmem.errors import EnvironmentFaultError
+from mdmem.setup import Grown, MisfitError, grow_json, grow_toml
+from mdmem.state import write_new, write_whole
+
+NAME = "AGENTS.md"
+# Lines that somebody wrote in other words count, too.
+_MARK = "MCP server `mdmem`"
+# The tools of each profile: what to ask first, and what to write with.
+_TOOLS: Mapping[str, tuple[str, str]] = {
+    "graphbase": ("retrieve_context", "save_decision"),
+    "sibyl": ("context", "remember"),
+}
+_IMPORT = re.compile(rb"@(?:\.{1,2}/)?AGENTS\.md")
+_CLAUDE_FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
+
+
+def agents_lines(profile: str) -> str:
+    """Return what AGENTS.md says where the server lists the tools of a profile."""
+    ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
+    return f"""\
+Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
+Say what you are about to do, and which files you touch.
+Propose what you learned with its tool `{write}`; people approve it.
+Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
+"""
+
+
+def tell_agents(base: Path, *, profile: str, is_claude: bool) -> Iterator[str]:
+    """Add the lines to the end of the AGENTS.md of a project, and yield what was done or is left to do."""
+    lines = agents_lines(profile)
+    try:
+        yield _added(base / NAME, base, lines)
+    except MisfitError as error:
+        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}".rstrip()
+    if is_claude:
+        yield from (_advice(name) for name in _CLAUDE_FILES if _hides_agents(base / name, base / NAME))
+
+
+def _added(path: Path, base: Path, lines: str) -> str:
+    before = content_to_grow(path, base)
+    if before is None:
+        put(path, lines.encode(), is_new=True)
+        return f"wrote {NAME}"
+    try:
+        text = before.decode()
+    except UnicodeDecodeError as error:
+        raise MisfitError("it is not in UTF-8") from error
+    if _MARK in text:
+        return f"{NAME} names the {_MARK} already and stays as it is"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
+    put(path, f"{text}{gap}{lines.replace(chr(10), newline)}".encode(), is_new=False)
+    return f"added the lines for agents to {NAME}"
+
+
+def _hides_agents(path: Path, agents: Path) -> bool:
+    """Say whether a file keeps Claude Code from reading AGENTS.md: it is another one and does not take that in."""
+    try:
+        return not path.samefile(agents) and not _IMPORT.search(read_regular(path))
+    except OSError:
+        return False
+
+
+def _advice(name: str) -> str:
+    taken_in = "@AGENTS.md" if name == "CLAUDE.md" else "@../AGENTS.md"
+    return f"Claude Code reads {name} in place of {NAME}; add this line to it:\n{taken_in}"
+
+
+SERVER = "mdmem"
+_Grow = Callable[[bytes, str, str, Mapping[str, Any]], Grown]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One client: its file from the project's top, the name of the object that holds the servers, and what is special.
+
+    `top` is how an argument names the project's top, where the client may start the server elsewhere; `remark` is what
+    a person has to know.
+    """
+
+    name: str
+    path: str
+    holder: str = "mcpServers"
+    top: str | None = None
+    remark: str | None = None
+
+    @property
+    def is_toml(self) -> bool:
+        """Say whether the file is TOML; the others are JSON."""
+        return self.path.endswith(".toml")
+
+    def server(self, root: str | None) -> dict[str, Any]:
+        """Return what starts the server; `root` is the memory from the top where the server cannot find it itself."""
+        named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
+        arguments = ["mcp"] if named is None else ["mcp", "--root", named]
+        started = {"command": "mdmem", "args": arguments}
+        return started if self.is_toml else {"type": "stdio", **started}
+
+    def piece(self, root: str | None) -> str:
+        """Return the server as a whole file would hold it, for a person to add."""
+        grow: _Grow = grow_toml if self.is_toml else grow_json
+        return (grow(b"", self.holder, SERVER, self.server(root)).content or b"").decode()
+
+
+CLIENTS: Mapping[str, Client] = {
+    one.name: one
+    for one in (
+        Client(name="claude-code", path=".mcp.json", remark="Claude Code asks once whether you trust it"),
+        # Where Cursor starts a server is not documented, so the memory is named from the folder that it puts in.
+        Client(name="cursor", path=".cursor/mcp.json", top="${workspaceFolder}"),
+        Client(name="vscode", path=".vscode/mcp.json", holder="servers"),
+        Client(
+            name="codex",
+            path=".codex/config.toml",
+            holder="mcp_servers",
+            remark="Codex reads it in a project that you trust",
+        ),
+        Client(name="generic", path=".mcp.json"),
+    )
+}
+
+
+def join_client(client: Client, base: Path, *, under: str, is_found: bool) -> Iterator[str]:
+    """Add the server to a client's file below `base` and yield what was done; what cannot be added is said.
+
+    `under` is the memory's path from `base`, empty for `base` itself; `is_found` says that the server finds it from
+    there unaided. Nothing else in the file is changed, and a server of that name is left as it is.
+    """
+    root = under if client.top is not None else None if is_found else under or "."
+    try:
+        yield _grown(client, base, client.server(root))
+    except MisfitError as error:
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(root)}".rstrip()
+    if client.remark is not None:
+        yield client.remark
+
+
+def _grown(client: Client, base: Path, server: Mapping[str, Any]) -> str:
+    """Write the file and return what was done; raises MisfitError where that would change more than it should."""
+    path = base / client.path
+    grow: _Grow = grow_toml if client.is_toml else grow_json
+    before = content_to_grow(path, base)
+    grown = grow(before or b"", client.holder, SERVER, server).content
+    if grown is None:
+        return f"{client.path} has a server `{SERVER}` already and stays as it is"
+    put(path, grown, is_new=before is None)
+    return f"wrote {client.path}" if before is None else f"added the server `{SERVER}` to {client.path}"
+
+
+def content_to_grow(path: Path, base: Path) -> bytes | None:
+    """Return the content of a file that may be added to, None for one that is not there.
+
+    Raises MisfitError for what is no file of the project, or not the user's to write.
+    """
+    target = path.resolve()
+    if not target.is_relative_to(base.resolve()):
+        raise MisfitError(f"it is a link that leads out of the project, to {_shown_target(path)}")
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise MisfitError("it is a link to what is not there") from None
+        return None
+    except OSError as error:
+        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+    if not stat.S_ISREG(mode):
+        raise MisfitError("it is no file")
+    if not mode & stat.S_IWUSR:
+        raise MisfitError("it is read-only")
+    try:
+        return read_regular(target)
+    except OSError as error:
+        raise MisfitError(f"it cannot be read: {_why(error)}") from error
+
+
+def put(path: Path, content: bytes, *, is_new: bool) -> None:
+    """Write a file of the project, through a link to where it really is; raises EnvironmentFaultError."""
+    target = path.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if is_new:
+            write_new(target, content)
+        else:
+            write_whole(target, content)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
+
+
+def _shown_target(path: Path) -> str:
+    linked = next(one for one in (path, *path.parents) if one.is_symlink())
+    return str(linked.readlink())
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()

@@ -1,0 +1,256 @@
+"""Git's own hooks: what stands in each, whose it is, their text, and the writing and removing of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from mdmem.disk import read_regular
+from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.git import Repository, hooks_folder
+from mdmem.setup.hook_frameworks import Framework, find_framework
+from mdmem.state import write_new, write_whole
+
+STAGES = ("pre-commit", "pre-merge-commit", "pre-push")
+_HEAD = "#!/bin/sh\n# mdmem hook {digest}: `mdmem hooks uninstall` removes it; with any change it is yours.\n"
+_SIGNED = re.compile(rb"\A#!/bin/sh\n# mdmem hook ([0-9a-f]{16}): ")
+# What `mdmem init` wrote before hooks bore a digest.
+_UNSIGNED = re.compile(
+    rb"#!/bin/sh\n# Refuses a commit that breaks the memory; written by `mdmem init`\.\n"
+    rb"command -v mdmem >/dev/null 2>&1 && exec mdmem check --staged\n"
+    rb"exec [^\n]+ -m mdmem check --staged\n"
+)
+# `-P`: the working folder is the repository, and no module of its own may stand in for ours.
+_FIND = """\
+python={python}
+package={package}
+if [ -x "$python" ] && [ -f "$package" ]; then
+    set -- "$python" -P -m mdmem check --staged
+elif command -v mdmem >/dev/null 2>&1; then
+    set -- mdmem check --staged
+else
+    echo "{stage}: the memory cannot be checked: mdmem is not in ${{python:+$python or }}PATH;" \\
+        "install it, or skip the check once with --no-verify" >&2
+    exit 1
+fi
+"""
+_RUN = 'exec "$@"\n'
+# git writes one line a reference: its name and commit here, its name and commit there; a deletion is all zeros.
+_RUN_FOR_EACH = """\
+status=0
+seen=
+while read -r ref sha remote; do
+    case $sha in *[!0]*) ;; *) continue ;; esac
+    case $seen in *"$sha"*) continue ;; esac
+    seen="$seen $sha"
+    git rev-parse --verify --quiet "$sha^{commit}" >/dev/null 2>&1 || continue
+    PRE_COMMIT_TO_REF=$sha "$@" </dev/null && continue
+    echo "pre-push: the memory of $ref does not pass, so nothing is pushed" >&2
+    status=1
+done
+exit "$status"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An interpreter and the file of the package that it runs; empty: whatever `mdmem` is in PATH."""
+
+    python: str = ""
+    package: str = ""
+
+
+def hook_text(stage: str, program: Program) -> bytes:
+    """Return our hook for a stage; the same text for the same program."""
+    find = _FIND.format(stage=stage, python=shlex.quote(program.python), package=shlex.quote(program.package))
+    body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
+    return _signed(_HEAD + body)
+
+
+def _signed(text: str) -> bytes:
+    unsigned = text.replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
+    signature = _digest(unsigned).encode()
+    return unsigned.replace(b"mdmem hook :", b"mdmem hook " + signature + b":", 1)
+
+
+def is_ours(content: bytes) -> bool:
+    """Say whether a file is a hook that mdmem wrote, in this version or another, and nobody has changed since."""
+    signed = _SIGNED.match(content)
+    if signed is None:
+        return _UNSIGNED.fullmatch(content) is not None
+    unsigned = content[: signed.start(1)] + content[signed.end(1) :]
+    return _digest(unsigned) == signed[1].decode()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+_LINE = "mdmem check --staged || exit 1"
+_PUSH_LINE = (
+    "while read -r _ sha _; do case $sha in *[!0]*) PRE_COMMIT_TO_REF=$sha mdmem check --staged || exit 1 ;; esac; done"
+)
+
+
+class HookState(StrEnum):
+    """Whose hook stands at a stage."""
+
+    ABSENT = "absent"
+    CURRENT = "installed"
+    FORMER = "out of date"
+    CALLING = "calls mdmem"
+    FOREIGN = "somebody else's"
+
+
+class Where(StrEnum):
+    """Where git looks for hooks: in its own folder, among the files of the work tree, or outside the repository."""
+
+    GIT = "git"
+    WORK_TREE = "work tree"
+    ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """What stands at one stage; `wanted` is the text that ours would have there."""
+
+    stage: str
+    path: Path
+    shown: str
+    state: HookState
+    where: Where
+    wanted: bytes = field(repr=False)
+    framework: Framework | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HookStep:
+    """One hook, as it was found, and what was done about it."""
+
+    hook: Hook
+    done: str
+
+
+def this_program() -> Program:
+    """Return the interpreter and the package that run now."""
+    return Program(Path(sys.executable or "").as_posix(), (Path(__file__).parents[1] / "__main__.py").as_posix())
+
+
+def find_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[Hook, ...]:
+    """Return what stands where git looks for the hooks of some stages, in the order of `STAGES`.
+
+    Raises EnvironmentFaultError where git is told to look at something that is no folder.
+    """
+    folder = hooks_folder(repository)
+    if folder.exists() and not folder.is_dir():
+        raise EnvironmentFaultError(f"git runs no hooks here: core.hooksPath names {folder}, which is no folder")
+    return tuple(_find_hook(repository, folder, stage) for stage in STAGES if stage in stages)
+
+
+def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
+    path = folder / stage
+    where = _where(repository, folder)
+    # A file that others get by a commit must name nothing of this machine.
+    wanted = hook_text(stage, Program() if where is Where.WORK_TREE else this_program())
+    content = _content_of(path)
+    framework = find_framework(repository.top, folder, stage, content=content or b"")
+    return Hook(
+        stage=stage,
+        path=path,
+        shown=path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path),
+        state=_state_of(path, content, wanted=wanted, framework=framework),
+        where=where,
+        wanted=wanted,
+        framework=framework,
+    )
+
+
+def _where(repository: Repository, folder: Path) -> Where:
+    real = folder.resolve()
+    if any(real.is_relative_to(own.resolve()) for own in (repository.git_dir, repository.common_dir)):
+        return Where.GIT
+    return Where.WORK_TREE if real.is_relative_to(repository.top.resolve()) else Where.ELSEWHERE
+
+
+def _content_of(path: Path) -> bytes | None:
+    """Return what a hook's file holds, None where there is none; what cannot be read as a file is empty."""
+    if not os.path.lexists(path):
+        return None
+    try:
+        return read_regular(path)
+    except OSError:
+        return b""
+
+
+def _state_of(path: Path, content: bytes | None, *, wanted: bytes, framework: Framework | None) -> HookState:
+    if framework is not None:
+        return HookState.CALLING if framework.names_mdmem else HookState.FOREIGN
+    if content is None:
+        return HookState.ABSENT
+    if is_ours(content) and not path.is_symlink():
+        return HookState.CURRENT if content == wanted and os.access(path, os.X_OK) else HookState.FORMER
+    return HookState.CALLING if _calls_mdmem(content) else HookState.FOREIGN
+
+
+def _calls_mdmem(content: bytes) -> bool:
+    return re.search(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", content, re.MULTILINE) is not None
+
+
+def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
+    """Write our hooks where there is none or an older one of ours, and return what was done at each stage.
+
+    Raises UsageError, before anything is written, where one is somebody else's: it says what to add to it.
+    """
+    hooks = find_hooks(repository, stages)
+    obstacles = tuple(dict.fromkeys(found for hook in hooks if (found := advice(hook))))
+    if obstacles:
+        raise UsageError(f"{'; '.join(obstacles)}; nothing was written")
+    return tuple(HookStep(hook, put(hook)) for hook in hooks)
+
+
+def advice(hook: Hook) -> str:
+    """Return why a hook is not ours to write and what to add instead; empty where it is ours or calls us."""
+    line = _PUSH_LINE if hook.stage == "pre-push" else _LINE
+    if hook.state in (HookState.CALLING, HookState.CURRENT):
+        return ""
+    if hook.framework is not None:
+        return f"{hook.framework.name} runs the hooks of this repository: {hook.framework.advice}"
+    if hook.where is Where.ELSEWHERE:
+        return f"{hook.shown} lies outside this repository, where core.hooksPath says: add `{line}` to it"
+    if hook.state is HookState.FOREIGN:
+        return f"{hook.shown} is somebody else's and stays as it is: add `{line}` to it"
+    return ""
+
+
+def put(hook: Hook) -> str:
+    """Write ours where there is none, or an older one of ours, and say what was done: `wrote`, `replaced`, `kept`."""
+    if hook.state is HookState.ABSENT:
+        hook.path.parent.mkdir(parents=True, exist_ok=True)
+        write_new(hook.path, hook.wanted)
+    elif hook.state is HookState.FORMER:
+        write_whole(hook.path, hook.wanted)
+    else:
+        return "kept"
+    hook.path.chmod(0o755)
+    return "wrote" if hook.state is HookState.ABSENT else "replaced"
+
+
+def uninstall_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
+    """Remove the hooks that are ours byte for byte and return what was done at each stage."""
+    return tuple(HookStep(hook, _remove(hook)) for hook in find_hooks(repository, stages))
+
+
+def _remove(hook: Hook) -> str:
+    if hook.state not in (HookState.CURRENT, HookState.FORMER) or hook.where is Where.ELSEWHERE:
+        return "kept"
+    with contextlib.suppress(FileNotFoundError):
+        hook.path.unlink()
+    return "removed"

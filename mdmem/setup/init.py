@@ -1,0 +1,182 @@
+"""Starting a memory: what is written the first time, and what is only said because something is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mdmem.disk import read_regular
+from mdmem.document.scalars import scalar
+from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
+from mdmem.git import Repository, find_repository, setting
+from mdmem.settings import parse_settings
+from mdmem.setup.clients import CLIENTS, join_client, tell_agents
+from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
+from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
+from mdmem.setup.merge_driver import find_driver, install_driver
+from mdmem.state import leads_away, write_new
+from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.location import SeveralRootsError, locate
+
+_AGENTS_LINE = """\
+Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
+Propose what you learned with `mdmem new`; people approve it.
+"""
+
+
+def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients: Sequence[str] = ()) -> Iterator[str]:
+    """Write what is missing and yield one sentence a step; nothing that exists is changed.
+
+    The configuration of each client named gets the server, and AGENTS.md the lines that name its tools, both at the
+    end of what is there. Without `folder` that is done for the memory that is found, if there is one. Raises UsageError
+    for a wing's name that is none.
+    """
+    folder = folder or (_found_here(cwd) if clients else None) or "memory"
+    root = _root_for(cwd, folder)
+    repository = _repository(root)
+    base = repository.top if repository is not None else cwd
+    name = wing if wing is not None else _first_wing(root) or _name_of(base)
+    if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
+        raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
+    yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
+    yield _write(root, f"{name}/README.md", _manifest(name, repository), base)
+    if clients:
+        yield from _join(clients, root, base)
+    else:
+        yield _write(base, "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
+    if repository is None:
+        yield "not in a git repository: no hook; `git init` and run this again"
+    elif hook:
+        yield from _install_hooks(repository, root)
+    # Outside git nothing but the folders above is searched for a root.
+    where = "" if repository is not None else f" --root {shlex.quote(folder)}"
+    yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
+
+
+def _root_for(cwd: Path, folder: str) -> Path:
+    """Return the folder that is meant; raises UsageError where a link of the project leads out of it."""
+    root, named = (cwd / folder).resolve(), Path(os.path.normpath(cwd / folder))
+    if root != named:
+        here = _repository(cwd)
+        top = here.top if here is not None else cwd
+        if named.is_relative_to(top) and not root.is_relative_to(top.resolve()):
+            raise UsageError(f"{folder} is a link that leads out of the project, to {root}; name that if it is meant")
+    return root
+
+
+def _found_here(cwd: Path) -> str | None:
+    """Return the memory that a server started here finds, None where there is none; raises SeveralRootsError."""
+    try:
+        return str(locate(None, {}, cwd).root)
+    except RootNotFoundError:
+        return None
+
+
+def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
+    """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
+    if not root.is_relative_to(base.resolve()):
+        yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
+        return
+    under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
+    try:
+        is_found = _found_here(base) == str(root)
+    except SeveralRootsError:
+        is_found = False
+    for name in dict.fromkeys(clients):
+        yield from join_client(CLIENTS[name], base, under=under, is_found=is_found)
+    yield from tell_agents(base, profile=_profile(root), is_claude="claude-code" in clients)
+
+
+def _profile(root: Path) -> str:
+    try:
+        return parse_settings(read_regular(root / SETTINGS_NAME)).profile.value
+    except (OSError, SettingsError):
+        return "core"
+
+
+def _repository(root: Path) -> Repository | None:
+    try:
+        return find_repository(root)
+    except GitError:
+        return None
+
+
+def _first_wing(root: Path) -> str | None:
+    """Return the wing that an existing memory counts as its own: a second developer starts no other."""
+    try:
+        settings = parse_settings(read_regular(root / SETTINGS_NAME))
+    except (OSError, SettingsError):
+        return None
+    return settings.default_wing
+
+
+def _name_of(base: Path) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
+
+
+def _manifest(name: str, repository: Repository | None) -> str:
+    owner = _owner(repository)
+    owners = f"owners: [{scalar(owner)}]\n" if owner else ""
+    return f"---\nkind: project\n{owners}---\n\n# {name}\n\nWhat this project holds itself to.\n"
+
+
+def _owner(repository: Repository | None) -> str | None:
+    if repository is None:
+        return None
+    name, email = setting(repository, "user.name"), setting(repository, "user.email")
+    return f"{name} <{email}>" if name and email else name
+
+
+def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
+    if (repository.top / CONFIG).exists():
+        yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}".rstrip()
+        return
+    try:
+        hooks = find_hooks(repository)
+    except EnvironmentFaultError as fault:
+        yield str(fault)
+        return
+    for hook in hooks:
+        # What stands there is not touched, and be it an older one of ours.
+        if hook.state is HookState.ABSENT and not advice(hook):
+            put(hook)
+            yield f"wrote {hook.shown}"
+        else:
+            yield _left(hook)
+    if not any(advice(hook) for hook in hooks):
+        yield from _install_driver(repository, root)
+
+
+def _install_driver(repository: Repository, root: Path) -> Iterator[str]:
+    driver = find_driver(repository, [root])
+    if driver is not None and install_driver(repository, driver) != "kept":
+        yield f"git merges entries key by key from now on: {driver.shown}"
+
+
+def _left(hook: Hook) -> str:
+    if hook.state is HookState.FORMER:
+        return f"{hook.shown} is there and stays as it is; `mdmem hooks install` brings it up to date"
+    return advice(hook) or f"{hook.shown} is there and stays as it is"
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError:
+        return b""
+
+
+def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "") -> str:
+    path = folder / below
+    name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+    if path.exists():
+        has_it = not else_say or text.encode() in _content(path)
+        return f"{name} is there and stays as it is" + ("" if has_it else f"; {else_say}")
+    if leads_away(folder, below):
+        return f"{name} lies behind a symbolic link and is not written"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_new(path, text.encode())
+    return f"wrote {name}"

@@ -1,0 +1,149 @@
+"""Setting up git to merge entries with mdmem: a command in the repository's configuration, a line of attributes.
+
+Both lie in the git directory that worktrees share, so that nothing of it is committed. Who tracks the attribute and has
+no such command gets git's own merge of text.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from mdmem import SETTINGS_NAME
+from mdmem.disk import read_regular
+from mdmem.git import Repository, list_tracked_named
+from mdmem.git.config import own_setting, set_own, unset_own
+from mdmem.setup.hooks import Program, this_program
+from mdmem.state import write_whole
+
+_NAME, _COMMAND = "merge.mdmem.name", "merge.mdmem.driver"
+_TITLE = "entries of mdmem, key by key"
+# A status over 1 says that mdmem is not there or cannot merge this: then git does, and marks what it cannot.
+_CALL = (
+    "{program} merge-driver -- %O %A %B %L %P %X %Y; s=$?; test $s -le 1 && exit $s;"
+    " git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+)
+_HEAD = "# mdmem: entries are merged key by key; `mdmem hooks uninstall` removes these lines\n"
+_BLOCK = re.compile(rb"^# mdmem: entries are merged[^\n]*\n(?:[^\n]* merge=mdmem\n)*", re.MULTILINE)
+
+
+class DriverState(StrEnum):
+    """Whether git merges entries with mdmem here."""
+
+    ABSENT = "absent"
+    CURRENT = "installed"
+    FORMER = "out of date"
+    FOREIGN = "somebody else's"
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """How merging is set up in one repository: for which patterns it should be, and in which file they stand."""
+
+    state: DriverState
+    patterns: tuple[str, ...]
+    attributes: Path
+    shown: str
+
+
+def find_driver(repository: Repository, roots: Iterable[Path] = ()) -> Driver | None:
+    """Return how git merges the entries of a repository's memories; None where it holds no memory.
+
+    `roots` are memories that git may not know yet.
+    """
+    patterns = tuple(pattern for under in _memories(repository, roots) for pattern in patterns_for(under))
+    path = repository.common_dir / "info" / "attributes"
+    shown = path.relative_to(repository.top).as_posix() if path.is_relative_to(repository.top) else str(path)
+    return Driver(_state(repository, path, patterns), patterns, path, shown) if patterns else None
+
+
+def _memories(repository: Repository, roots: Iterable[Path]) -> list[str]:
+    """Return the folders of the memories, from the top; the empty text is the top itself."""
+    top = repository.top.resolve()
+    known = {path.rpartition("/")[0] for path in list_tracked_named(repository, SETTINGS_NAME)}
+    known |= {root.relative_to(top).as_posix() for root in (one.resolve() for one in roots) if root.is_relative_to(top)}
+    return sorted("" if under == "." else under for under in known)
+
+
+def patterns_for(under: str) -> tuple[str, ...]:
+    """Return what names the entries and manifests of a memory in git's attributes, whatever its folder is called."""
+    if not under:
+        # Other folders lie at the repository's top, too, and what is deeper is no entry.
+        return ("/*/*/*.md", "/*/README.md")
+    literal = re.sub(r"[][*?\\!#]", r"\\\g<0>", under)
+    pattern = f"/{literal}/**/*.md"
+    if not re.search(r'[\s"]', pattern):
+        return (pattern,)
+    escaped = pattern.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    return (f'"{escaped}"',)
+
+
+def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> DriverState:
+    command, content = own_setting(repository, _COMMAND), _content(path)
+    if command is not None and not _is_ours(command):
+        return DriverState.FOREIGN
+    if command is None and _BLOCK.search(content) is None:
+        return DriverState.ABSENT
+    is_current = command in (_command(Program()), _command(this_program())) and _block(patterns) in content
+    return DriverState.CURRENT if is_current else DriverState.FORMER
+
+
+def _is_ours(command: str) -> bool:
+    return re.search(r"\bmdmem merge-driver\b", command) is not None
+
+
+def _command(program: Program) -> str:
+    """Return what git runs; a program that is not in PATH is named by the interpreter and its module."""
+    words = f"{shlex.quote(program.python)} -P -m mdmem" if program.python else "mdmem"
+    # git reads a percent sign as the start of one of its own.
+    return _CALL.format(program=words.replace("%", "%%"))
+
+
+def _block(patterns: Iterable[str]) -> bytes:
+    return (_HEAD + "".join(f"{pattern} merge=mdmem\n" for pattern in patterns)).encode("utf-8", "surrogateescape")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except FileNotFoundError:
+        return b""
+
+
+def install_driver(repository: Repository, driver: Driver) -> str:
+    """Set up merging where it is not, and say what was done: `wrote`, `replaced`, `kept`."""
+    if driver.state in (DriverState.CURRENT, DriverState.FOREIGN):
+        return "kept"
+    is_in_path = shutil.which("mdmem") is not None
+    set_own(repository, _NAME, _TITLE)
+    set_own(repository, _COMMAND, _command(Program() if is_in_path else this_program()))
+    # The attribute comes last: without a command for it git merges text.
+    content = _without_block(_content(driver.attributes))
+    gap = b"\n" if content and not content.endswith(b"\n") else b""
+    driver.attributes.parent.mkdir(exist_ok=True)
+    write_whole(driver.attributes, content + gap + _block(driver.patterns))
+    return "wrote" if driver.state is DriverState.ABSENT else "replaced"
+
+
+def uninstall_driver(repository: Repository, driver: Driver) -> str:
+    """Take away what is ours, and say what was done: `removed` or `kept`."""
+    if driver.state in (DriverState.ABSENT, DriverState.FOREIGN):
+        return "kept"
+    content = _content(driver.attributes)
+    rest = _without_block(content)
+    if rest:
+        write_whole(driver.attributes, rest)
+    elif content:
+        driver.attributes.unlink()
+    for name in (_COMMAND, _NAME):
+        unset_own(repository, name)
+    return "removed"
+
+
+def _without_block(content: bytes) -> bytes:
+    return _BLOCK.sub(b"", content)

@@ -1,0 +1,144 @@
+"""How the memory stands: what it holds, its index, its findings, and what is odd about the installation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
+from mdmem.state.pending_writes import PendingWrites
+from mdmem.workspace.freshness import LastHygiene, last_of
+from mdmem.workspace.remote_wings import Borrowed, borrowed_wings
+from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.visibility import is_to_see
+from mdmem.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WingCount:
+    """How many entries a wing holds, by type and by status."""
+
+    name: str
+    kind: str
+    types: Mapping[str, int]
+    statuses: Mapping[str, int]
+    broken: int
+
+    @property
+    def total(self) -> int:
+        """Return the number of readable entries."""
+        return sum(self.types.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusReport:
+    """Where the memory is, what it holds, and how its index and its findings stand."""
+
+    root: Path
+    why: str
+    tree: str
+    active_wing: str | None
+    wings: tuple[WingCount, ...]
+    index: IndexState
+    findings: Mapping[str, int]
+    hygiene: LastHygiene = LastHygiene()
+    borrowed: tuple[Borrowed, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def report_status(workspace: Workspace) -> StatusReport:
+    """Return the report; nothing is written for it."""
+    catalog = workspace.catalog
+    report = check(workspace, CheckRequest())
+    severities = Counter(str(finding.severity) for finding in report.findings)
+    try:
+        active = resolve_scope(catalog, workspace.settings, Filters()).wing
+    except UsageError:
+        active = None
+    return StatusReport(
+        root=workspace.location.root,
+        why=workspace.location.why,
+        tree=catalog.tree.name,
+        active_wing=active,
+        wings=tuple(_count(workspace, name) for name in catalog.wings),
+        index=_index_state(workspace),
+        findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
+        hygiene=last_of(workspace, active),
+        borrowed=borrowed_wings(workspace),
+        remarks=tuple(_remarks(workspace)),
+    )
+
+
+def _index_state(workspace: Workspace) -> IndexState:
+    """Return how the index stands to what is seen: of the rest of it nothing is told."""
+    live = workspace.catalog.digests
+    state = workspace.index.state(live=live)
+    if not workspace.access.is_narrow:
+        return state
+    return replace(state, documents=len(live) - state.stale, gone=0, bytes=0)
+
+
+def _count(workspace: Workspace, name: str) -> WingCount:
+    catalog = workspace.catalog
+    entries = [entry for entry in catalog.entries.values() if entry.wing == name]
+    return WingCount(
+        name=name,
+        kind=catalog.wings[name].kind.value,
+        types=dict(Counter(entry.type.value for entry in entries)),
+        statuses=dict(Counter(entry.status.value for entry in entries)),
+        broken=sum(path.startswith(f"{name}/") for path in catalog.broken),
+    )
+
+
+def _remarks(workspace: Workspace) -> list[str]:
+    remarks = []
+    if workspace.location.git_fault:
+        remarks.append(workspace.location.git_fault)
+    elif workspace.location.repository is None:
+        remarks.append("not in a git repository: history, --at and --staged are not available")
+    if waiting := _count_waiting(workspace):
+        said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
+        remarks.append(f"{said} to be done; `mdmem pending` lists what")
+    owners = [name for name in _WHOOSHES if _is_installed(name)]
+    if len(owners) > 1:
+        remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
+    return remarks
+
+
+def _count_waiting(workspace: Workspace) -> int:
+    try:
+        return sum(is_to_see(workspace, one) for one in PendingWrites(workspace.state_folder).pending())
+    except EnvironmentFaultError:
+        return 0
+
+
+# All of them install the package `whoosh`. To ask which distributions do reads every file list: 80 ms.
+_WHOOSHES = ("Whoosh", "Whoosh-Reloaded", "whoosh3")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def refresh_index(workspace: Workspace, *, rebuild: bool) -> RefreshResult:
+    """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
+    # The index is everybody's: from what only some may see, it would lose the rest.
+    whole = workspace.unlimited()
+    live, read = whole.catalog.digests, whole.texts
+    try:
+        return workspace.index.refresh(live=live, read=read, progress=workspace.progress, rebuild=rebuild)
+    except IndexBusyError as error:
+        raise EnvironmentFaultError("another process is writing the index; try again in a moment") from error
+    except IndexWriteError as error:
+        raise EnvironmentFaultError(
+            f"the index cannot be written: {error}; questions are answered from the files"
+        ) from error

@@ -1,0 +1,113 @@
+"""The files that git lists, in its index, in a commit or in the result of a merge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mdmem import SETTINGS_NAME
+from mdmem.git import Blob, BlobReader, Repository, list_left_out, list_revision, list_staged
+from mdmem.tree.model import FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
+
+
+@dataclass(slots=True)
+class GitTree:
+    """The files that git lists below a root, in its index or in a commit; never what is on disk.
+
+    `commit` may be a tree, too; None is the index. `only` are the paths from the top that count, None for all.
+    """
+
+    repository: Repository
+    under: str
+    commit: str | None
+    name: str
+    index: Path | None = None
+    only: frozenset[str] | None = None
+    _listed: tuple[TreeFile, ...] | None = None
+    _digests: dict[str, str] = field(default_factory=dict)
+    _reader: BlobReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the one reader of this tree's blobs."""
+        self._reader = BlobReader(self.repository)
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """Return the listed files, sorted by path."""
+        if self._listed is None:
+            self._listed = self._list()
+        return self._listed
+
+    def _list(self) -> tuple[TreeFile, ...]:
+        prefix = f"{self.under}/" if self.under else ""
+        # What stands at the root's own path, as a link or a file, is no root.
+        blobs = {blob.path[len(prefix) :]: blob for blob in self._blobs() if blob.path.startswith(prefix)}
+        found = {
+            path: TreeFile(path, _kind_of(blob), blob.digest)
+            for path, blob in blobs.items()
+            if not any(part.startswith(".") for part in path.split("/"))
+        }
+        if not self.under:
+            found = self._wings_only(found)
+        if self.only is not None:
+            found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
+        found |= self._targets(found)
+        self._digests = {path: blob.digest for path, blob in blobs.items()}
+        return tuple(found[path] for path in sorted(found))
+
+    def _blobs(self) -> list[Blob]:
+        if self.commit is None:
+            return list_staged(self.repository, self.under, index=self.index)
+        return list_revision(self.repository, self.commit, self.under)
+
+    def _wings_only(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        manifests = {
+            path: file.digest or ""
+            for path, file in found.items()
+            if path.endswith("/README.md") and path.count("/") == 1 and file.kind in (FileKind.FILE, FileKind.UNMERGED)
+        }
+        content = dict(self._reader.read(list(manifests.values())))
+        # What cannot be read may be a wing, and then a wing is missing.
+        wings = {
+            path.split("/")[0]
+            for path, digest in manifests.items()
+            if (read := content.get(digest)) is None or is_wing_manifest(read)
+        }
+        return {path: file for path, file in found.items() if path == SETTINGS_NAME or path.split("/")[0] in wings}
+
+    def _targets(self, found: dict[str, TreeFile]) -> dict[str, TreeFile]:
+        links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
+        blobs = self._reader.read([file.digest or "" for file in links])
+        said = (os.fsdecode(content or b"") for _, content in blobs)
+        return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        """Yield each path with its bytes, in the order asked, from one git process; one that is not listed, too."""
+        self.files()
+        listed = [path for path in paths if path in self._digests]
+        blobs = self._reader.read([self._digests[path] for path in listed])
+        content = {path: blob for path, (_, blob) in zip(listed, blobs, strict=False)}
+        for path in paths:
+            found = content.get(path)
+            yield path, Unreadable("the blob is missing from the repository") if found is None else found
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        """Return the digests that git listed."""
+        return {file.path: file.digest for file in files if file.digest}
+
+    def identity(self, path: str, content: bytes) -> str:
+        """Return the digest that git listed."""
+        return self._digests.get(path) or digest_of(content)
+
+
+def left_out_of(repository: Repository, under: str) -> GitTree | None:
+    """Return the files of the index that a sparse checkout leaves out, or None where there are none."""
+    paths = list_left_out(repository, under)
+    return GitTree(repository, under, None, "sparse checkout", only=paths) if paths else None
+
+
+def _kind_of(blob: Blob) -> FileKind:
+    if blob.stage:
+        return FileKind.UNMERGED
+    return {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}.get(blob.mode, FileKind.FILE)

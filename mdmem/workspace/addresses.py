@@ -1,0 +1,89 @@
+"""From what a user types to addresses: full or short ones, paths of files, folders with a slash."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+from mdmem.errors import NotFoundError, UsageError
+from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
+from mdmem.workspace.workspace import Workspace
+
+
+def resolve_names(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the addresses that names mean, each once, in their order.
+
+    Raises NotFoundError with the nearest addresses and UsageError for a name that means several.
+    """
+    return tuple(dict.fromkeys(address for name in names for address in _resolve(workspace, name)))
+
+
+def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
+    entries = workspace.catalog.entries
+    plain = from_root(workspace, name)
+    if plain in entries:
+        return (plain,)
+    if f"{plain}.md" in workspace.catalog.broken:
+        raise _unread(workspace, f"{plain}.md")
+    if name.endswith("/"):
+        below = tuple(address for address in entries if address.startswith(f"{plain}/"))
+        if below:
+            return below
+    ends = [address for address in entries if address.endswith(f"/{plain}")]
+    nearby = _in_active_wing(workspace, ends)
+    if len(nearby) == 1:
+        return (nearby[0],)
+    if ends:
+        raise UsageError(f"`{name}` means several entries: {', '.join(ends[:8])}; write one of them in full")
+    closed = [path for path in workspace.catalog.broken if path.endswith(f"/{plain}.md")]
+    if closed:
+        raise _unread(workspace, closed[0])
+    raise NotFoundError(f"there is no entry `{name}`{_nearest(plain, list(entries))}")
+
+
+def _unread(workspace: Workspace, path: str) -> NotFoundError:
+    finding = workspace.catalog.broken[path].findings[0]
+    address = path.removesuffix(".md")
+    return NotFoundError(
+        f"{address} is there but cannot be read: line {finding.place.line}: {finding.message}; {finding.help}"
+    )
+
+
+def _in_active_wing(workspace: Workspace, addresses: list[str]) -> list[str]:
+    """Prefer the active wing where a short name means an entry in several."""
+    if len(addresses) < 2:
+        return addresses
+    try:
+        active = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
+    except AmbiguousWingError:
+        return addresses
+    own = [address for address in addresses if address.startswith(f"{active}/")]
+    return own or addresses
+
+
+def from_root(workspace: Workspace, name: str) -> str:
+    """Return a name as counted from the root: a path from here or from the repository's top is accepted, too."""
+    root = workspace.location.root
+    if name.endswith(".md") or Path(name).is_absolute() or name.startswith("."):
+        path = (workspace.cwd / name).resolve()
+        if path.is_relative_to(root) and len(path.relative_to(root).parts) <= _DEPTH:
+            name = path.relative_to(root).as_posix()
+    prefix = f"{workspace.location.under}/" if workspace.location.under else ""
+    if prefix and name.startswith(prefix):
+        name = name.removeprefix(prefix)
+    return name.removesuffix(".md").strip("/")
+
+
+# `wing/room/entry-id`: what lies deeper is no path of an entry, but an address typed from inside the root.
+_DEPTH = 3
+
+
+def _nearest(name: str, addresses: list[str]) -> str:
+    """Name the addresses that look most like a name, by entry-id first."""
+    wanted = name.rsplit("/", 1)[-1]
+    by_id: dict[str, list[str]] = {}
+    for address in addresses:
+        by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
+    close = [address for one in difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5) for address in by_id[one]]
+    return f"; did you mean {' or '.join(close[:3])}?" if close else "; `mdmem list` names them all"

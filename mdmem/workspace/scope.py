@@ -1,0 +1,318 @@
+"""Which wings, rooms and focus a question means, and which entries that lets in."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mdmem.catalog import Catalog
+from mdmem.catalog.addresses import MANIFEST
+from mdmem.entry.model import Entry, EntryType, Status, Wing
+from mdmem.errors import SettingsError, UsageError
+from mdmem.settings import Settings
+from mdmem.tree import FileKind
+
+
+class ScopeState(StrEnum):
+    """How certain a scope is: known, named but absent, or not named."""
+
+    RESOLVED = "resolved"
+    UNCERTAIN = "uncertain"
+    UNRESOLVED = "unresolved"
+
+
+# The one kind of write that makes its project where there is none.
+SESSION = "session"
+# In bytes: a folder's name may have 255 on most systems, and entries' paths go on below it.
+_LONGEST_WING = 100
+
+
+class AmbiguousWingError(UsageError):
+    """Several project wings and none named: which one is active cannot be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a question narrows to; an empty tuple lets everything through."""
+
+    wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    types: tuple[EntryType, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    labels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    focuses: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    all_wings: bool = False
+    include_deprecated: bool = False
+    include_drafts: bool = False
+
+    def lets_in(self, entry: Entry) -> bool:
+        """Say whether an entry passes everything but wing, room, status and focus."""
+        return (
+            (not self.types or entry.type in self.types)
+            and (not self.labels or entry.label in self.labels)
+            and (not self.tags or not set(self.tags).isdisjoint(entry.tags))
+            and (not self.owners or entry.owner in self.owners)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The wings that are read, the active one first, and how far the question narrows within them.
+
+    `binding_wings` are those whose invariants apply without being asked for.
+    """
+
+    wing: str | None
+    wings: tuple[str, ...]
+    shared_wings: tuple[str, ...] = ()
+    binding_wings: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
+    focus: str | None = None
+    state: ScopeState = ScopeState.RESOLVED
+
+    def holds(self, address: str) -> bool:
+        """Say whether an address lies in the wings and rooms of this scope."""
+        wing, room, _ = address.split("/", 2)
+        return wing in self.wings and (not self.rooms or room in self.rooms)
+
+
+def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
+    """Return the wing that a name or a `project_id` means, or None.
+
+    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`;
+    a wing whose manifest claims another id is no match for the last.
+    """
+    by_id = [wing.name for wing in wings.values() if wing.project_id == name]
+    if by_id or name in wings:
+        return by_id[0] if by_id else name
+    folded = "".join(character if character.isalnum() else "_" for character in name.casefold())
+    wing = wings.get(folded)
+    return folded if wing is not None and wing.project_id in (None, name) else None
+
+
+def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
+    """Return the wing that a name means; raises UsageError with the nearest names."""
+    found = find_wing(name, wings)
+    if found is None:
+        raise UsageError(_not_there("wing", name, wings))
+    return found
+
+
+def _not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
+    listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
+    hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"
+    return f"there is no {kind} `{name}`{where}; {hint}"
+
+
+def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+    """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
+
+    Raises UsageError for a wing or room that does not exist and AmbiguousWingError where no wing is the active one.
+    """
+    wings = _wings(catalog, *filters.wings, settings.default_wing)
+    if not wings and not filters.wings:
+        return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
+    named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
+    active = named[0] if named else _active_wing(wings, settings, _doubtful(catalog) | catalog.fetched_wings)
+    shared = _shared_of(wings[active], wings)
+    everything = tuple(wings) if filters.all_wings else ()
+    read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
+    declared = tuple(name for name in wings[active].shared_wings or () if name in read)
+    rooms = _rooms(catalog, filters.rooms, read)
+    focus = filters.focuses[0] if filters.focuses else None
+    binding = tuple(dict.fromkeys((active, *named, *declared)))
+    return Scope(wing=active, wings=read, shared_wings=shared, binding_wings=binding, rooms=rooms, focus=focus)
+
+
+def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+    """Return the scope of a listing or a search: the wings named, else the active scope, else everything."""
+    wings = _wings(catalog, *filters.wings)
+    if filters.wings and not filters.all_wings:
+        read = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
+        return Scope(wing=read[0], wings=read, rooms=_rooms(catalog, filters.rooms, read))
+    try:
+        return resolve_scope(catalog, settings, filters)
+    except AmbiguousWingError:
+        return Scope(
+            wing=None, wings=tuple(wings), rooms=_rooms(catalog, filters.rooms, wings), state=ScopeState.UNRESOLVED
+        )
+
+
+def _wings(catalog: Catalog, *named: str | None) -> dict[str, Wing]:
+    """Return the wings, with those of the named ones that are there and cannot be listed, or are not fetched."""
+    locked = {path.split("/")[0] for path in _locked(catalog)} | catalog.missing_wings
+    hidden = {name: Wing(name=name) for name in named if name is not None and not locked.isdisjoint({name, "."})}
+    return hidden | dict(catalog.wings)
+
+
+def _locked(catalog: Catalog) -> list[str]:
+    return [file.path for file in catalog.others if file.kind is FileKind.UNREADABLE]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeAnswer:
+    """How certain the scope of a project and a focus is, and what to tell the caller.
+
+    `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are
+    the names that may be meant, for one that is not there.
+    """
+
+    state: ScopeState
+    wing: str | None = None
+    project_exists: bool = False
+    focus_exists: bool | None = None
+    message: str | None = None
+    nearest: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer in the contract's shape; `focus_exists` is there where a focus was asked for."""
+        focus = {} if self.focus_exists is None else {"focus_exists": self.focus_exists}
+        return {
+            "scope_state": self.state.value,
+            "project_exists": self.project_exists,
+            **focus,
+            "write_permitted": self.project_exists,
+            "wing": self.wing,
+            "message": self.message,
+            "nearest": list(self.nearest),
+        }
+
+
+def scope_state(catalog: Catalog, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+    """Return how certain a scope is; a wing whose folder or manifest cannot be read is there all the same."""
+    if not project_id or not project_id.strip():
+        return ScopeAnswer(state=ScopeState.UNRESOLVED, message="no `project_id` is given, so no scope is known")
+    wing = find_wing(project_id, _all_wings(catalog))
+    if wing is None:
+        hidden = _hidden(catalog)
+        doubt = f"; {' and '.join(f'`{path}`' for path in hidden)} cannot be read and may be it" if hidden else ""
+        message = f"there is no wing for the project `{project_id}` yet; `save_session` creates it{doubt}"
+        return ScopeAnswer(state=ScopeState.UNCERTAIN, focus_exists=False if focus else None, message=message)
+    if not focus or any(entry.focus == focus for entry in catalog.entries.values() if entry.wing == wing):
+        exists = True if focus else None
+        return ScopeAnswer(state=ScopeState.RESOLVED, wing=wing, project_exists=True, focus_exists=exists)
+    unread = any(path.split("/")[0] == wing for path in (*catalog.broken, *_locked(catalog)))
+    doubt = ", though some of its files cannot be read" if unread else ""
+    message = f"no entry of the wing `{wing}` has the focus `{focus}` yet{doubt}; a write with this focus creates it"
+    return ScopeAnswer(state=ScopeState.UNCERTAIN, wing=wing, project_exists=True, focus_exists=False, message=message)
+
+
+def may_write(answer: ScopeAnswer, kind: str) -> bool:
+    """Say whether a write of a kind passes the gate: its wing is there, or it is a session that makes it.
+
+    A focus that no entry has yet stops no write: the write creates it.
+    """
+    return answer.project_exists or (kind == SESSION and answer.state is ScopeState.UNCERTAIN)
+
+
+def wing_name_for(project_id: str, catalog: Catalog) -> str:
+    """Return the name of the wing to be made for a new project: its id in lower case, words joined by `_`.
+
+    Raises UsageError where none can be made, where the name is taken, and where a wing that cannot be read may be the
+    project's already.
+    """
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
+    name = "_".join(words)
+    if not name or len(name.encode()) > _LONGEST_WING:
+        fault = "is too long for" if name else "has no letter or digit for"
+        raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
+    _refuse_taken(name, project_id, catalog)
+    hidden = _hidden(catalog)
+    if hidden:
+        listed = " and ".join(f"`{path}`" for path in hidden)
+        raise UsageError(f"{listed} cannot be read and may be the wing of `{project_id}`; mend that first")
+    return name
+
+
+def _refuse_taken(name: str, project_id: str, catalog: Catalog) -> None:
+    """Raise UsageError where a wing has a name, or one that is the same on some systems, or anything else does."""
+    wing = next((wing for wing in _all_wings(catalog).values() if wing.name.casefold() == name), None)
+    if wing is not None and wing.project_id is not None and wing.project_id != project_id:
+        raise UsageError(
+            f"the wing `{wing.name}` belongs to the project `{wing.project_id}`; `{project_id}` needs another id"
+        )
+    if wing is not None:
+        raise UsageError(f"the wing `{wing.name}` exists already; use `{wing.name}` as the project's id")
+    if any(file.path.casefold() == name for file in catalog.others):
+        raise UsageError(f"`{name}` exists already and is no folder; `{project_id}` needs another id")
+
+
+def is_doubtful(catalog: Catalog, wing: str) -> bool:
+    """Say whether a wing's manifest cannot be read in full, so that the wing may be a shared one."""
+    return wing in _doubtful(catalog) or not {wing, f"{wing}/{MANIFEST}"}.isdisjoint(_unread_paths(catalog))
+
+
+def _all_wings(catalog: Catalog) -> dict[str, Wing]:
+    """Return the wings, with every one of which only the folder's name can be told."""
+    names = (*(path.split("/")[0] for path in _hidden(catalog) if path != "."), *catalog.missing_wings)
+    return {name: Wing(name=name) for name in names} | dict(catalog.wings)
+
+
+def _unread_paths(catalog: Catalog) -> frozenset[str]:
+    """Return the paths of what stands in the place of a wing, a room or a file of theirs and was not read."""
+    faults = (*catalog.closed, *(finding for finding in catalog.findings if finding.code == "unreadable"))
+    return frozenset(finding.place.path for finding in faults)
+
+
+def _hidden(catalog: Catalog) -> tuple[str, ...]:
+    """Return what may be a wing of any `project_id`: folders and manifests that cannot be read, sorted."""
+    unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
+    unclear = {f"{name}/{MANIFEST}" for name in _doubtful(catalog) if _may_have_any_id(catalog, name)}
+    return tuple(sorted(unclear | {path for path in unread if "/" not in path or _is_manifest_path(path)}))
+
+
+def _is_manifest_path(path: str) -> bool:
+    return path.count("/") == 1 and path.endswith(f"/{MANIFEST}")
+
+
+def _may_have_any_id(catalog: Catalog, name: str) -> bool:
+    wing = catalog.wings.get(name)
+    return wing is None or (wing.project_id is None and not wing.is_shared)
+
+
+def _doubtful(catalog: Catalog) -> frozenset[str]:
+    faults = (finding for finding in catalog.findings if finding.code == "manifest-invalid")
+    return frozenset(finding.place.path.split("/")[0] for finding in faults)
+
+
+def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collection[str]) -> str:
+    """Return the active wing; one of `doubtful` is never the only project: it may be shared, or is not from here."""
+    if settings.default_wing is not None:
+        found = find_wing(settings.default_wing, wings)
+        if found is None:
+            raise SettingsError(f"mdmem.toml: `default_wing`: {_not_there('wing', settings.default_wing, wings)}")
+        return found
+    projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
+    if len(projects) == 1 or len(wings) == 1:
+        return projects[0] if projects else next(iter(wings))
+    listed = ", ".join(f"`{name}`" for name in (projects or wings))
+    raise AmbiguousWingError(
+        f"which wing is active? name one with --wing, or set `default_wing` in mdmem.toml: {listed}"
+    )
+
+
+def _shared_of(wing: Wing, wings: Mapping[str, Wing]) -> tuple[str, ...]:
+    """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
+    if wing.is_shared and wing.shared_wings is None:
+        return ()
+    if wing.shared_wings is None:
+        return tuple(name for name, other in wings.items() if other.is_shared)
+    return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
+
+
+def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
+    read = frozenset(wings)
+    paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
+    known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
+    for room in rooms:
+        if room not in known:
+            raise UsageError(_not_there("room", room, known, f" in {', '.join(sorted(read))}"))
+    return tuple(dict.fromkeys(rooms))
