@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.state.pending_writes import PendingWrites
+from mdmem.workspace.fetches import borrowed_wings
 from mdmem.workspace.freshness import LastHygiene, last_of
-from mdmem.workspace.remote_wings import Borrowed, borrowed_wings
+from mdmem.workspace.remote_wings import Borrowed
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.visibility import is_to_see
 from mdmem.workspace.workspace import Workspace
@@ -46,7 +47,7 @@ class StatusReport:
     wings: tuple[WingCount, ...]
     index: IndexState
     findings: Mapping[str, int]
-    hygiene: LastHygiene = LastHygiene()
+    hygiene: LastHygiene = field(default_factory=LastHygiene)
     borrowed: tuple[Borrowed, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -129,7 +130,7 @@ def _is_installed(name: str) -> bool:
     return True
 
 
-def refresh_index(workspace: Workspace, *, rebuild: bool) -> RefreshResult:
+def refresh_index(workspace: Workspace, *, rebuild: bool = False) -> RefreshResult:
     """Bring the index up to date; raises EnvironmentFaultError where another process writes it or the disk refuses."""
     # The index is everybody's: from what only some may see, it would lose the rest.
     whole = workspace.unlimited()

@@ -19,8 +19,8 @@ import pytest
 
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.fulltext import WhooshIndex
-from mdmem.verbs import Verbs
 from mdmem.workspace.location import located
+from mdmem.workspace.workspace import Workspace
 
 TODAY = "2026-11-21"
 # What git would do for repositories that last longer than a test.
@@ -212,10 +212,24 @@ def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None
     return process.wait(), printed.decode().replace("\r\n", "\n")
 
 
-def open_root(root: Path) -> Verbs:
+def open_root(root: Path) -> Workspace:
     """Return the workspace of a root on the tests' day; its full text is read anew and never kept."""
     said = environment(XDG_CACHE_HOME=str(root.parent / "cache"))
-    workspace = Verbs(located(root, "a test"), said, root, date.fromisoformat(TODAY))
+    workspace = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY))
     # What an index keeps is the index's own matter, and building one for each test would take most of its time.
     vars(workspace)["index"] = WhooshIndex(None)
     return workspace
+
+
+def status(folder: Path) -> list[str]:
+    return git(folder, "status", "--porcelain", "--untracked-files=all", "--no-renames").splitlines()
+
+
+def hook(folder: Path, name: str, script: str) -> Path:
+    file = write(folder, f".git/hooks/{name}", f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return file
+
+
+def nobody(top: Path) -> None:
+    write(top, ".git/config", "[core]\n\trepositoryformatversion = 0\n[user]\n\tuseConfigOnly = true\n")

@@ -14,9 +14,10 @@ from builders import environment, open_root, run_mdmem, write
 
 from mdmem.index.fulltext import WhooshIndex
 from mdmem.retrieval.question import Question, Retrieved
-from mdmem.retrieval.retrieve import retrieval_of
-from mdmem.verbs import Verbs
+from mdmem.retrieval.retrieve import retrieval_of, retrieve, text_query
+from mdmem.retrieval.search import search
 from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PEPS = SHARED / "corpora" / "peps.jsonl.gz"
@@ -64,7 +65,7 @@ def replaced() -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 @pytest.fixture(scope="module")
-def peps(tmp_path_factory: pytest.TempPathFactory) -> Verbs:
+def peps(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Return the workspace of all PEPs with an index that is built once."""
     folder = tmp_path_factory.mktemp("peps")
     command = [sys.executable, str(CONVERTER), str(PEPS), str(folder / "memory")]
@@ -79,10 +80,10 @@ def ids(addresses: Iterator[str]) -> list[str]:
     return [address.rsplit("/", 1)[1] for address in addresses]
 
 
-def in_force(workspace: Verbs, question: Question) -> tuple[Retrieved, ...]:
+def in_force(workspace: Workspace, question: Question) -> tuple[Retrieved, ...]:
     """Return the items of a retrieval before any budget."""
     scope = resolve_scope(workspace.catalog, workspace.settings, question.filters)
-    ask = workspace._asker(question)
+    ask = text_query(workspace, question)
     return retrieval_of(workspace.catalog, scope, question, ask=ask, today=workspace.today).items
 
 
@@ -95,24 +96,24 @@ def broken(check: Callable[[str, str, frozenset[str]], bool]) -> list[str]:
     return [name for name, title, heads in replaced() if not check(name, title, heads)]
 
 
-def test_search_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone(peps: Verbs) -> None:
+def test_search_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone(peps: Workspace) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
-        found = ids(hit.entry.address for hit in peps.search(Question(words=title)).hits)
+        found = ids(hit.entry.address for hit in search(peps, Question(words=title)).hits)
         return name not in found and heads <= set(found)
 
     assert broken(is_right) == []
 
 
-def test_search_that_includes_what_ended_has_the_current_pep_before_the_old_one(peps: Verbs) -> None:
+def test_search_that_includes_what_ended_has_the_current_pep_before_the_old_one(peps: Workspace) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
         question = Question(words=title, filters=Filters(include_deprecated=True))
-        found = ids(hit.entry.address for hit in peps.search(question).hits)
+        found = ids(hit.entry.address for hit in search(peps, question).hits)
         return all(found.index(head) < found.index(name) for head in heads)
 
     assert broken(is_right) == []
 
 
-def test_retrieve_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone(peps: Verbs) -> None:
+def test_retrieve_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone(peps: Workspace) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
         items = in_force(peps, Question(words=title))
         found = ids(item.entry.address for item in items)
@@ -122,7 +123,7 @@ def test_retrieve_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone
     assert broken(is_right) == []
 
 
-def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_one_of_its_type(peps: Verbs) -> None:
+def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_one_of_its_type(peps: Workspace) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
         items = in_force(peps, Question(words=title, filters=Filters(include_deprecated=True)))
         found = ids(item.entry.address for item in items)
@@ -133,9 +134,9 @@ def test_retrieve_that_includes_what_ended_has_the_current_pep_before_the_old_on
     assert broken(is_right) == []
 
 
-def test_retrieve_within_the_default_budget_never_gives_the_replaced_pep(peps: Verbs) -> None:
+def test_retrieve_within_the_default_budget_never_gives_the_replaced_pep(peps: Workspace) -> None:
     def is_right(name: str, title: str, heads: frozenset[str]) -> bool:
-        pack = peps.retrieve(Question(words=title))
+        pack = retrieve(peps, Question(words=title))
         found = ids(one.item.entry.address for one in pack.items)
         return name not in found and pack.tokens <= pack.budget
 

@@ -12,6 +12,8 @@ from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, 
 from processes import run_at_once
 
 from mdmem.authoring import write as writing
+from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.supersede import supersede
 from mdmem.authoring.write import WriteOptions
 from mdmem.errors import LostRaceError, MdmemError
 from mdmem.saving.results import SaveResult, SaveStatus
@@ -37,7 +39,9 @@ def create_many(number: int, root: str, writes: int, commit: bool) -> list[str]:
         text = entry_text(title=title_of(number, turn), status="draft")
         options = WriteOptions(commit=commit)
         try:
-            written = open_root(Path(root)).create(f"nav/room-{turn % 3}/w{number}-{turn}", text, options=options)
+            written = create_entry(
+                open_root(Path(root)), f"nav/room-{turn % 3}/w{number}-{turn}", text, options=options
+            )
             answers.append(written.commit or "written")
         except MdmemError as error:
             answers.append(str(error))
@@ -196,12 +200,12 @@ def test_fault_that_is_another_writers_doing_is_a_lost_race(tmp_path: Path, monk
 
     def read_late(*arguments: Any) -> Any:
         if others:
-            others.pop().supersede(OLD, by="nav/architecture/two", reason="First.", options=WriteOptions())
+            supersede(others.pop(), OLD, by="nav/architecture/two", reason="First.", options=WriteOptions())
         return reads(*arguments)
 
     monkeypatch.setattr(writing, "catalog_after", read_late)
     with pytest.raises(LostRaceError, match=f"{OLD} is superseded by nav/architecture/two already"):
-        open_root(root).supersede(OLD, by="nav/architecture/one", reason="Second.", options=WriteOptions())
+        supersede(open_root(root), OLD, by="nav/architecture/one", reason="Second.", options=WriteOptions())
 
 
 def test_two_new_entries_for_the_same_one_at_once_leave_one(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from mdmem.authoring.governance import approval
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
 from mdmem.authoring.supersede import ended, refuse_unfit, remarks_on_end
+from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog
 from mdmem.checks.approvals import names_the_same
 from mdmem.document.parse import Document, without_code
@@ -19,6 +20,8 @@ from mdmem.entry.model import Entry, Status
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.errors import UsageError
 from mdmem.settings import Settings
+from mdmem.workspace.addresses import resolve_name
+from mdmem.workspace.workspace import Workspace
 
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 
@@ -103,3 +106,23 @@ def refuse_unfilled(document: Document) -> None:
     if left is not None:
         address = document.path.removesuffix(".md")
         raise UsageError(f"{address} cannot be in force yet: the template's `<{left}>` was left in")
+
+
+def approve(workspace: Workspace, name: str, *, by: str | None, options: WriteOptions) -> WriteResult:
+    """Put a draft in force and end what it supersedes; git says who approves unless somebody is named."""
+
+    def plan(one: Workspace) -> Intent:
+        address, person = resolve_name(one, name), by or _person(one)
+        return plan_approval(one.catalog, one.settings, address, person=person, today=one.today)
+
+    return write(workspace, plan, options)
+
+
+def _person(workspace: Workspace) -> str:
+    from mdmem.git.config import identity
+
+    found = identity(workspace.location.repository) if workspace.location.repository is not None else None
+    if found is None:
+        help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'
+        raise UsageError(f"git does not know who approves; {help_}")
+    return found

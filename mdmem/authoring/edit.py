@@ -21,7 +21,7 @@ from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.tree import OverlaidTree, Tree
 from mdmem.workspace.addresses import from_root, resolve_names
-from mdmem.workspace.remote_wings import refuse_remote
+from mdmem.workspace.fetches import refuse_remote
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
 

@@ -11,10 +11,13 @@ from mdmem.authoring.citations import cited_by, listed
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import Value, patched
 from mdmem.authoring.supersede import drafts_for
+from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog
 from mdmem.checks.fixes.base import fields_of
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.errors import UsageError
+from mdmem.workspace.addresses import resolve_name, resolve_names
+from mdmem.workspace.workspace import Workspace
 
 # What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
 REVIEW_REASON = "x-review-reason"
@@ -153,3 +156,37 @@ def _remarks(catalog: Catalog, entry: Entry) -> Iterator[str]:
         yield f"{listed(drafts)} would have superseded it, and can still be approved"
     if citing := cited_by(catalog, entry.address):
         yield f"{entry.address} is still cited by {listed(citing)}"
+
+
+def review(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
+    """Put an entry under review."""
+    return write(workspace, lambda one: plan_review(one.catalog, resolve_name(one, name), reason=reason), options)
+
+
+def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> WriteResult:
+    """Confirm an entry that is under review."""
+
+    def plan(one: Workspace) -> Intent:
+        return plan_end_of_review(one.catalog, resolve_name(one, name), today=one.today)
+
+    return write(workspace, plan, options)
+
+
+def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, options: WriteOptions) -> WriteResult:
+    """Say of entries that they hold, all of them or none; of a folder's entries those that are in force."""
+
+    def plan(one: Workspace) -> Intent:
+        addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
+        rooms = resolve_names(one, [name for name in names if name.endswith("/")])
+        return plan_verification(one.catalog, addresses, at=at, today=one.today, rooms=rooms)
+
+    return write(workspace, plan, options)
+
+
+def deprecate(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
+    """End an entry that nothing replaces."""
+
+    def plan(one: Workspace) -> Intent:
+        return plan_deprecation(one.catalog, resolve_name(one, name), reason=reason, today=one.today)
+
+    return write(workspace, plan, options)

@@ -12,6 +12,7 @@ from mdmem.authoring.files import TEMPORARY
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.move_settings import baseline_after, settings_after
 from mdmem.authoring.wings import refuse_unmade_wing
+from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
 from mdmem.document.layout import UnpatchableError, apply_edits
@@ -230,3 +231,8 @@ def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
     )
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
     return (f"{hidden[0]}{more} stays: what starts with a dot is not read",) if hidden else ()
+
+
+def move(workspace: Workspace, name: str, to: str, *, options: WriteOptions) -> WriteResult:
+    """Move an entry, a room or a wing to another place, and rewrite every link to what moves."""
+    return write(workspace, lambda one: plan_named_move(one, name, to), options)

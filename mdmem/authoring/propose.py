@@ -10,10 +10,10 @@ from typing import Any
 from mdmem.authoring.change_set import Change
 from mdmem.authoring.create import Draft, address_of, compose
 from mdmem.authoring.governance import needs_token, why_no_global_writes
-from mdmem.authoring.new_entry import SimilarEntry
+from mdmem.authoring.new_entry import SimilarEntry, create_entry, find_near, refuse_taken
 from mdmem.authoring.patch import Value
 from mdmem.authoring.proof import new_fault
-from mdmem.authoring.successor import Successor
+from mdmem.authoring.successor import Successor, compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
@@ -21,9 +21,9 @@ from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, EntryType
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.state.approval_tokens import check_token, use_token
-from mdmem.verbs import WritingVerbs
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
+from mdmem.workspace.workspace import Workspace
 
 # What has no room of its own in the settings goes where its like does.
 _ROOM_OF = {
@@ -84,7 +84,7 @@ class ProposeResult:
         }
 
 
-def propose(workspace: WritingVerbs, proposal: ProposeRequest, *, now: datetime) -> ProposeResult:
+def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> ProposeResult:
     """Write a draft and return what became of it.
 
     Raises UsageError for what does not fit, a shared wing without a token among it, and what writing raises.
@@ -93,13 +93,13 @@ def propose(workspace: WritingVerbs, proposal: ProposeRequest, *, now: datetime)
     place = _place(workspace, proposal, old)
     address, text = _composed(workspace, proposal, old, place)
     _require_permission(workspace, proposal, address.split("/")[0], now)
-    near = workspace.near(address, text)
+    near = find_near(workspace, address, text)
     _proofread(workspace, address, text)
 
     def write(options: WriteOptions) -> WriteResult:
         if old is None:
-            return workspace.create(address, text, options=options)
-        return workspace.supersede_with(old.address, address, text, reason=proposal.reason or "", options=options)
+            return create_entry(workspace, address, text, options=options)
+        return supersede_with(workspace, old.address, address, text, reason=proposal.reason or "", options=options)
 
     if _needs_token(workspace, address.split("/")[0]):
         write(WriteOptions(is_dry=True))
@@ -110,7 +110,7 @@ def propose(workspace: WritingVerbs, proposal: ProposeRequest, *, now: datetime)
     )
 
 
-def _superseded(workspace: WritingVerbs, proposal: ProposeRequest) -> Entry | None:
+def _superseded(workspace: Workspace, proposal: ProposeRequest) -> Entry | None:
     if proposal.supersedes is None:
         return None
     found = resolve_names(workspace, [proposal.supersedes])
@@ -127,7 +127,7 @@ def _type(proposal: ProposeRequest, old: Entry | None) -> EntryType:
     return old.type if old is not None else EntryType.DECISION
 
 
-def _place(workspace: WritingVerbs, proposal: ProposeRequest, old: Entry | None) -> str:
+def _place(workspace: Workspace, proposal: ProposeRequest, old: Entry | None) -> str:
     wing, room = (old.wing, old.room) if old is not None else (None, None)
     if proposal.wing is not None:
         wing = get_wing(proposal.wing, workspace.catalog.wings)
@@ -138,27 +138,27 @@ def _place(workspace: WritingVerbs, proposal: ProposeRequest, old: Entry | None)
     return f"{wing}/{proposal.room or room or workspace.settings.rooms[_ROOM_OF[_type(proposal, old)]]}"
 
 
-def _composed(workspace: WritingVerbs, proposal: ProposeRequest, old: Entry | None, place: str) -> tuple[str, str]:
+def _composed(workspace: Workspace, proposal: ProposeRequest, old: Entry | None, place: str) -> tuple[str, str]:
     """Return the address and the whole text of the draft; raises UsageError."""
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
     if old is not None:
         successor = Successor(title=proposal.title, place=place, type=_type(proposal, old), body=proposal.body)
-        address, text = workspace.compose_successor(old.address, successor, reason=proposal.reason or "")
+        address, text = compose_successor(workspace, old.address, successor, reason=proposal.reason or "")
     else:
         draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
-        workspace.refuse_taken(address_of(draft))
+        refuse_taken(workspace, address_of(draft))
         address, text = address_of(draft), compose(draft, today=workspace.today)
     document = parse_document(f"{address}.md", text.encode())
     return address, apply_edits(document.data, set_fields(document, proposal.fields)).decode()
 
 
-def _needs_token(workspace: WritingVerbs, wing: str) -> bool:
+def _needs_token(workspace: Workspace, wing: str) -> bool:
     catalog = workspace.catalog
     return needs_token(catalog.wings.get(wing), "project", is_doubtful=is_doubtful(catalog, wing))
 
 
-def _require_permission(workspace: WritingVerbs, proposal: ProposeRequest, wing: str, now: datetime) -> None:
+def _require_permission(workspace: Workspace, proposal: ProposeRequest, wing: str, now: datetime) -> None:
     if not _needs_token(workspace, wing):
         return
     why = why_no_global_writes(workspace.settings)
@@ -170,7 +170,7 @@ def _require_permission(workspace: WritingVerbs, proposal: ProposeRequest, wing:
     check_token(workspace.state_folder, proposal.governance_token, now)
 
 
-def _proofread(workspace: WritingVerbs, address: str, text: str) -> None:
+def _proofread(workspace: Workspace, address: str, text: str) -> None:
     path = f"{address}.md"
     fault = new_fault(Change(path, path, None, text.encode()), workspace.settings, today=workspace.today)
     if fault is not None:

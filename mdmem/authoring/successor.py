@@ -10,6 +10,7 @@ from mdmem.authoring.change_set import Change, Intent
 from mdmem.authoring.create import Draft, address_of, compose, create
 from mdmem.authoring.patch import Value
 from mdmem.authoring.supersede import links_with, refuse_unfit, stated, superseding
+from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog, full_address, interpret
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import fields_of
@@ -18,6 +19,8 @@ from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.errors import LostRaceError, UsageError, taken
+from mdmem.workspace.addresses import resolve_name
+from mdmem.workspace.workspace import Workspace
 
 _INSTEAD = "nothing was written: replace that one with `mdmem supersede {head}`, or add to it with `mdmem edit {head}`"
 
@@ -109,3 +112,21 @@ def _superseded(catalog: Catalog, document: Document) -> list[Entry]:
     near = document.path.removesuffix(".md")
     links = [full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")]
     return [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
+
+
+def compose_successor(workspace: Workspace, name: str, successor: Successor, *, reason: str) -> tuple[str, str]:
+    """Return address and text of an entry that is to supersede another, before it is edited; nothing is written."""
+    old = resolve_name(workspace, name)
+    return successor_text(workspace.catalog, old, successor, reason=reason, today=workspace.today)
+
+
+def supersede_with(
+    workspace: Workspace, name: str, new: str, text: str, *, reason: str, options: WriteOptions
+) -> WriteResult:
+    """Write a new entry in the place of another."""
+
+    def plan(one: Workspace) -> Intent:
+        old = resolve_name(one, name)
+        return plan_succession(one.catalog, old, new=new, text=text, reason=reason, today=one.today)
+
+    return write(workspace, plan, options)

@@ -10,6 +10,7 @@ from mdmem.authoring.change_set import Change, ChangeSet, Intent
 from mdmem.authoring.citations import cited_by, listed
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import Value, patched
+from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog, full_address
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import fields_of
@@ -17,6 +18,8 @@ from mdmem.checks.rules.supersession_across_types import CODE as ACROSS_TYPES
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import LostRaceError, UsageError
+from mdmem.workspace.addresses import resolve_name
+from mdmem.workspace.workspace import Workspace
 
 
 def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> None:
@@ -169,3 +172,13 @@ def links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
     meant = {link: full_address(link, near, catalog.addresses) for link in written_links(document, "supersedes")}
     kept = [link for link, address in meant.items() if address not in passed]
     return kept if old in meant.values() else [*kept, old]
+
+
+def supersede(workspace: Workspace, name: str, *, by: str, reason: str, options: WriteOptions) -> WriteResult:
+    """Put one entry in the place of another, at once or when it is approved."""
+
+    def plan(one: Workspace) -> Intent:
+        old, new = resolve_name(one, name), resolve_name(one, by)
+        return plan_supersession(one.catalog, old, by=new, reason=reason, today=one.today)
+
+    return write(workspace, plan, options)

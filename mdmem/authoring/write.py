@@ -11,13 +11,13 @@ from mdmem.authoring.message import WriteAction, commit_message, subject_of
 from mdmem.catalog import Catalog, load_cached
 from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.entry.model import LINK_FIELDS
-from mdmem.errors import GitError, LostRaceError, UsageError
+from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.finding import Severity
 from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.status import refuse_while_busy
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.remote_wings import refuse_remote
+from mdmem.workspace.fetches import refuse_remote
 from mdmem.workspace.workspace import Workspace
 
 _HARMLESS = (EdgeKind.SOUND, EdgeKind.PENDING)
@@ -216,3 +216,16 @@ def catalog_after(workspace: Workspace, plan: ChangeSet) -> Catalog:
     gone = frozenset(change.path for change in plan.changes if change.after is None)
     overlaid = OverlaidTree(workspace.tree, gone=gone).having(contents, renames)
     return load_cached(overlaid, workspace.cache_folder, parsed=workspace.parsed)
+
+
+def write(workspace: Workspace, plan: Callable[[Workspace], Intent], options: WriteOptions) -> WriteResult:
+    """Plan and carry out; where somebody else wrote in between, plan once more on what is there then.
+
+    Names mean what they mean on the files that are planned on: what they meant before may have moved.
+    """
+    try:
+        return write_once(workspace, plan, options)
+    except KeptAsideError:
+        raise
+    except LostRaceError:
+        return write_once(replace(workspace), plan, options)

@@ -16,5 +16,7 @@ from mdmem.cli.write_options import print_written, write_options, write_options_
 @global_options
 def command(given: Globals, address: str, by: str | None, form: str, **options: bool | None) -> int:
     """Put a draft in force and end what it supersedes; who approved it is kept in it."""
-    written = open_workspace(given).approve(address, by=by, options=write_options_from(options))
+    from mdmem.authoring.approve import approve
+
+    written = approve(open_workspace(given), address, by=by, options=write_options_from(options))
     return print_written(given, written, form)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mdmem.authoring.fix import FixResult
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "rdjson")
 
@@ -76,7 +76,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     return max((_exit_code(one, options) for one in runs), default=0)
 
 
-def _at(workspace: Verbs, given: Globals) -> Verbs:
+def _at(workspace: Workspace, given: Globals) -> Workspace:
     """Return the workspace at the commit or the date that its moment names; a merge names its own commits."""
     if workspace.moment.revision is None or workspace.moment.merge_into is not None:
         return workspace
@@ -100,19 +100,21 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
     )
 
 
-def _run(given: Globals, workspace: Verbs, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
+def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
     from dataclasses import replace
 
+    from mdmem.authoring.fix import mend
+    from mdmem.checks.run import check
     from mdmem.finding import Severity
     from mdmem.render.findings.report import CheckedRoot
 
     asked = _asked(paths, options)
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        report, mended = workspace.mend(asked, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        report, mended = mend(workspace, asked, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         if options["diff"]:
             _print_diff(mended, workspace, given)
     else:
-        report = workspace.check(asked)
+        report = check(workspace, asked)
     fail_on = Severity.WARNING if options["strict"] else report.fail_on
     shown = [one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO]
     if options["staged"] and not options["verbose"]:
@@ -163,7 +165,7 @@ def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
     given.remark(summary(runs))
 
 
-def _print_diff(mended: FixResult, workspace: Verbs, given: Globals) -> None:
+def _print_diff(mended: FixResult, workspace: Workspace, given: Globals) -> None:
     from mdmem.render.patch import FilePatch, diff_text
 
     under = f"{workspace.location.under}/" if workspace.location.under else ""
@@ -173,13 +175,16 @@ def _print_diff(mended: FixResult, workspace: Verbs, given: Globals) -> None:
     print_patch(diff_text(changes, given.ink()))
 
 
-def _update_baseline(given: Globals, workspaces: list[Verbs], paths: tuple[str, ...], options: dict[str, Any]) -> int:
+def _update_baseline(
+    given: Globals, workspaces: list[Workspace], paths: tuple[str, ...], options: dict[str, Any]
+) -> int:
+    from mdmem.checks.run import update_baseline
     from mdmem.render.words import count
 
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        path, number = workspace.update_baseline(_asked(paths, options))
+        path, number = update_baseline(workspace, _asked(paths, options))
         given.remark(f"{path} records {count(number, 'finding')}")
     return 0
 

@@ -16,10 +16,10 @@ from mdmem.cli.completion import complete_room, complete_status, complete_type, 
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
-    from mdmem.verbs import Verbs
     from mdmem.workspace.location import Location
     from mdmem.workspace.scope import Filters
     from mdmem.workspace.snapshot import Snapshot
+    from mdmem.workspace.workspace import Workspace
 
 Decorated = Callable[..., Any]
 
@@ -166,7 +166,7 @@ def _member(closed_set: Any, name: str, value: str) -> Any:
     raise click.UsageError(f"there is no {name} `{value}`; {hint}")
 
 
-def open_workspace(given: Globals, *, revision: str | None = None) -> Verbs:
+def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
     """Return the workspace of the root that the options and the working folder mean, at a revision or a date."""
     from mdmem.workspace.location import locate
     from mdmem.workspace.snapshot import Snapshot
@@ -177,11 +177,11 @@ def open_workspace(given: Globals, *, revision: str | None = None) -> Verbs:
     return workspace
 
 
-def workspace_at(location: Location, given: Globals, moment: Snapshot) -> Verbs:
+def workspace_at(location: Location, given: Globals, moment: Snapshot) -> Workspace:
     """Return the workspace of one root at one moment."""
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
-    return Verbs(
+    return Workspace(
         location=location,
         environment=os.environ,
         cwd=Path.cwd(),
@@ -241,6 +241,14 @@ def print_text(text: str) -> None:
 
     if text:
         click.echo(sent(text))
+
+
+def page_text(text: str) -> None:
+    """Print a long text of our own: page by page on a terminal, as it is elsewhere."""
+    if sys.stdout.isatty():
+        click.echo_via_pager(text)
+    else:
+        click.echo(text, nl=False)
 
 
 def print_patch(text: str) -> None:

@@ -45,6 +45,7 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
 
 
 def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> ContextPack:
+    from mdmem.context.run import compile_context
     from mdmem.errors import RootNotFoundError
 
     try:
@@ -55,7 +56,7 @@ def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> Co
         from mdmem.context.run import context_without_root
 
         return context_without_root(Path.cwd(), asked, why=str(error))
-    return workspace.compile_context(asked)
+    return compile_context(workspace, asked)
 
 
 def _rendered(pack: ContextPack, form: str, given: Globals) -> str:

@@ -16,5 +16,7 @@ from mdmem.cli.write_options import print_written, write_options, write_options_
 @global_options
 def command(given: Globals, address: str, reason: str, form: str, **options: bool | None) -> int:
     """End an entry that nothing replaces; the reason is kept in it. What replaces one: `mdmem supersede`."""
-    written = open_workspace(given).deprecate(address, reason=reason, options=write_options_from(options))
+    from mdmem.authoring.lifecycle import deprecate
+
+    written = deprecate(open_workspace(given), address, reason=reason, options=write_options_from(options))
     return print_written(given, written, form)

@@ -16,7 +16,7 @@ from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 
 if TYPE_CHECKING:
     from mdmem.authoring.edit import EditSession
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.command("edit")
@@ -29,15 +29,17 @@ def command(given: Globals, address: str, editorial: bool, form: str, **options:
 
     What you typed is never thrown away: where it cannot be written, it is kept in a file that is named.
     """
+    from mdmem.authoring.edit import open_entry, save_edit
+
     workspace, wanted = open_workspace(given), write_options_from(options)
-    opening = workspace.open_entry(address)
+    opening = open_entry(workspace, address)
     if not sys.stdin.isatty():
         help_ = f"change {workspace.location.root / opening.path} with a tool of yours, then run `mdmem check`"
         raise EnvironmentFaultError(f"`mdmem edit` opens an editor and needs a terminal; {help_}")
     with typing(workspace, opening.address, opening.content) as typed:
         content = _ask(workspace, opening, typed)
         try:
-            written = workspace.save_edit(opening, content, is_editorial=editorial, options=wanted)
+            written = save_edit(workspace, opening, content, is_editorial=editorial, options=wanted)
         except LostRaceError as error:
             paths = shlex.join([str(workspace.location.root / opening.path), str(typed.path)])
             hint = f"`mdmem edit {opening.address}` opens the file as it is now"
@@ -47,12 +49,12 @@ def command(given: Globals, address: str, editorial: bool, form: str, **options:
         return print_written(given, written, form)
 
 
-def _ask(workspace: Verbs, opening: EditSession, typed: Typed) -> bytes:
+def _ask(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:
     """Return the text without a new error; raises UsageError where the user leaves one with errors as it is."""
-    from mdmem.authoring.edit import notes_on
+    from mdmem.authoring.edit import faults_of, notes_on
 
     content = typed.ask(opening.content)
-    while content.strip() and content != opening.content and (faults := workspace.faults_of_edit(opening, content)):
+    while content.strip() and content != opening.content and (faults := faults_of(workspace, opening, content)):
         left = typed.ask(content, notes_on(faults, content))
         if left == content:
             first = faults[0]

@@ -19,7 +19,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
 # A script in the place of an editor may never give up.
@@ -35,7 +35,7 @@ def piped_text(body: str | None) -> str | None:
     return None
 
 
-def edited(workspace: Verbs, address: str, text: str, write: Callable[[str], _Result]) -> _Result:
+def edited(workspace: Workspace, address: str, text: str, write: Callable[[str], _Result]) -> _Result:
     """Write the text as the editor leaves it; it opens again with what is wrong above it, until it is left as it is.
 
     What was typed and is not written is kept and said to be.
@@ -73,7 +73,7 @@ def text_of(content: bytes) -> str:
 class Typed:
     """A text in somebody's editor: its file, what it held first, and whether what it holds now is written."""
 
-    def __init__(self, workspace: Verbs, path: Path, first: bytes) -> None:
+    def __init__(self, workspace: Workspace, path: Path, first: bytes) -> None:
         """Take the file and what it is to hold at first; nothing is opened yet."""
         self._workspace = workspace
         self.path, self.first, self.is_written = path, first, False
@@ -107,7 +107,7 @@ class Typed:
 
 
 @contextmanager
-def typing(workspace: Verbs, address: str, first: bytes) -> Iterator[Typed]:
+def typing(workspace: Workspace, address: str, first: bytes) -> Iterator[Typed]:
     """Give a text that is to be edited; at the end its file goes, unless it holds what is written nowhere else."""
     typed = Typed(workspace, _new_folder(workspace) / f"{address.rsplit('/', 1)[-1]}.md", first)
     is_told = False
@@ -123,7 +123,7 @@ def typing(workspace: Verbs, address: str, first: bytes) -> Iterator[Typed]:
             say(kept)
 
 
-def _new_folder(workspace: Verbs) -> Path:
+def _new_folder(workspace: Workspace) -> Path:
     kept = workspace.state_folder / "edits"
     try:
         kept.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def _new_folder(workspace: Verbs) -> Path:
         return Path(tempfile.mkdtemp(prefix="mdmem-"))
 
 
-def _run(workspace: Verbs, path: Path) -> None:
+def _run(workspace: Workspace, path: Path) -> None:
     from mdmem.git import editor
 
     command = editor(workspace.location.base)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 from click.shell_completion import CompletionItem
 
-from mdmem.cli.common import Globals, global_options, print_text
+from mdmem.cli.common import Globals, global_options, page_text, print_text
 
 
 def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -27,9 +25,5 @@ def command(_: Globals, topic: str | None) -> int:
         width = max(map(len, topics()))
         print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))
         return 0
-    text = page(topic)
-    if sys.stdout.isatty():
-        click.echo_via_pager(text)
-    else:
-        click.echo(text, nl=False)
+    page_text(page(topic))
     return 0

@@ -41,11 +41,11 @@ def command(
     Writes that did not complete, rules whose code changed since, duplicates, entities of one name, copies of shared
     rules, citations of what is superseded, decisions and patterns that nobody looked at for long, empty rooms.
     """
-    from mdmem.hygiene.run import HygieneRequest
+    from mdmem.hygiene.run import HygieneRequest, run
     from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
 
     asked = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
-    tended = open_workspace(given).hygiene(asked)
+    tended = run(open_workspace(given), asked)
     if form == "text":
         print_text(hygiene_text(tended, given.ink(), limit=limit))
         for remark in tended.remarks:

@@ -18,8 +18,9 @@ def command(given: Globals, form: str, *, rebuild: bool) -> int:
     """
     from mdmem.render.json import dump
     from mdmem.render.words import count
+    from mdmem.status import refresh_index
 
-    done = open_workspace(given).refresh_index(rebuild=rebuild)
+    done = refresh_index(open_workspace(given), rebuild=rebuild)
     if form == "json":
         print_text(dump({"total": done.total, "added": done.added, "removed": done.removed, "rebuilt": done.rebuilt}))
     else:

@@ -27,18 +27,19 @@ def command(given: Globals, form: str, **options: Any) -> int:
     """List entries by address: those in force, unless a filter asks for others."""
     from mdmem.render.entries import entry_list, entry_table, nothing_listed
     from mdmem.render.json import entries_json
+    from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
     from mdmem.standing import marked
 
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
-    found = workspace.entries(filters)
+    found = list_entries(workspace, filters)
     if form == "json":
-        print_text(entries_json(workspace.in_full(found)))
+        print_text(entries_json(in_full(workspace, found)))
     elif found:
-        marks = {entry.address: " ".join(marked(workspace.stance_of(entry))) for entry in found}
+        marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found}
         print_text(entry_table(found, marks) if form == "markdown" else entry_list(found, given.ink(), marks))
-    for problem in workspace.problems(filters):
+    for problem in list_problems(workspace, filters):
         given.remark(f"{problem.place.path}: {problem.message} ({problem.code})")
     if not found:
-        given.remark(nothing_listed(workspace.count_hidden(filters)))
+        given.remark(nothing_listed(count_hidden(workspace, filters)))
     return 0 if found else 1

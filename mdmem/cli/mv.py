@@ -19,6 +19,8 @@ def command(given: Globals, old: str, new: str, form: str, **options: bool | Non
 
     TO is of the same kind; for an entry it may be short, or a room with its slash to keep the entry-id.
     """
+    from mdmem.authoring.move import move
+
     workspace = open_workspace(given)
-    written = workspace.move(old, new, options=write_options_from(options))
+    written = move(workspace, old, new, options=write_options_from(options))
     return print_written(given, written, form, in_git=workspace.location.repository is not None)

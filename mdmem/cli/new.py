@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.authoring.create import Draft
     from mdmem.authoring.new_entry import SimilarEntry
     from mdmem.authoring.write import WriteOptions, WriteResult
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.command("new")
@@ -48,13 +48,14 @@ def command(given: Globals, form: str, **options: Any) -> int:
     return 0
 
 
-def _draft(workspace: Verbs, options: dict[str, Any], body: str) -> Draft:
+def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
     from mdmem.authoring.create import Draft
     from mdmem.entry.model import EntryType, Status
+    from mdmem.workspace.addresses import from_root
 
     return Draft(
         type=EntryType(options["entry_type"]),
-        place=workspace.from_root(options["place"]),
+        place=from_root(workspace, options["place"]),
         title=options["title"].strip(),
         status=Status(options["status"]),
         body=body,
@@ -62,25 +63,30 @@ def _draft(workspace: Verbs, options: dict[str, Any], body: str) -> Draft:
 
 
 def _written(
-    workspace: Verbs, draft: Draft, wanted: WriteOptions, *, is_typed: bool
+    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool
 ) -> tuple[str, WriteResult, tuple[SimilarEntry, ...]]:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
     from mdmem.authoring.create import address_of, compose
+    from mdmem.authoring.new_entry import refuse_taken
 
     address = address_of(draft)
-    workspace.refuse_taken(address)
+    refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
     def write(left: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
-        near = workspace.near(address, left) if draft.body.strip() or left != text else ()
-        return workspace.create(address, left, options=wanted), near
+        from mdmem.authoring.new_entry import create_entry, find_near
+
+        near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
+        return create_entry(workspace, address, left, options=wanted), near
 
     # Nobody types a text that a dry run would throw away.
     written, near = edited(workspace, address, text, write) if is_typed and not wanted.is_dry else write(text)
     return address, written, near
 
 
-def _print(given: Globals, workspace: Verbs, written: WriteResult, near: tuple[SimilarEntry, ...], form: str) -> None:
+def _print(
+    given: Globals, workspace: Workspace, written: WriteResult, near: tuple[SimilarEntry, ...], form: str
+) -> None:
     from mdmem.render.writes import near_json, written_json, written_text
 
     if form == "json":

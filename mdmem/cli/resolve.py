@@ -11,7 +11,7 @@ from mdmem.cli.completion import complete_address
 from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.command("resolve")
@@ -42,7 +42,7 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
     return print_written(given, settle(workspace, address, ResolveRequest(**options), wanted), form)
 
 
-def _show(given: Globals, workspace: Verbs, address: str | None, form: str) -> int:
+def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
     from dataclasses import replace
 
     from mdmem.merge.conflicts import find_conflicts

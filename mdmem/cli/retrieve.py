@@ -52,6 +52,8 @@ def command(
 def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | None, options: dict[str, Any]) -> Pack:
     from mdmem.errors import RootNotFoundError
     from mdmem.retrieval.question import Question
+    from mdmem.retrieval.retrieve import retrieve, with_code_paths
+    from mdmem.workspace.fetches import aged_wings
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     question = Question(words=words, filters=filters_from(options), syntax=syntax)
@@ -63,9 +65,9 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
         from mdmem.retrieval.fallback import retrieve_without_root
 
         return retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget)
-    for remark in workspace.aged_wings():
+    for remark in aged_wings(workspace):
         given.remark(remark)
-    return workspace.retrieve(workspace.with_code_paths(question, paths), budget=budget)
+    return retrieve(workspace, with_code_paths(workspace, question, paths), budget=budget)
 
 
 def _rendered(pack: Pack, form: str, given: Globals) -> str:

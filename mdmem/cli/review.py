@@ -17,9 +17,11 @@ from mdmem.cli.write_options import print_written, write_options, write_options_
 @global_options
 def command(given: Globals, address: str, reason: str | None, form: str, *, done: bool, **options: bool | None) -> int:
     """Put an entry under review: it binds on, shown as uncertain, until somebody confirms, replaces or ends it."""
+    from mdmem.authoring.lifecycle import end_review, review
+
     if done == (reason is not None):
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     workspace, wanted = open_workspace(given), write_options_from(options)
     if reason is None:
-        return print_written(given, workspace.end_review(address, options=wanted), form)
-    return print_written(given, workspace.review(address, reason=reason, options=wanted), form)
+        return print_written(given, end_review(workspace, address, options=wanted), form)
+    return print_written(given, review(workspace, address, reason=reason, options=wanted), form)

@@ -34,17 +34,18 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     from mdmem.render.entries import search_markdown, search_text
     from mdmem.render.json import search_json
     from mdmem.retrieval.question import Question
+    from mdmem.retrieval.search import search, snippets
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     question = Question(words=with_words(words), filters=filters_from(options), syntax=syntax)
     workspace = open_workspace(given, revision=revision)
-    result = workspace.search(question)
+    result = search(workspace, question)
     if form == "json":
-        print_text(search_json(result, limit=limit, snippet_of=workspace.snippets(result)))
+        print_text(search_json(result, limit=limit, snippet_of=snippets(workspace, result)))
     elif form == "markdown":
-        print_text(search_markdown(result, limit=limit, snippet_of=workspace.snippets(result)))
+        print_text(search_markdown(result, limit=limit, snippet_of=snippets(workspace, result)))
     else:
-        print_text(search_text(result, limit=limit, snippet_of=workspace.snippets(result), ink=given.ink()))
+        print_text(search_text(result, limit=limit, snippet_of=snippets(workspace, result), ink=given.ink()))
     if not result.hits:
         given.remark(f"nothing found: {_why_nothing(result.terms, result.unmatched_terms, syntax=syntax)}")
     return 0 if result.hits else 1

@@ -20,8 +20,9 @@ def command(given: Globals, addresses: tuple[str, ...], form: str, revision: str
     """
     from mdmem.render.entries import shown_markdown, shown_text
     from mdmem.render.json import entries_json
+    from mdmem.retrieval.entries import show
 
-    shown = open_workspace(given, revision=revision).show(addresses)
+    shown = show(open_workspace(given, revision=revision), addresses)
     if form == "json":
         print_text(entries_json(shown))
     else:

@@ -12,7 +12,7 @@ from mdmem.cli.write_options import print_written, write_options, write_options_
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.command("supersede")
@@ -38,38 +38,43 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
 
     While the newer one is a draft, OLD stays in force: `mdmem approve` then ends it.
     """
+    from mdmem.authoring.supersede import supersede
+
     wanted, workspace = write_options_from(options), open_workspace(given)
     if by is None:
         written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted)
     elif any(value is not None for value in options.values()):
         raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
     else:
-        written = workspace.supersede(address, by=by, reason=reason, options=wanted)
+        written = supersede(workspace, address, by=by, reason=reason, options=wanted)
     return print_written(given, written, form, in_git=workspace.location.repository is not None)
 
 
 def _with_new(
-    given: Globals, workspace: Verbs, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
+    given: Globals, workspace: Workspace, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
 ) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
-    from mdmem.authoring.successor import Successor
+    from mdmem.authoring.successor import Successor, compose_successor
     from mdmem.cli.editor import edited, piped_text
     from mdmem.entry.model import EntryType, Status
+    from mdmem.workspace.addresses import from_root
 
     if stated["title"] is None and stated["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(stated["body"])
     successor = Successor(
         title=(stated["title"] or "").strip(),
-        place=workspace.from_root(stated["place"]) if stated["place"] else None,
+        place=from_root(workspace, stated["place"]) if stated["place"] else None,
         type=EntryType(stated["entry_type"]) if stated["entry_type"] else None,
         status=Status(stated["status"] or "draft"),
         body=piped or "",
     )
-    new, text = workspace.compose_successor(old, successor, reason=reason)
+    new, text = compose_successor(workspace, old, successor, reason=reason)
 
     def write(left: str) -> WriteResult:
-        return workspace.supersede_with(old, new, left, reason=reason, options=wanted)
+        from mdmem.authoring.successor import supersede_with
+
+        return supersede_with(workspace, old, new, left, reason=reason, options=wanted)
 
     # Nobody types a text that a dry run would throw away.
     written = edited(workspace, new, text, write) if piped is None and not wanted.is_dry else write(text)

@@ -28,6 +28,8 @@ def command(
     With --wings nothing is pulled or pushed: the wings that live in other repositories, or those that are named, are
     fetched and pinned to what they are now. No other command fetches anything.
     """
+    from mdmem.sync.fetch_wings import fetch_wings
+
     if not is_for_wings:
         if wings or pinned or commit is not None:
             raise click.UsageError("names of wings, --pinned and --commit go with --wings")
@@ -35,7 +37,7 @@ def command(
     from mdmem.render.sync import wings_json, wings_text
 
     workspace = open_workspace(given)
-    fetched = workspace.fetch_wings(wings, pinned=pinned, commit=commit)
+    fetched = fetch_wings(workspace, wings, pinned=pinned, commit=commit)
     print_text(wings_json(fetched) if form == "json" else wings_text(fetched, given.ink()))
     if not fetched.wings:
         given.remark("no wing lives in another repository; `[wings.NAME] git = ...` in mdmem.toml names one")
@@ -49,8 +51,9 @@ def command(
 
 def _sync(given: Globals, form: str) -> int:
     from mdmem.render.sync import sync_remarks, synced_json, synced_text
+    from mdmem.sync.sync import sync
 
-    synced = open_workspace(given).sync()
+    synced = sync(open_workspace(given))
     print_text(synced_json(synced) if form == "json" else synced_text(synced))
     for remark in sync_remarks(synced):
         given.remark(remark)

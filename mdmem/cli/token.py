@@ -11,7 +11,7 @@ from mdmem.cli.common import Globals, format_option, global_options, open_worksp
 from mdmem.cli.completion import complete_wing
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.group("token", invoke_without_command=True)
@@ -72,7 +72,7 @@ def add(given: Globals, name: str, form: str, wings: tuple[str, ...], *, all_win
     return 0
 
 
-def _wings(given: Globals, workspace: Verbs, names: Sequence[str]) -> list[str]:
+def _wings(given: Globals, workspace: Workspace, names: Sequence[str]) -> list[str]:
     """Return the wings that names mean; a wing may come to be later, with its first session."""
     from mdmem.workspace.visibility import wing_of
 

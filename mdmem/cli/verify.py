@@ -21,6 +21,8 @@ def command(given: Globals, addresses: tuple[str, ...], at: datetime | None, for
 
     `wing/room/` and `wing/` stand for those in force in a room and in a wing.
     """
+    from mdmem.authoring.lifecycle import verify
+
     day = at.date() if at is not None else None
-    written = open_workspace(given).verify(addresses, at=day, options=write_options_from(options))
+    written = verify(open_workspace(given), addresses, at=day, options=write_options_from(options))
     return print_written(given, written, form)

@@ -15,9 +15,10 @@ from mdmem.cli.completion import complete_address
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
+    from mdmem.history.why import why
     from mdmem.render.entries import why_text
     from mdmem.render.json import why_json
 
-    explained = open_workspace(given, revision=revision).why(address)
+    explained = why(open_workspace(given, revision=revision), address)
     print_text(why_json(explained) if form == "json" else why_text(explained, given.ink()))
     return 0

@@ -28,11 +28,15 @@ from mdmem.workspace.workspace import Workspace
 Now = Callable[[], datetime]
 
 
-def compile_context(workspace: Workspace, asked: ContextRequest, *, now: Now | None = None) -> ContextPack:
+def compile_context(
+    workspace: Workspace, asked: ContextRequest, *, at: str | None = None, now: Now | None = None
+) -> ContextPack:
     """Return the pack for a goal; that it was asked for is kept, and a log that cannot be written is only remarked.
 
-    Raises AccessDeniedError for a project that the caller may not read, and GoneError where files keep going away.
+    With `at` it is what mattered at a revision or a date. Raises AccessDeniedError for a project that the caller may
+    not read, UsageError for a revision or date that is none, and GoneError where files keep going away.
     """
+    workspace = workspace.as_of(at)
     try:
         pack = _compiled(workspace, asked)
     except MdmemError as error:

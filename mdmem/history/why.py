@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mdmem.entry.model import Entry, Status
 from mdmem.git import Commit, history, resolve
+from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
 
 
@@ -95,3 +96,8 @@ def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tupl
             if path in paths:
                 found.setdefault(paths[path], []).append(commit)
     return {address: tuple(commits) for address, commits in found.items()}
+
+
+def why(workspace: Workspace, name: str) -> WhyReport:
+    """Return the chain of an entry in both directions, with reasons, dates and commits."""
+    return why_of(workspace, resolve_name(workspace, name))

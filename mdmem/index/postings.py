@@ -49,7 +49,7 @@ class WhooshPostings:
     def __init__(self, storage: "OwnedStorage", segments: Sequence[tuple[str, int]]) -> None:
         """Open the segments, whose files the storage releases."""
         # Imported here: documents in memory must not pay for Whoosh.
-        from mdmem.index.writer import Segment
+        from mdmem.index.segments import Segment
 
         bases = accumulate((count for _, count in segments), initial=0)
         with reading():

@@ -10,7 +10,7 @@ from mdmem.guide import topics
 from mdmem.mcp.listings import rooms_of
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 # The protocol takes no more.
 MOST = 100
@@ -24,7 +24,7 @@ class CompletionResult:
     total: int
 
 
-def complete(workspace: Verbs, name: str, typed: str, known: Mapping[str, str]) -> CompletionResult:
+def complete(workspace: Workspace, name: str, typed: str, known: Mapping[str, str]) -> CompletionResult:
     """Return what may stand for an argument; `known` are the arguments that stand already."""
     folded = typed.casefold()
     fitting = [one for one in _candidates(workspace, name, known) if folded in one.casefold()]
@@ -32,7 +32,7 @@ def complete(workspace: Verbs, name: str, typed: str, known: Mapping[str, str]) 
     return CompletionResult(tuple(fitting[:MOST]), len(fitting))
 
 
-def _candidates(workspace: Verbs, name: str, known: Mapping[str, str]) -> Iterable[str]:
+def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
     from mdmem.workspace.scope import find_wing
 
     catalog = workspace.catalog

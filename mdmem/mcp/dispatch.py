@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -22,7 +22,7 @@ from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.mcp.workspaces import Provider
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    pass
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -107,7 +107,7 @@ class Calls:
             return tool.rootless(self._provider.cwd, str(error), **arguments)
         if tool.fall_back is not None and not tool.keeps_time:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
-            workspace = cast("Verbs", within(workspace, limits.seconds, clock=monotonic))
+            workspace = within(workspace, limits.seconds, clock=monotonic)
         facts = tool.carry(workspace, **arguments)
         return {**facts, AT.name: list(workspace.moment.remarks)} if workspace.moment.remarks else facts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -38,7 +38,7 @@ from mdmem.mcp.resources import TEMPLATES, Listed, find_kind, fixed, of_memory, 
 from mdmem.mcp.workspaces import Provider
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
 
@@ -134,7 +134,7 @@ class Offers:
             return Completion(values=[], total=0, has_more=False)
         return Completion(values=list(found.values), total=found.total, has_more=found.total > len(found.values))
 
-    async def _on_memory(self, work: Callable[[Verbs], _Result]) -> _Result:
+    async def _on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
         """Return what some work on a workspace of its own comes to; raises EnvironmentFaultError past its time."""
         access = self._access()
         seconds = await self._calls.in_thread(self._seconds)
@@ -144,13 +144,13 @@ class Offers:
                 return found[0]
         raise EnvironmentFaultError(f"no answer within {seconds:g} s; ask again")
 
-    def _timed(self, work: Callable[[Verbs], _Result], access: Access, seconds: float) -> tuple[_Result] | None:
+    def _timed(self, work: Callable[[Workspace], _Result], access: Access, seconds: float) -> tuple[_Result] | None:
         from mdmem.workspace.deadline import OverdueError, within
 
         try:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(self._provider.workspace(access), seconds, clock=monotonic)
-            return (work(cast("Verbs", workspace)),)
+            return (work(workspace),)
         except OverdueError:
             return None
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from mdmem.mcp.listings import answering
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.shape import Facts
+from mdmem.retrieval.entries import show
+from mdmem.retrieval.retrieve import retrieve, with_code_paths
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
     from mdmem.retrieval.budget import Pack, Packed
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _INVARIANTS, _OTHERS, _PROPOSED, _NEWEST = 30, 8, 5, 10
 _CONTENT, _BODY = 600, 8_000
@@ -23,22 +25,22 @@ _WORDS = 40
 _FILE_OF_DIFF = re.compile(r"^(?:\+\+\+ b/|--- a/|rename to |rename from )([^\t\r\n]+)", re.MULTILINE)
 
 
-def around_decision(workspace: Verbs, *, decision: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
+def around_decision(workspace: Workspace, *, decision: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return what binds around a decision that is to be recorded, and which entries are near to it."""
     return _around(workspace, words=decision, wing=wing, paths=paths)
 
 
-def around_diff(workspace: Verbs, *, diff: str | None, wing: str | None, paths: Sequence[str] | None) -> Facts:
+def around_diff(workspace: Workspace, *, diff: str | None, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return what binds the files that a diff touches."""
     touched = tuple(dict.fromkeys([*(paths or ()), *_FILE_OF_DIFF.findall(diff or "")]))
     return {"paths": list(touched)[:100], **_around(workspace, words="", wing=wing, paths=touched)}
 
 
-def around_entry(workspace: Verbs, *, address: str, reason: str | None) -> Facts:  # noqa: ARG001  # one signature
+def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> Facts:  # noqa: ARG001  # one signature
     """Return the entry that is to be superseded, how it stands, and what names it; raises NotFoundError."""
     from mdmem.render.entries import standing
 
-    (one,) = workspace.show([address.strip("/")])[:1]
+    (one,) = show(workspace, [address.strip("/")])[:1]
     catalog, target = workspace.catalog, one.entry.address
     others = [other for other in catalog.entries.values() if other.address != target]
     drafts = [other.address for other in others if other.status == "draft" and target in other.supersedes]
@@ -52,7 +54,7 @@ def around_entry(workspace: Verbs, *, address: str, reason: str | None) -> Facts
     }
 
 
-def around_wing(workspace: Verbs, *, wing: str | None) -> Facts:
+def around_wing(workspace: Workspace, *, wing: str | None) -> Facts:
     """Return what somebody who is new to a wing needs first."""
     facts = _around(workspace, words="", wing=wing, paths=None)
     active = facts.get("scope", {}).get("wing")
@@ -81,14 +83,14 @@ def _newest_first(entry: Entry) -> tuple[str, str]:
     return f"{9_999_999 - made:07}", entry.address
 
 
-def _around(workspace: Verbs, *, words: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
+def _around(workspace: Workspace, *, words: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return the scope with its invariants and what matches; where no wing is the active one, the wings there are."""
     from mdmem.retrieval.question import Question
     from mdmem.workspace.scope import AmbiguousWingError, Filters
 
     question = Question(words=" ".join(words.split()[:_WORDS]), filters=Filters(wings=(wing,) if wing else ()))
     try:
-        pack = workspace.retrieve(workspace.with_code_paths(question, from_top(workspace, paths)))
+        pack = retrieve(workspace, with_code_paths(workspace, question, from_top(workspace, paths)))
     except AmbiguousWingError as error:
         return {"scope": {"wing": None, "why": str(error)}, "wings": list(workspace.catalog.wings)}
     return _facts(pack)

@@ -16,7 +16,7 @@ from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind
 from mdmem.mcp.tools.table import tools_of
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 # What somebody types or pastes; two messages of one prompt stay below what a client takes.
 _PASTED = 15_000
@@ -204,7 +204,7 @@ def text_of(prompt: Prompt, arguments: Mapping[str, Any], profile: str) -> str:
     return "\n".join([prompt.task, "", *_stated(arguments), "Do this, in this order:", "", *steps])
 
 
-def present_of(prompt: Prompt, workspace: Verbs, arguments: Mapping[str, Any]) -> str:
+def present_of(prompt: Prompt, workspace: Workspace, arguments: Mapping[str, Any]) -> str:
     """Return what the memory holds for a prompt now, as data; raises what reading raises."""
     facts = plain(prompt.present(workspace, **arguments))
     head = f"What the memory holds at this moment; the tools tell more. {NOTE}\n\n"

@@ -16,7 +16,7 @@ from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.uris import SCHEME, parts_of, uri_of
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 MARKDOWN = "text/markdown"
 # Of more wings and rooms, the rest is reached through the templates.
@@ -36,7 +36,7 @@ class ResourceKind:
     about: str
     parts: tuple[str, ...] = ()
     mime: str = MARKDOWN
-    read: Callable[[Verbs, tuple[str, ...]], str] | None = None
+    read: Callable[[Workspace, tuple[str, ...]], str] | None = None
     still: Callable[..., str] | None = None
 
     @property
@@ -145,7 +145,7 @@ def find_kind(uri: str) -> tuple[ResourceKind, tuple[str, ...]]:
     raise NotFoundError(f"there is no resource {shown(uri)}; write {' or '.join(f'`{form}`' for form in forms)}")
 
 
-def read_kind(workspace: Verbs | None, kind: ResourceKind, parts: tuple[str, ...]) -> str:
+def read_kind(workspace: Workspace | None, kind: ResourceKind, parts: tuple[str, ...]) -> str:
     """Return the text of a resource, of 40,000 characters at most; raises NotFoundError and what reading raises."""
     if kind.still is not None:
         return kind.still(*parts)
@@ -162,7 +162,7 @@ def fixed() -> Iterator[Listed]:
         yield Listed(uri_of("guide", topic), f"guide/{topic}", f"Guide: {topic}", summary(topic), MARKDOWN)
 
 
-def of_memory(workspace: Verbs) -> Iterator[Listed]:
+def of_memory(workspace: Workspace) -> Iterator[Listed]:
     """Yield the wings and rooms that the caller sees, by name, up to a hundred."""
     catalog = workspace.catalog
     places = [(wing, *rest) for wing in catalog.wings for rest in ((), *((room,) for room in rooms_of(catalog, wing)))]

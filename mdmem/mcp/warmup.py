@@ -7,6 +7,7 @@ import threading
 
 from mdmem.errors import MdmemError
 from mdmem.mcp.workspaces import Provider
+from mdmem.status import refresh_index
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -40,7 +41,7 @@ class Warmup:
 
     def _run(self) -> None:
         try:
-            self._provider.builder(self._progressed).refresh_index()
+            refresh_index(self._provider.builder(self._progressed))
         except (MdmemError, OSError) as error:
             log.info("the index is not brought up to date: %s", error)
         finally:

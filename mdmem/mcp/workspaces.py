@@ -16,7 +16,7 @@ from mdmem.catalog import Catalog, load_cached
 from mdmem.disk import read_regular
 from mdmem.errors import SettingsError
 from mdmem.tree import FileKind, Tree, TreeFile
-from mdmem.verbs import Verbs
+from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
@@ -32,7 +32,7 @@ class Provider:
         """Take what says where the memory is; nothing is read yet."""
         self._root, self._environment, self.cwd, self._today = root, environment, cwd, today
         self._turn = threading.Lock()
-        self._first: Verbs | None = None
+        self._first: Workspace | None = None
         self._parsed: tuple[bytes, Settings] | None = None
 
     @property
@@ -40,7 +40,7 @@ class Provider:
         """Say whether somebody named the root: then it is that one or none."""
         return self._root is not None or bool(self._environment.get("MDMEM_ROOT"))
 
-    def workspace(self, access: Access = EVERYTHING) -> Verbs:
+    def workspace(self, access: Access = EVERYTHING) -> Workspace:
         """Return a workspace that has read nothing yet; raises RootNotFoundError and SeveralRootsError."""
         first = self._opened()
         fresh = replace(first, today=self._today(), access=access)
@@ -68,11 +68,11 @@ class Provider:
         except FileNotFoundError:
             return b""
 
-    def builder(self, progress: Progress) -> Verbs:
+    def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
         return replace(self._opened(), today=self._today(), progress=progress)
 
-    def _opened(self) -> Verbs:
+    def _opened(self) -> Workspace:
         with self._turn:
             if self._first is None:
                 self._first = self._open()
@@ -80,7 +80,7 @@ class Provider:
                 _ = self._first.index
             return self._first
 
-    def _open(self) -> Verbs:
+    def _open(self) -> Workspace:
         from mdmem.workspace.location import locate
 
         location = locate(self._root, self._environment, self.cwd)
@@ -90,7 +90,7 @@ class Provider:
 class OpenedProvider(Provider):
     """Gives out workspaces like one that is open already."""
 
-    def __init__(self, workspace: Verbs) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         """Take the workspace, of which the files are read anew at each call."""
         super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
         self._first = workspace
@@ -123,7 +123,7 @@ class Recent:
         self._turn = threading.Lock()
         self._known: dict[Access, tuple[_Seen, Catalog]] = {}
 
-    def catalog(self, workspace: Verbs) -> Catalog:
+    def catalog(self, workspace: Workspace) -> Catalog:
         """Return the entries as the files are now."""
         tree, access = workspace.tree, workspace.access
         seen = _Seen.of(tree)
@@ -147,7 +147,7 @@ def _over(catalog: Catalog, tree: Tree) -> Catalog:
 
 
 @dataclass(frozen=True)
-class ServedWorkspace(Verbs):
+class ServedWorkspace(Workspace):
     """A workspace of a server; replaced, it shares what was loaded."""
 
     recent: Recent = field(default_factory=Recent, repr=False, compare=False)

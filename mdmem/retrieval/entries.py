@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, Status
+from mdmem.finding import Finding
+from mdmem.retrieval.retrieve import problems_in
+from mdmem.retrieval.search import is_shown, passes
 from mdmem.standing import Stance
+from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of
+from mdmem.workspace.scope import Filters, reading_scope
 from mdmem.workspace.workspace import Workspace
 
 
@@ -56,3 +61,51 @@ def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[Shown]:
             heads=catalog.lineage.heads(address),
             stance=catalog.stance(address),
         )
+
+
+def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
+    """Return the entries that pass the filters, by address: as the files state them, else the default branch."""
+    view = view_of(workspace)
+    shown = {entry.address: entry for entry in _listed(view.answers, filters)}
+    if view.files is not view.answers:
+        hidden = (view.files.catalog.entries.keys() - view.answers.catalog.entries.keys()) | view.replaced
+        read = {entry.address: entry for entry in _listed(view.files, filters)}
+        shown |= {address: one for address, one in read.items() if address in view.beside or address not in hidden}
+    return tuple(shown[address] for address in sorted(shown))
+
+
+def _listed(workspace: Workspace, filters: Filters) -> Iterator[Entry]:
+    catalog = workspace.catalog
+    scope = reading_scope(catalog, workspace.settings, filters)
+    for entry in catalog.entries.values():
+        if scope.holds(entry.address) and passes(entry, filters, workspace.today) and is_shown(catalog, entry, filters):
+            yield entry
+
+
+def list_problems(workspace: Workspace, filters: Filters) -> tuple[Finding, ...]:
+    """Return one finding for each file in the wings and rooms of the filters that cannot be read in full."""
+    return problems_in(workspace.catalog, reading_scope(workspace.catalog, workspace.settings, filters))
+
+
+def count_hidden(workspace: Workspace, filters: Filters) -> Mapping[str, int]:
+    """Return how many drafts and ended entries pass the filters and are not shown under them."""
+    shown = set(list_entries(workspace, filters))
+    everything = list_entries(workspace, replace(filters, include_drafts=True, include_deprecated=True))
+    drafts = sum(entry.status is Status.DRAFT for entry in everything if entry not in shown)
+    return {"draft": drafts, "ended": len(everything) - len(shown) - drafts}
+
+
+def show(workspace: Workspace, names: Sequence[str]) -> tuple[Shown, ...]:
+    """Return the entries that names mean; raises NotFoundError and UsageError."""
+    return shown(workspace, resolve_names(workspace, names))
+
+
+def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[Shown, ...]:
+    """Return entries with what their files state."""
+    catalog = view_of(workspace).files.catalog
+    return shown_in(catalog, [catalog.entries[address] for address in addresses])
+
+
+def stance_of(workspace: Workspace, entry: Entry) -> Stance | None:
+    """Return how an entry that was listed stands to the default branch, None where that is not known."""
+    return catalog_of(workspace, entry).stance(entry.address)

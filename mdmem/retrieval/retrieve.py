@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog, is_misplaced
 from mdmem.entry.model import Entry
-from mdmem.errors import SettingsError, UsageError
+from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
+from mdmem.retrieval.budget import Pack, pack
 from mdmem.retrieval.question import DECLARED, Contradiction, Question, Retrieval
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
 from mdmem.similarity import undeclared_overlaps
 from mdmem.tree import SETTINGS_NAME, FileKind
-from mdmem.workspace.scope import Scope
+from mdmem.workspace.proposals import view_of
+from mdmem.workspace.scope import Scope, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -207,3 +209,37 @@ def _code_path(workspace: Workspace, path: str) -> str:
     if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
         return here.relative_to(top).as_posix()
     return Path(path).as_posix().removeprefix("./").rstrip("/")
+
+
+def retrieve(workspace: Workspace, question: Question, *, budget: int | None = None) -> Pack:
+    """Return what is binding for a question, from files that stood still while they were read.
+
+    Where one goes away meanwhile, as in a checkout, everything is read again, once; raises GoneError at the second.
+    Settings that cannot be read are a problem in the answer, no obstacle to it.
+    """
+    try:
+        return _retrieve(workspace, question, budget)
+    except GoneError:
+        return _retrieve(replace(workspace), question, budget)
+
+
+def _retrieve(workspace: Workspace, question: Question, budget: int | None) -> Pack:
+    settings, faults = forgiving_settings(workspace)
+    view = view_of(workspace)
+    catalog, files = view.answers.catalog, view.files.catalog
+    found = retrieved(view, resolve_scope(catalog, settings, question.filters), question)
+    found = replace(found, problems=(*faults, *found.problems))
+    limit = settings.budget if budget is None else budget
+    proposed = (files.body, files.sizes.__getitem__)
+    packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
+    is_nothing_read = not catalog.entries and bool(found.problems)
+    return _with_fallback(workspace, packed, question) if is_nothing_read else packed
+
+
+def _with_fallback(workspace: Workspace, packed: Pack, question: Question) -> Pack:
+    if workspace.access.is_narrow:
+        # What else lies in the repository is not the caller's to read.
+        return packed
+    source, passages = passages_elsewhere(workspace, question.words)
+    found = replace(packed.found, source=source, degraded=True, why_degraded="no entry of the memory can be read")
+    return replace(packed, found=found, fallback=passages)

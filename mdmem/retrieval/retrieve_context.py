@@ -31,13 +31,15 @@ def retrieve_context(
     categories: Sequence[str] | None = None,
     topic: str | None = None,
     paths: Sequence[str] = (),
+    at: str | None = None,
     clock: Clock = monotonic,
 ) -> ContextBundle:
-    """Return the bundle of a project; what goes wrong is told by its status.
+    """Return the bundle of a project, `at` a revision or a date; what goes wrong is told by its status.
 
     The settings limit an attempt; one that takes longer, or whose files go away meanwhile, is made once more.
-    Raises UsageError for a scope or category that is not known.
+    Raises UsageError for a scope or category that is not known, and for a revision or date that is none.
     """
+    workspace = workspace.as_of(at)
     asked = read_asked(project_id=project_id, scope=scope, focus=focus, categories=categories, topic=topic)
     current, why = workspace, ""
     for _ in range(_ATTEMPTS):

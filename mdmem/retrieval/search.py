@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
+from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
 from mdmem.retrieval.question import Hit, Question, SearchResult
-from mdmem.retrieval.retrieve import TextQuery, problems_in
-from mdmem.workspace.scope import Filters, Scope
+from mdmem.retrieval.retrieve import TextQuery, problems_in, text_query
+from mdmem.workspace.proposals import view_of
+from mdmem.workspace.scope import Filters, Scope, reading_scope
+from mdmem.workspace.workspace import Workspace
 
 
 def search_catalog(catalog: Catalog, scope: Scope, question: Question, *, ask: TextQuery, today: date) -> SearchResult:
@@ -96,3 +99,33 @@ def _merged(first: Hit | None, second: Hit) -> Hit:
         return second
     via = tuple(sorted({*first.via, *second.via}))
     return replace(first, score=max(first.score, second.score), via=via, terms=first.terms | second.terms)
+
+
+def search(workspace: Workspace, question: Question) -> SearchResult:
+    """Return the hits for a question, superseded ones resolved to their heads."""
+    view = view_of(workspace)
+    result = _searched(view.answers, question)
+    return with_versions(result, _searched(view.files, question), view.beside) if view.beside else result
+
+
+def _searched(workspace: Workspace, question: Question) -> SearchResult:
+    catalog = workspace.catalog
+    scope = reading_scope(catalog, workspace.settings, question.filters)
+    return search_catalog(catalog, scope, question, ask=text_query(workspace, question), today=workspace.today)
+
+
+def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]:
+    """Return a function that gives the densest passage of a hit's entry."""
+    from mdmem.index.snippet import snippet
+
+    view = view_of(workspace)
+
+    def of(hit: Hit) -> str:
+        is_answer = view.answers.catalog.entries.get(hit.entry.address) is hit.entry
+        catalog = (view.answers if is_answer else view.files).catalog
+        try:
+            return snippet(catalog.body(hit.entry.address), hit.terms or result.terms)
+        except GoneError:
+            return ""
+
+    return of

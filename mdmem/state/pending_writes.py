@@ -136,7 +136,7 @@ def _without_secrets(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name not in _SECRET}
 
 
-__all__ = ["Blocked", "PendingWrites", "PendingWrite"]
+__all__ = ["Blocked", "PendingWrite", "PendingWrites"]
 
 _PENDING, _BLOCKED, _CLAIMED = "pending", "blocked", "claimed"
 _Record = TypeVar("_Record")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -104,7 +106,12 @@ def _failing(findings: Sequence[Finding], level: Severity) -> list[Finding]:
 _WAIT = 120.0
 
 
-def sync(workspace: Workspace, *, draw: Callable[[], float], sleep: Callable[[float], None]) -> SyncResult:
+def sync(
+    workspace: Workspace,
+    *,
+    draw: Callable[[], float] = random.random,
+    sleep: Callable[[float], None] = time.sleep,
+) -> SyncResult:
     """Take what others pushed, put what is committed here on top, check the result and push it.
 
     The commits are rebased and checked beside the work tree, so that until both went well nothing here changes: there

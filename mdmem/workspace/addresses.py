@@ -87,3 +87,8 @@ def _nearest(name: str, addresses: list[str]) -> str:
         by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
     close = [address for one in difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5) for address in by_id[one]]
     return f"; did you mean {' or '.join(close[:3])}?" if close else "; `mdmem list` names them all"
+
+
+def resolve_name(workspace: Workspace, name: str) -> str:
+    """Return the address that a name means; raises NotFoundError and UsageError."""
+    return resolve_names(workspace, [name])[0]

@@ -8,13 +8,12 @@ from datetime import date
 from pathlib import Path
 
 from mdmem.catalog.remote_wings import NotHere
-from mdmem.errors import GitError, SettingsError, UsageError
+from mdmem.errors import GitError
 from mdmem.git.fetch import borrowed
 from mdmem.settings import WingSettings
 from mdmem.settings.parse import is_path
 from mdmem.state.pins import find_pin, store_of
 from mdmem.tree import GitTree, Tree
-from mdmem.workspace.workspace import Workspace
 
 
 def find_wing(cache: Path, root: Path, name: str, stated: WingSettings) -> Tree | NotHere:
@@ -62,38 +61,3 @@ class Borrowed:
     git: str
     commit: str
     asked: date
-
-
-def borrowed_wings(workspace: Workspace) -> tuple[Borrowed, ...]:
-    """Return the wings that are read from other repositories, by name."""
-    found = []
-    for name, stated in workspace.settings.remote_wings.items() if workspace.catalog.fetched_wings else ():
-        pin = find_pin(workspace.cache_folder, place_of(stated, workspace.location.root), stated.commit or "")
-        if pin is not None and name in workspace.catalog.fetched_wings:
-            found.append(Borrowed(name, stated.git or "", pin.commit, pin.asked))
-    return tuple(found)
-
-
-# In days: what is binding elsewhere seldom changes faster.
-_AGED = 30
-
-
-def aged_wings(workspace: Workspace) -> tuple[str, ...]:
-    """Return a sentence for each wing that was last asked for long ago; none where the settings cannot be read."""
-    try:
-        borrowed = borrowed_wings(workspace)
-    except SettingsError:
-        return ()
-    ages = ((one, (workspace.today - one.asked).days) for one in borrowed)
-    return tuple(
-        f"the wing `{one.name}` of {one.git} was last asked for {days} days ago; `mdmem sync --wings` asks again"
-        for one, days in ages
-        if days > _AGED
-    )
-
-
-def refuse_remote(workspace: Workspace, wing: str) -> None:
-    """Raise UsageError for a wing that lives in another repository."""
-    stated = workspace.settings.remote_wings.get(wing)
-    if stated is not None:
-        raise UsageError(f"the wing `{wing}` lives in {stated.git}: change it there, then type `mdmem sync --wings`")

@@ -127,7 +127,7 @@ class Workspace:
 
     @cached_property
     def merged(self) -> MergeResult:
-        """Return the merge of the moment; raises UsageError where it is none, and what `gitrepo.merge` raises."""
+        """Return the merge of the moment; raises UsageError where it is none, and what `git.merge.merge` raises."""
         if self.moment.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
         return merge(self._repository, self.moment.merge_into, self.moment.revision or "HEAD")

@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 from builders import entry_text
-from checks.trees import ListedTree
 from document.test_patch_properties import ABOVE, COMMENTS, values
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from trees import ListedTree
 
 from mdmem.authoring.approve import plan_approval
 from mdmem.authoring.change_set import Intent

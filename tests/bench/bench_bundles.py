@@ -20,31 +20,35 @@ from pathlib import Path
 from bench_cli import build
 
 from mdmem.retrieval.question import Question
-from mdmem.verbs import Verbs
+from mdmem.retrieval.retrieve import retrieve
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.retrieval.surface import get_scope_state, memory_surface
+from mdmem.status import refresh_index
 from mdmem.workspace.location import located
+from mdmem.workspace.workspace import Workspace
 
-Verb = Callable[[Verbs], object]
+Verb = Callable[[Workspace], object]
 VERBS: dict[str, tuple[Verb, Verb]] = {
     "without a topic": (
-        lambda workspace: workspace.retrieve(Question()),
-        lambda workspace: workspace.retrieve_context(project_id="app"),
+        lambda workspace: retrieve(workspace, Question()),
+        lambda workspace: retrieve_context(workspace, project_id="app"),
     ),
     "with a topic": (
-        lambda workspace: workspace.retrieve(Question(words="database schema")),
-        lambda workspace: workspace.retrieve_context(project_id="app", topic="database schema"),
+        lambda workspace: retrieve(workspace, Question(words="database schema")),
+        lambda workspace: retrieve_context(workspace, project_id="app", topic="database schema"),
     ),
     "memory_surface": (
-        lambda workspace: workspace.retrieve(Question(words="database schema")),
-        lambda workspace: workspace.memory_surface(query="database schema", project_id="app"),
+        lambda workspace: retrieve(workspace, Question(words="database schema")),
+        lambda workspace: memory_surface(workspace, query="database schema", project_id="app"),
     ),
     "get_scope_state": (
-        lambda workspace: workspace.retrieve(Question()),
-        lambda workspace: workspace.get_scope_state(project_id="app"),
+        lambda workspace: retrieve(workspace, Question()),
+        lambda workspace: get_scope_state(workspace, project_id="app"),
     ),
 }
 
 
-def timed(workspace: Verbs, verb: Verb) -> float:
+def timed(workspace: Workspace, verb: Verb) -> float:
     """Return the seconds of one verb on files that are looked at anew."""
     fresh = replace(workspace)
     vars(fresh)["index"] = workspace.index
@@ -63,8 +67,8 @@ def main() -> None:
         folder = Path(name)
         build(folder, given.size, paragraphs=False)
         said = {**os.environ, "XDG_CACHE_HOME": name}
-        workspace = Verbs(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
-        workspace.refresh_index()
+        workspace = Workspace(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
+        refresh_index(workspace)
         for title, (retrieval, verb) in VERBS.items():
             pairs = [(timed(workspace, retrieval), timed(workspace, verb)) for _ in range(given.repeats)]
             base, ours = (statistics.median(column) for column in zip(*pairs, strict=True))

@@ -22,26 +22,29 @@ from pathlib import Path
 
 from bench_cli import build, git, write
 
+from mdmem.retrieval.entries import list_entries
 from mdmem.retrieval.question import Question
-from mdmem.verbs import Verbs
+from mdmem.retrieval.retrieve import retrieve
+from mdmem.status import refresh_index
 from mdmem.workspace.location import located
 from mdmem.workspace.scope import Filters
 from mdmem.workspace.standing import standings_of
+from mdmem.workspace.workspace import Workspace
 
-Verb = Callable[[Verbs], object]
+Verb = Callable[[Workspace], object]
 VERBS: dict[str, Verb] = {
-    "list": lambda workspace: workspace.entries(Filters()),
-    "question": lambda workspace: workspace.retrieve(Question(words="database schema")),
+    "list": lambda workspace: list_entries(workspace, Filters()),
+    "question": lambda workspace: retrieve(workspace, Question(words="database schema")),
 }
 
 
-def opened(folder: Path, cache: str) -> Verbs:
+def opened(folder: Path, cache: str) -> Workspace:
     """Return the workspace of a folder."""
     said = {**os.environ, "XDG_CACHE_HOME": cache}
-    return Verbs(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
+    return Workspace(located(folder, "a benchmark"), said, folder, date(2026, 11, 21))
 
 
-def timed(workspace: Verbs, verb: Verb, at: str | None) -> float:
+def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
     """Return the seconds of one verb on files that are looked at anew."""
     fresh = replace(workspace, parsed=type(workspace.parsed)())
     if at is None:
@@ -51,7 +54,7 @@ def timed(workspace: Verbs, verb: Verb, at: str | None) -> float:
     return time.perf_counter() - start
 
 
-def timed_standing(workspace: Verbs) -> float:
+def timed_standing(workspace: Workspace) -> float:
     """Return the seconds of the standing alone, the catalog being there."""
     fresh = replace(workspace)
     assert fresh.catalog.digests
@@ -60,7 +63,7 @@ def timed_standing(workspace: Verbs) -> float:
     return time.perf_counter() - start
 
 
-def report(title: str, workspace: Verbs, repeats: int, *, at: str | None = None) -> None:
+def report(title: str, workspace: Workspace, repeats: int, *, at: str | None = None) -> None:
     """Print the medians in milliseconds."""
     told = []
     for name, verb in VERBS.items():
@@ -94,7 +97,7 @@ def main() -> None:
             write(folder, given.size + number, f"Later {number}", "Said later.")
         commit(folder, "later")
         workspace = opened(folder, name)
-        workspace.refresh_index()
+        refresh_index(workspace)
         start = time.perf_counter()
         standings_of(opened(folder, name))
         print(f"first standing, nothing cached: {1000 * (time.perf_counter() - start):.0f} ms, with loading")

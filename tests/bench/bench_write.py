@@ -24,8 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 from bench_cli import build, git
 
+from mdmem.authoring.new_entry import create_entry
+from mdmem.status import refresh_index
+
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 Write = Callable[[str], None]
 
@@ -70,12 +73,12 @@ def plain_commit(root: Path) -> Write:
     return write
 
 
-def opened(root: Path) -> Verbs:
+def opened(root: Path) -> Workspace:
     """Return the workspace of a root, its files not read yet."""
-    from mdmem.verbs import Verbs
     from mdmem.workspace.location import located
+    from mdmem.workspace.workspace import Workspace
 
-    return Verbs(located(root, "the bench"), dict(os.environ), root, datetime.now(UTC).date())
+    return Workspace(located(root, "the bench"), dict(os.environ), root, datetime.now(UTC).date())
 
 
 def create(root: Path, *, commit: bool = False) -> Write:
@@ -83,7 +86,7 @@ def create(root: Path, *, commit: bool = False) -> Write:
     from mdmem.authoring.write import WriteOptions
 
     def write(name: str) -> None:
-        opened(root).create(f"app/architecture/{name}", text_of(name), options=WriteOptions(commit=commit))
+        create_entry(opened(root), f"app/architecture/{name}", text_of(name), options=WriteOptions(commit=commit))
 
     return write
 
@@ -142,7 +145,7 @@ def seconds(way: str, options: argparse.Namespace, *, processes: int) -> float:
             (root / "mdmem.toml").write_text('default_wing = "app"\ncommit = true\n')
         for name, value in (("user.name", "bench"), ("user.email", "bench@example.com"), ("gc.auto", "0")):
             git(root, "config", name, value)
-        opened(root).refresh_index()
+        refresh_index(opened(root))
         barrier, spans = context.Barrier(processes), context.Queue()
         started = [
             context.Process(target=work, args=(way, str(root), number, options.writes, barrier, spans))

@@ -18,14 +18,14 @@ from builders import open_root
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
 from mdmem.index.fulltext import WhooshIndex
-from mdmem.verbs import Verbs
+from mdmem.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 SHARES = (0.4, 0.5, 0.6, 0.67)
 ENTRY_BYTES = 3000
 
 
-def make_peps(folder: Path, *, cut: int | None) -> Verbs:
+def make_peps(folder: Path, *, cut: int | None) -> Workspace:
     """Return the PEPs as a memory with an index; `cut` shortens their bodies."""
     converter, corpus = SHARED / "tools" / "corpus_to_wings.py", SHARED / "corpora" / "peps.jsonl.gz"
     subprocess.run([sys.executable, converter, corpus, folder / "memory"], check=True, capture_output=True)
@@ -37,7 +37,7 @@ def make_peps(folder: Path, *, cut: int | None) -> Verbs:
     return workspace
 
 
-def shares(workspace: Verbs, questions: Sequence[str]) -> list[float]:
+def shares(workspace: Workspace, questions: Sequence[str]) -> list[float]:
     """Return, for each question, the share of its words that the best current invariant or decision holds."""
     catalog = workspace.catalog
     kinds = (EntryType.INVARIANT, EntryType.DECISION)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_root, run_here, write_entry
-from checks.trees import tree_of
+from trees import tree_of
 
 from mdmem.catalog import load
 from mdmem.checks.case import Case

@@ -11,6 +11,7 @@ import pytest
 from builders import git, make_repository, make_root, open_root, run_here, write, write_entry
 
 from mdmem.errors import UsageError
+from mdmem.retrieval.retrieve_context import retrieve_context
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
@@ -222,7 +223,7 @@ def test_check_reads_a_date(tmp_path: Path, capsys: Capture) -> None:
 
 def test_verbs_take_a_date(tmp_path: Path) -> None:
     workspace = open_root(dated(tmp_path) / "memory")
-    [item] = workspace.retrieve_context(project_id="nav", at="2026-06-01").items
+    [item] = retrieve_context(workspace, project_id="nav", at="2026-06-01").items
     assert item.title == "Use four threads"
     with pytest.raises(UsageError):
-        workspace.retrieve_context(project_id="nav", at="nothing")
+        retrieve_context(workspace, project_id="nav", at="nothing")

@@ -11,6 +11,7 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, run_here, write, write_entry
 
 from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import retrieve
 
 Capture = pytest.CaptureFixture[str]
 PROJECT = "---\nkind: project\nowners: [team]\n---\n"
@@ -104,7 +105,7 @@ def test_file_that_vanishes_while_it_is_read_is_no_empty_authority(root: Path) -
     workspace = open_root(root)
     assert len(workspace.catalog.entries) == 2
     gone.unlink()
-    assert [packed.item.entry.address for packed in workspace.retrieve(Question()).items] == ["nav/a/kept"]
+    assert [packed.item.entry.address for packed in retrieve(workspace, Question()).items] == ["nav/a/kept"]
 
 
 def test_successor_inherits_a_declared_contradiction(root: Path, capsys: Capture) -> None:

@@ -14,7 +14,7 @@ import pytest
 from builders import commit_all, entry_text, git, memory, run_here, run_mdmem, write
 
 from mdmem.cli.main import COMMANDS
-from mdmem.verbs import Verbs
+from mdmem.workspace.workspace import Workspace
 
 Capture = pytest.CaptureFixture[str]
 # A colour, a window's title, the clipboard, C1, DEL, turned direction, no width, other ends of lines.
@@ -157,7 +157,7 @@ def test_what_a_traceback_says_is_shown(hostile: Path, capsys: Capture, monkeypa
     def broken(*_: object) -> None:
         raise LookupError(EVIL)
 
-    monkeypatch.setattr(Verbs, "entries", broken)
+    monkeypatch.setattr(Workspace, "entries", broken)
     monkeypatch.setenv("MDMEM_DEBUG", "1")
     ran = run_here(capsys, "list", cwd=hostile)
     assert (ran.code, ACTING.findall(ran.err)) == (3, [])

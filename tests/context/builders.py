@@ -10,9 +10,10 @@ from builders import TODAY, environment, make_root, write, write_entry
 from mdmem.access import Access
 from mdmem.context.pack import ContextPack
 from mdmem.context.request import read_asked
+from mdmem.context.run import compile_context
 from mdmem.index.fulltext import WhooshIndex
-from mdmem.verbs import Verbs
 from mdmem.workspace.location import located
+from mdmem.workspace.workspace import Workspace
 
 
 def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields: object) -> None:
@@ -42,21 +43,21 @@ def make_memory(folder: Path) -> Path:
     return root
 
 
-def workspace(root: Path, *, access: Access | None = None) -> Verbs:
+def workspace(root: Path, *, access: Access | None = None) -> Workspace:
     """Return the workspace of a root, whose user's folders lie beside it."""
     beside = root.parent
     said = environment(XDG_CACHE_HOME=str(beside / "cache"), XDG_DATA_HOME=str(beside / "data"))
-    found = Verbs(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
+    found = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
     vars(found)["index"] = WhooshIndex(None)
     return found
 
 
 def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> ContextPack:
     """Return the pack for a goal."""
-    return workspace(root, access=access).compile_context(read_asked({"goal": goal, **asked}))
+    return compile_context(workspace(root, access=access), read_asked({"goal": goal, **asked}))
 
 
-def again(found: Verbs) -> Verbs:
+def again(found: Workspace) -> Workspace:
     """Return a workspace with its files read anew."""
     fresh = replace(found)
     vars(fresh)["index"] = WhooshIndex(None)

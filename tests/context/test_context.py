@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from mdmem.access import Access, AccessDeniedError
 from mdmem.context.facets import Facet
 from mdmem.context.request import Intent, Layer, read_asked
+from mdmem.context.run import compile_context
 from mdmem.state.audit import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
@@ -288,10 +289,11 @@ def test_metadata_that_its_author_gave_comes_back(tmp_path: Path) -> None:
 
 def test_call_is_audited_with_what_was_asked_and_returned(tmp_path: Path) -> None:
     found = workspace(make_memory(tmp_path), access=Access(name="ci"))
-    pack = found.compile_context(read_asked({"goal": "the pool", "limit": 2}))
+    pack = compile_context(found, read_asked({"goal": "the pool", "limit": 2}))
     with pytest.raises(AccessDeniedError):
-        workspace(found.location.root, access=Access.to_wings([], name="ci")).compile_context(
-            read_asked({"goal": "the pool", "project": "app"})
+        compile_context(
+            workspace(found.location.root, access=Access.to_wings([], name="ci")),
+            read_asked({"goal": "the pool", "project": "app"}),
         )
     first, second = read_audit(found.state_folder)
     assert (first["caller"], first["verb"], first["asked"]["goal"]) == ("ci", "context", "the pool")
@@ -302,7 +304,7 @@ def test_call_is_audited_with_what_was_asked_and_returned(tmp_path: Path) -> Non
 def test_audit_that_fails_is_a_remark(tmp_path: Path) -> None:
     found = workspace(make_memory(tmp_path))
     write(found.state_folder, "audit.jsonl/x", "a folder in its place")
-    pack = found.compile_context(read_asked({"goal": "the pool"}))
+    pack = compile_context(found, read_asked({"goal": "the pool"}))
     assert len(pack.remarks) == 1
     assert "not in the audit log" in pack.remarks[0]
     assert pack.total_items > 2
@@ -313,7 +315,7 @@ def test_file_that_goes_away_meanwhile_is_not_given_as_an_empty_one(tmp_path: Pa
     found = workspace(root)
     assert "app/architecture/pool-size" in found.catalog.entries
     (root / "app/architecture/pool-size.md").unlink()
-    pack = found.compile_context(read_asked({"goal": "the pool"}))
+    pack = compile_context(found, read_asked({"goal": "the pool"}))
     assert "app/architecture/pool-size" not in ids(pack)
     assert all(item.content for item in pack.items)
 
@@ -340,13 +342,13 @@ def test_limit_invariants_and_bytes_hold(
         {"goal": goal, "intent": intent, "layer": layer, "limit": limit, "domain": domain, "agent_id": agent}
     )
     found = workspace(shared_root)
-    pack = found.compile_context(asked)
+    pack = compile_context(found, asked)
     counted = [item for item in pack.items if not item.is_unconditional]
     assert len(counted) <= min(max(limit, 1), 50)
     assert {"app/rules/pool", "lib/rules/logs"} <= set(of(pack, "constraints"))
     assert len(set(ids(pack))) == pack.total_items
     assert all(item.facet is section.facet for section in pack.sections for item in section.items)
-    assert again(found).compile_context(asked).as_json() == pack.as_json()
+    assert compile_context(again(found), asked).as_json() == pack.as_json()
 
 
 @pytest.fixture(scope="module")

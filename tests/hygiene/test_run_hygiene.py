@@ -10,9 +10,11 @@ import pytest
 from builders import make_root, open_root, write, write_entry
 
 from mdmem.errors import UsageError
+from mdmem.hygiene.run import run_hygiene
 from mdmem.state.hygiene_times import Times, read_times, record_hygiene
 from mdmem.state.pending_writes import PendingWrite, PendingWrites
-from mdmem.verbs import Verbs
+from mdmem.workspace.freshness import is_due
+from mdmem.workspace.workspace import Workspace
 
 TODAY = date(2026, 11, 21)
 CONTRACT = [
@@ -23,7 +25,7 @@ KINDS = ["duplicate_decisions", "outdated_decisions", "obsolete_patterns", "enti
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Verbs:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """Return a memory of a shared wing and two projects, each with an old decision, one of them with a focus."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     root = make_root(tmp_path / "memory")
@@ -35,7 +37,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Verbs:
     return open_root(root)
 
 
-def keep(workspace: Verbs, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
+def keep(workspace: Workspace, project: str, content: dict[str, Any] | None = None, **more: str) -> str:
     arguments = {"decision": content or {}, "project_id": project, **more}
     created = datetime(2026, 11, 20, tzinfo=UTC)
     return PendingWrites(workspace.state_folder).keep(
@@ -43,8 +45,8 @@ def keep(workspace: Verbs, project: str, content: dict[str, Any] | None = None, 
     )
 
 
-def test_answer_begins_with_the_keys_of_the_contract(workspace: Verbs) -> None:
-    answer = workspace.run_hygiene()
+def test_answer_begins_with_the_keys_of_the_contract(workspace: Workspace) -> None:
+    answer = run_hygiene(workspace)
     assert list(answer)[: len(CONTRACT)] == CONTRACT
     assert list(answer["candidate_ids"]) == KINDS
     assert list(answer["stale_items"][0]) == ["id", "label", "title", "age_days", "freshness"]
@@ -64,61 +66,61 @@ def test_answer_begins_with_the_keys_of_the_contract(workspace: Verbs) -> None:
     ],
 )
 def test_project_and_scope_narrow(
-    workspace: Verbs, project: str | None, scope: str | None, outdated: list[str]
+    workspace: Workspace, project: str | None, scope: str | None, outdated: list[str]
 ) -> None:
-    answer = workspace.run_hygiene(project, scope)
+    answer = run_hygiene(workspace, project, scope)
     assert answer["candidate_ids"]["outdated_decisions"] == outdated
     assert (answer["project_id"], answer["scope"]) == (project or None, scope)
 
 
-def test_scope_that_is_none_is_refused(workspace: Verbs) -> None:
+def test_scope_that_is_none_is_refused(workspace: Workspace) -> None:
     for project in (None, "app", "new"):
         with pytest.raises(UsageError, match="there is no scope `team`; write one of global, project, focus"):
-            workspace.run_hygiene(project, "team")
+            run_hygiene(workspace, project, "team")
 
 
-def test_full_run_over_a_project_counts_for_it_alone(workspace: Verbs) -> None:
-    assert [workspace.hygiene_due(name) for name in ("The-App", "app", "web")] == [True, True, True]
-    workspace.run_hygiene("The-App")
-    assert [workspace.hygiene_due(name) for name in ("The-App", "app", "web")] == [False, False, True]
+def test_full_run_over_a_project_counts_for_it_alone(workspace: Workspace) -> None:
+    assert [is_due(workspace, name) for name in ("The-App", "app", "web")] == [True, True, True]
+    run_hygiene(workspace, "The-App")
+    assert [is_due(workspace, name) for name in ("The-App", "app", "web")] == [False, False, True]
     assert read_times(workspace.state_folder) == Times(None, {"app": TODAY})
-    workspace.run_hygiene()
-    assert not workspace.hygiene_due("web")
+    run_hygiene(workspace)
+    assert not is_due(workspace, "web")
 
 
-def test_run_over_what_waits_counts_for_nothing(workspace: Verbs) -> None:
+def test_run_over_what_waits_counts_for_nothing(workspace: Workspace) -> None:
     id_ = keep(workspace, "The-App")
-    answer = workspace.run_hygiene("The-App", check_pending_only=True)
+    answer = run_hygiene(workspace, "The-App", check_pending_only=True)
     assert (answer["unresolved_saves"], answer["outdated_decisions"]) == (1, 0)
     assert answer["candidate_ids"]["unresolved_saves"] == [id_]
-    assert workspace.hygiene_due("The-App")
+    assert is_due(workspace, "The-App")
 
 
-def test_manifest_and_state_decide_together(workspace: Verbs) -> None:
+def test_manifest_and_state_decide_together(workspace: Workspace) -> None:
     record_hygiene(workspace.state_folder, None, date(2026, 10, 22))
-    assert open_root(workspace.location.root).hygiene_due("app")
+    assert is_due(open_root(workspace.location.root), "app")
     write(workspace.location.root, "app/README.md", "---\nkind: project\nlast_hygiene_at: 2026-10-23\n---\n")
-    assert not open_root(workspace.location.root).hygiene_due("app")
+    assert not is_due(open_root(workspace.location.root), "app")
 
 
-def test_project_without_a_wing_has_only_its_writes(workspace: Verbs) -> None:
+def test_project_without_a_wing_has_only_its_writes(workspace: Workspace) -> None:
     mine = keep(workspace, "new-project")
     keep(workspace, "web")
-    answer = workspace.run_hygiene("new-project")
+    answer = run_hygiene(workspace, "new-project")
     assert answer["candidate_ids"] == {kind: [] for kind in KINDS} | {"unresolved_saves": [mine]}
     assert answer["remarks"] == ["there is no wing for the project `new-project` yet"]
-    assert not workspace.hygiene_due("new-project")
+    assert not is_due(workspace, "new-project")
     assert read_times(workspace.state_folder) == Times()
 
 
-def test_writes_that_wait_are_those_of_project_and_scope(workspace: Verbs) -> None:
+def test_writes_that_wait_are_those_of_project_and_scope(workspace: Workspace) -> None:
     plain = keep(workspace, "The-App", {"title": "a", "scope": "project"})
     wide = keep(workspace, "app", {"title": "b", "scope": "global"})
     focused = keep(workspace, "app", {"title": "c", "scope": "focus"}, focus="net")
     other = keep(workspace, "web", {"title": "d"})
 
     def waiting(project: str | None, scope: str | None) -> set[str]:
-        answer = workspace.run_hygiene(project, scope, check_pending_only=True)
+        answer = run_hygiene(workspace, project, scope, check_pending_only=True)
         return set(answer["candidate_ids"]["unresolved_saves"])
 
     assert waiting(None, None) == {plain, wide, focused, other}

@@ -15,22 +15,22 @@ from processes import python
 from mdmem.access import EVERYTHING, Access
 from mdmem.mcp.server import MemoryServer, build_server
 from mdmem.mcp.workspaces import OpenedProvider, Provider
-from mdmem.verbs import Verbs
+from mdmem.workspace.workspace import Workspace
 
 # The handshake of 2025, and what a client of 2026 finds by `server/discover`.
 ERAS = ("legacy", "auto")
 
 
 def server_over(
-    root: Path | Verbs | Provider, *, profile: str | None = "all", access: Access = EVERYTHING
+    root: Path | Workspace | Provider, *, profile: str | None = "all", access: Access = EVERYTHING
 ) -> MemoryServer:
     """Return the server over a root, its full text never kept."""
     opened = opened_apart(root) if isinstance(root, Path) else root
-    provider = OpenedProvider(opened) if isinstance(opened, Verbs) else opened
+    provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
     return build_server(provider, profile=profile, access=lambda: access)
 
 
-def opened_apart(root: Path) -> Verbs:
+def opened_apart(root: Path) -> Workspace:
     """Return the workspace of a root, whose caller's own memory lies beside it, not in the user's data folder."""
     opened = open_root(root)
     apart = replace(opened, environment={**opened.environment, "XDG_DATA_HOME": str(root.parent / "data")})

@@ -117,7 +117,7 @@ def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None
     program = (
         "import sys, time\n"
         "from mdmem.mcp import native\n"
-        "from mdmem.verbs import Workspace\n"
+        "from mdmem.workspace.workspace import Workspace\n"
         "Workspace.why = lambda self, name: time.sleep(60)\n"
         "from mdmem.cli.main import run\n"
         "run(['mcp'])\n"
@@ -157,7 +157,7 @@ def test_no_child_is_left(repository: Path) -> None:
 def test_what_a_handler_prints_is_not_on_standard_output(repository: Path) -> None:
     program = (
         "import os, subprocess, sys\n"
-        "from mdmem.verbs import Workspace\n"
+        "from mdmem.workspace.workspace import Workspace\n"
         "why = Workspace.why\n"
         "def printing(self, name):\n"
         "    print('printed')\n"
@@ -229,7 +229,7 @@ def test_nothing_of_the_memory_is_read_before_the_handshake(repository: Path) ->
         "from mdmem.cli.main import run\n"
         "import mdmem.mcp.stdio as stdio\n"
         "def serve(server):\n"
-        "    names = ('mdmem.verbs', 'mdmem.catalog', 'mdmem.git', 'whoosh', 'git', 'yaml')\n"
+        "    names = ('mdmem.workspace.workspace', 'mdmem.catalog', 'mdmem.git', 'whoosh', 'git', 'yaml')\n"
         "    print([name for name in names if name in sys.modules])\n"
         "stdio.serve = serve\n"
         "run(['mcp'])\n"

@@ -6,6 +6,8 @@ from pathlib import Path
 from builders import make_root, open_root, write, write_entry
 
 from mdmem.retrieval.question import Hit, Question, Retrieval, Retrieved, SearchResult
+from mdmem.retrieval.retrieve import retrieve
+from mdmem.retrieval.search import search
 from mdmem.workspace.scope import Filters
 
 
@@ -26,12 +28,12 @@ def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields
 def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters: object) -> Retrieval:
     """Return what a memory holds for a question, before any budget cuts it."""
     question = Question(words=words, paths=paths, filters=Filters(**filters))
-    return open_root(root).retrieve(question, budget=10**6).found
+    return retrieve(open_root(root), question, budget=10**6).found
 
 
 def hits(root: Path, words: str, /, **filters: object) -> SearchResult:
     """Return what a search finds."""
-    return open_root(root).search(Question(words=words, filters=Filters(**filters)))
+    return search(open_root(root), Question(words=words, filters=Filters(**filters)))
 
 
 def names(items: Iterable[Retrieved | Hit]) -> list[str]:

@@ -283,14 +283,14 @@ def test_session_and_what_it_taught_are_linked_when_all_of_it_waited(
 
 def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let so many writes find the disk full."""
-    real, left = attempt.carry, count(times, -1)
+    real, left = attempt.write_once, count(times, -1)
 
     def carry(*arguments: Any) -> WriteResult:
         if next(left) > 0:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return real(*arguments)
 
-    monkeypatch.setattr(attempt, "carry", carry)
+    monkeypatch.setattr(attempt, "write_once", carry)
 
 
 @pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])

@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.access import Access, AccessDeniedError
+from mdmem.saving.remember import remember
 from mdmem.synthesis.answer import SynthesisPlan
 from mdmem.synthesis.model import GroundingVerdict, PlannedSection
 from mdmem.synthesis.request import Depth, OutputType, read_asked
+from mdmem.synthesis.run import plan_synthesis
 
 
 def plan(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> SynthesisPlan:
     """Return the plan for a goal."""
-    return workspace(root, access=access).plan_synthesis(read_asked({"goal": goal, **asked}))
+    return plan_synthesis(workspace(root, access=access), read_asked({"goal": goal, **asked}))
 
 
 def section(found: SynthesisPlan, title: str) -> PlannedSection:
@@ -215,7 +217,7 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
 
 def test_own_memory_is_no_source(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    assert workspace(root).remember(title="A zebra", content="It is striped.").success
+    assert remember(workspace(root), title="A zebra", content="It is striped.").success
     assert "zebra" not in str([source.id for source in plan(root, "zebra").sources])
 
 
@@ -239,12 +241,12 @@ def test_sections_and_bytes_hold(
         {"goal": "the pool", "output_type": kind, "depth": depth, "max_sections": most, "required_sections": wanted}
     )
     found = workspace(shared_root)
-    first = found.plan_synthesis(asked)
+    first = plan_synthesis(found, asked)
     assert 1 <= len(first.sections) <= min(max(most, 1), 20)
     assert set(first.binding) == {"app/rules/pool", "lib/rules/logs"}
     assert (first.verdict is GroundingVerdict.GAPS) is bool(first.all_gaps)
     assert all(len(set(ids(one))) == len(one.sources) for one in first.sections)
-    assert again(found).plan_synthesis(asked).as_json() == first.as_json()
+    assert plan_synthesis(again(found), asked).as_json() == first.as_json()
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmem.context.run import compile_context
 from mdmem.mcp.tools.core import is_invariant
 from mdmem.mcp.tools.schemas import AGENT, AT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+from mdmem.saving.remember import remember
+from mdmem.synthesis.run import plan_synthesis
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _INTENTS = ("build", "plan", "ideate", "research", "debug", "decide", "learn", "general")
 _LAYERS = ("wake", "recall", "deep_search")
@@ -31,10 +34,10 @@ _KINDS = (
 )
 
 
-def _context(workspace: Verbs, **stated: Any) -> Facts:
+def _context(workspace: Workspace, **stated: Any) -> Facts:
     from mdmem.context.request import read_asked
 
-    return workspace.compile_context(read_asked(stated)).as_json()
+    return compile_context(workspace, read_asked(stated)).as_json()
 
 
 def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
@@ -99,8 +102,8 @@ _CONTEXT = Tool(
 )
 
 
-def _remember(workspace: Verbs, **stated: Any) -> Facts:
-    return workspace.remember(**{name: value for name, value in stated.items() if value is not None}).as_json()
+def _remember(workspace: Workspace, **stated: Any) -> Facts:
+    return remember(workspace, **{name: value for name, value in stated.items() if value is not None}).as_json()
 
 
 def _not_remembered(message: str) -> Facts:
@@ -142,10 +145,10 @@ _REMEMBER = Tool(
 )
 
 
-def _synthesis_plan(workspace: Verbs, **stated: Any) -> Facts:
+def _synthesis_plan(workspace: Workspace, **stated: Any) -> Facts:
     from mdmem.synthesis.request import read_asked
 
-    return workspace.plan_synthesis(read_asked(stated)).as_json()
+    return plan_synthesis(workspace, read_asked(stated)).as_json()
 
 
 _SYNTHESIS_PLAN = Tool(

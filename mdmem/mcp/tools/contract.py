@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mdmem.hygiene.run import run_hygiene
 from mdmem.mcp.tools.core import from_top, is_invariant
 from mdmem.mcp.tools.schemas import (
     AT,
@@ -27,16 +28,18 @@ from mdmem.mcp.tools.schemas import (
     one_of,
 )
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.retrieval.surface import get_scope_state, memory_surface
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _STATES = one_of("resolved", "uncertain", "unresolved")
 
 
-def _retrieve_context(workspace: Verbs, **stated: Any) -> Facts:
+def _retrieve_context(workspace: Workspace, **stated: Any) -> Facts:
     stated["paths"] = from_top(workspace, stated["paths"])
-    return workspace.retrieve_context(**stated).as_json()
+    return retrieve_context(workspace, **stated).as_json()
 
 
 def _no_context(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
@@ -102,8 +105,8 @@ _RETRIEVE_CONTEXT = Tool(
 )
 
 
-def _get_scope_state(workspace: Verbs, *, project_id: str | None, focus: str | None) -> Facts:
-    return workspace.get_scope_state(project_id=project_id, focus=focus).as_json()
+def _get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None) -> Facts:
+    return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
 _GET_SCOPE_STATE = Tool(
@@ -127,8 +130,8 @@ _GET_SCOPE_STATE = Tool(
 )
 
 
-def _memory_surface(workspace: Verbs, *, query: str, project_id: str | None, limit: int) -> Facts:
-    return workspace.memory_surface(query=query, project_id=project_id, limit=limit).as_json()
+def _memory_surface(workspace: Workspace, *, query: str, project_id: str | None, limit: int) -> Facts:
+    return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
 
 
 def _no_surface(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
@@ -155,8 +158,8 @@ _MEMORY_SURFACE = Tool(
 )
 
 
-def _run_hygiene(workspace: Verbs, *, project_id: str | None, scope: str | None, check_pending_only: bool) -> Facts:
-    return workspace.run_hygiene(project_id, scope, check_pending_only=check_pending_only)
+def _run_hygiene(workspace: Workspace, *, project_id: str | None, scope: str | None, check_pending_only: bool) -> Facts:
+    return run_hygiene(workspace, project_id, scope, check_pending_only=check_pending_only)
 
 
 _RUN_HYGIENE = Tool(
@@ -190,7 +193,7 @@ _RUN_HYGIENE = Tool(
 )
 
 
-def _get_save_status(workspace: Verbs, *, project_id: str) -> Facts:
+def _get_save_status(workspace: Workspace, *, project_id: str) -> Facts:
     from mdmem.saving.save import Saves
 
     return Saves(workspace).get_save_status(project_id).as_json()

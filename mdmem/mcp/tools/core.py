@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 from mdmem.errors import UsageError
 from mdmem.mcp.tools.schemas import AT, COUNT, FLAG, OBJECT, OBJECTS, PATHS, PROBLEMS, READ_STATUS, TEXT, TEXTS
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+from mdmem.retrieval.entries import show
+from mdmem.retrieval.retrieve import retrieve, with_code_paths
+from mdmem.retrieval.search import search, snippets
 
 if TYPE_CHECKING:
     from mdmem.retrieval.question import Question
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 TYPES = ("invariant", "decision", "pattern", "note")
 
@@ -44,7 +47,7 @@ def facts_of(document: str) -> Facts:
     return facts
 
 
-def from_top(workspace: Verbs, paths: Sequence[str] | None) -> tuple[str, ...]:
+def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
     """Return paths of code from the repository's top: an agent does not know in which folder the server was started."""
     top = workspace.location.base.resolve()
     return tuple(str(top / path) for path in paths or ())
@@ -71,7 +74,7 @@ def _question(words: str | None, filters: Mapping[str, Any], **shown: bool) -> Q
 
 
 def _search(
-    workspace: Verbs,
+    workspace: Workspace,
     *,
     query: str,
     limit: int,
@@ -83,8 +86,8 @@ def _search(
     from mdmem.render.json import search_json
 
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
-    result = workspace.search(_question(query, filters, **shown))
-    facts = facts_of(search_json(result, limit=limit, snippet_of=workspace.snippets(result)))
+    result = search(workspace, _question(query, filters, **shown))
+    facts = facts_of(search_json(result, limit=limit, snippet_of=snippets(workspace, result)))
     return {"retrieval_status": "succeeded" if result.hits else "empty", **facts}
 
 
@@ -128,12 +131,12 @@ _SEARCH = Tool(
 
 
 def _retrieve(
-    workspace: Verbs, *, query: str | None, paths: Sequence[str] | None, budget: int | None, **filters: Any
+    workspace: Workspace, *, query: str | None, paths: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> Facts:
     from mdmem.render.json import pack_json
 
-    question = workspace.with_code_paths(_question(query, filters), from_top(workspace, paths))
-    pack = workspace.retrieve(question, budget=budget)
+    question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
+    pack = retrieve(workspace, question, budget=budget)
     facts = facts_of(pack_json(pack))
     is_empty = not (pack.items or pack.proposed or pack.found.problems or pack.fallback)
     return {"retrieval_status": "empty" if is_empty else "succeeded", **facts}
@@ -201,12 +204,12 @@ _RETRIEVE = Tool(
 )
 
 
-def _get_entry(workspace: Verbs, *, addresses: Sequence[str]) -> Facts:
+def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
     from mdmem.render.json import entries_json
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
-    shown = workspace.show(addresses)
+    shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
     return facts_of(entries_json(shown))

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mdmem.checks.run import check
+from mdmem.history.why import why
 from mdmem.mcp.tools.core import TYPES, facts_of
 from mdmem.mcp.tools.schemas import AGENT, COUNT, FLAG, FOCUS, OBJECTS, ROOM, TEXT, TEXT_OR_NULL, TEXTS, TOKEN
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 
-def _why(workspace: Verbs, *, address: str) -> Facts:
+def _why(workspace: Workspace, *, address: str) -> Facts:
     from mdmem.render.json import why_json
 
-    return facts_of(why_json(workspace.why(address)))
+    return facts_of(why_json(why(workspace, address)))
 
 
 _WHY = Tool(
@@ -43,7 +45,7 @@ _WHY = Tool(
 
 
 def _check(
-    workspace: Verbs,
+    workspace: Workspace,
     *,
     paths: Sequence[str] | None,
     base: str | None,
@@ -56,7 +58,7 @@ def _check(
 
     asked = CheckRequest(paths=tuple(paths or ()), base=base, select=tuple(select or ()), ignore=tuple(ignore or ()))
     checked = CheckedRoot(
-        report=workspace.check(asked),
+        report=check(workspace, asked),
         under="",
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
@@ -92,7 +94,7 @@ _CHECK = Tool(
 )
 
 
-def _propose(workspace: Verbs, **stated: Any) -> Facts:
+def _propose(workspace: Workspace, **stated: Any) -> Facts:
     from datetime import UTC, datetime
 
     from mdmem.authoring.propose import ProposeRequest, propose

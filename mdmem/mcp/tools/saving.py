@@ -26,7 +26,7 @@ from mdmem.mcp.tools.schemas import (
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
 
 if TYPE_CHECKING:
-    from mdmem.verbs import Verbs
+    from mdmem.workspace.workspace import Workspace
 
 _SCOPE = described(one_of(*SCOPES), "for whom it is meant; `global` goes to the shared wing and needs a token")
 _STATUS = one_of("saved", "failed", "blocked_scope", "pending_retry", "duplicate_skip")
@@ -78,7 +78,7 @@ _BATCH: Mapping[str, Mapping[str, Any]] = {
 
 
 def _saving(verb: str) -> Callable[..., Facts]:
-    def carry(workspace: Verbs, **stated: Any) -> Facts:
+    def carry(workspace: Workspace, **stated: Any) -> Facts:
         from mdmem.saving.save import Saves
 
         facts: Facts = getattr(Saves(workspace), verb)(**stated).as_json()
@@ -214,7 +214,7 @@ _UPSERT = _save_tool(
 )
 
 
-def _request_approval(workspace: Verbs, *, content_preview: str) -> Facts:
+def _request_approval(workspace: Workspace, *, content_preview: str) -> Facts:
     from mdmem.saving.save import Saves
 
     return Saves(workspace).request_global_write_approval(content_preview)

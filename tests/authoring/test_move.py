@@ -1,0 +1,167 @@
+"""Moves of any entry, room or wing: every link still leads where it led, and nobody else's file is touched."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+import pytest
+from builders import entry_text
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from trees import ListedTree
+
+from mdmem.authoring.change_set import Intent
+from mdmem.authoring.move import plan_move
+from mdmem.catalog import full_address, load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run_checks
+from mdmem.document.links import other_file_links
+from mdmem.errors import LostRaceError
+from mdmem.settings import Settings
+from mdmem.tree import OverlaidTree, Tree, TreeFile
+
+WINGS, ROOMS, IDS = ("nav", "arm"), ("rules", "arch"), ("a", "b", "c")
+ADDRESSES = [f"{wing}/{room}/{one}" for wing in WINGS for room in ROOMS for one in IDS]
+GONE = "nav/rules/gone"
+# What a link that leads elsewhere, or is written in another way than before, would give.
+LINK_CODES = ("dangling-link", "body-link-broken", "short-address", "link-by-path", "duplicate-link", "self-link")
+FORMS = ("see", "wiki", "named", "file", "anchor", "quoted", "image", "definition")
+
+
+def as_written(draw: st.DrawFn, target: str, near: str) -> str:
+    """Draw one of the ways in which an entry may name another: in full, or as short as its place allows."""
+    depth = [len(target.split("/")), *(3 - n for n in (1, 2) if target.split("/")[:n] == near.split("/")[:n])]
+    return "/".join(target.split("/")[-draw(st.sampled_from(depth)) :])
+
+
+@st.composite
+def bodies(draw: st.DrawFn, near: str, targets: list[str]) -> str:
+    """Draw a text with links of every form, some of them in code."""
+    lines = ["It holds."]
+    for target in draw(st.lists(st.sampled_from(targets), max_size=4)):
+        short = as_written(draw, target, near)
+        path = posixpath.relpath(f"{target}.md", posixpath.dirname(near))
+        forms = (f"[see: {short}]", f"[[{short}]]", f"[[{short}|it]]", f"[it]({path})", f"[it](./{path}#why)")
+        forms += (f'[it](<{path}> "title")', f"![it]({path})", f"[1]: {path}")
+        line = forms[draw(st.integers(0, len(FORMS) - 1))]
+        lines.append(draw(st.sampled_from([line, line, f"`{line}`", f"```\n{line}\n```"])))
+    return draw(st.sampled_from(["\n\n", "\r\n\r\n"])).join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Files by path, and a move in them."""
+
+    files: dict[str, bytes]
+    old: str
+    new: str
+
+    @property
+    def tree(self) -> Tree:
+        return ListedTree(tuple(map(TreeFile, self.files)), self.files)
+
+    def now(self, path: str) -> str:
+        """Return where a path is after the move, of what is not there, too."""
+        is_moved = path.removesuffix(".md") == self.old or path.startswith(f"{self.old}/")
+        return self.new + path.removeprefix(self.old) if is_moved else path
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Memory:
+    """Draw a memory with links of every style, and the move of an entry, a room or a wing in it."""
+    addresses = draw(st.lists(st.sampled_from(ADDRESSES), min_size=2, max_size=5, unique=True))
+    targets = [*addresses, GONE]
+    files = {}
+    for address in addresses:
+        fields: dict[str, object] = {"type": "note", "title": "x"}
+        for name in draw(st.lists(st.sampled_from(["see", "produced", "conflicts_with"]), max_size=2, unique=True)):
+            linked = [as_written(draw, one, address) for one in draw(st.lists(st.sampled_from(targets), max_size=3))]
+            fields[name] = draw(st.sampled_from([linked, linked[0]])) if len(linked) == 1 else linked
+        if draw(st.booleans()):
+            to = as_written(draw, draw(st.sampled_from(targets)), address)
+            fields |= {"label": "entity", "entity": "E", "relations": [f"{{type: uses, to: {to}}}"]}
+        mark, ending = draw(st.sampled_from(["", "\ufeff"])), draw(st.sampled_from(["\n", "\r\n"]))
+        text = entry_text(draw(bodies(address, targets)), **fields).replace("\r\n", "\n")
+        files[f"{address}.md"] = (mark + text.replace("\n", ending)).encode()
+    depth = draw(st.integers(1, 3))
+    old = "/".join(draw(st.sampled_from(addresses)).split("/")[:depth])
+    kinds = ((*WINGS, "leg"), (*ROOMS, "habits"), (*IDS, "new"))
+    names = [draw(st.sampled_from(kind)) for kind in kinds[:depth]]
+    return Memory(files, old, "/".join(names))
+
+
+def edges(case: Case) -> Iterator[tuple[str, str, str]]:
+    """Yield every link as where it is, its kind, and the address or path that it leads to."""
+    for link in case.links:
+        yield link.entry.address, link.field, link.target or f"?{link.written}"
+    for entry in case.catalog.entries.values():
+        for relation in entry.relations:
+            target = full_address(relation.to, entry.address, case.catalog.addresses)
+            yield entry.address, "relation", target or f"?{relation.to}"
+    for reference in case.references:
+        yield reference.address, "body", reference.path or reference.target or f"?{reference.link.target}"
+    for address, prose in case.prose.items():
+        for other in other_file_links(prose):
+            yield address, "other", posixpath.normpath(posixpath.join(posixpath.dirname(address), other.target))
+
+
+def case_of(tree: Tree) -> Case:
+    return Case(load(tree), Settings(), date(2026, 11, 21))
+
+
+def moved(memory: Memory) -> tuple[Intent, Case, Case]:
+    """Return the intent of a memory's move and what the checks see before and after; skip one that is refused."""
+    before = case_of(memory.tree)
+    try:
+        intent = plan_move(before, memory.old, memory.new)
+    except LostRaceError:
+        assume(False)
+    contents = {one.path: one.after for one in intent.plan.changes if one.after is not None}
+    renames = [(one.path, one.to) for one in intent.plan.changes if one.path != one.to]
+    return intent, before, case_of(OverlaidTree(memory.tree).having(contents, renames))
+
+
+@given(memories())
+def test_every_link_leads_where_it_led(memory: Memory) -> None:
+    _, before, after = moved(memory)
+    wanted = Counter((memory.now(at), kind, memory.now(to)) for at, kind, to in edges(before))
+    assert Counter(edges(after)) == wanted
+
+
+@given(memories())
+def test_no_link_gets_a_finding(memory: Memory) -> None:
+    _, before, after = moved(memory)
+    codes = [Counter(finding.code for finding in run_checks(case, LINK_CODES)) for case in (before, after)]
+    assert codes[1] - codes[0] == Counter()
+
+
+@given(memories())
+def test_only_files_that_named_it_are_touched(memory: Memory) -> None:
+    intent, before, _ = moved(memory)
+    named = {f"{at}.md" for at, _, to in edges(before) if memory.now(to) != to}
+    touched = {one.path for one in intent.plan.changes if one.before != one.after or one.path != one.to}
+    assert {path for path in touched if memory.now(path) == path} <= named
+    assert {path for path in memory.files if memory.now(path) != path} <= touched
+
+
+@given(memories())
+def test_there_and_back_gives_the_same_edges(memory: Memory) -> None:
+    intent, before, _ = moved(memory)
+    # What led into the new place before there was one leads into the old place afterwards.
+    assume(not any(f"{to}/".startswith((f"{memory.new}/", f"{memory.new}.md")) for _, _, to in edges(before)))
+    files = {one.to: one.after for one in intent.plan.changes if one.after is not None}
+    gone = {one.path for one in intent.plan.changes}
+    kept = {path: content for path, content in memory.files.items() if path not in gone}
+    *_, back = moved(Memory({**kept, **files}, memory.new, memory.old))
+    assert Counter(edges(back)) == Counter(edges(before))
+
+
+@pytest.mark.parametrize("code", LINK_CODES)
+def test_property_is_about_checks_that_are_there(code: str) -> None:
+    from mdmem.checks.registry import CODES
+
+    assert code in CODES

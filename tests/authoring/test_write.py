@@ -1,0 +1,171 @@
+"""Two writers at once whose plans rest on one another, though they share no file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import memory, open_root, run_here, write, write_entry
+
+from mdmem.authoring import write as writing
+from mdmem.authoring.approve import approve
+from mdmem.authoring.lifecycle import deprecate, end_review, review, verify
+from mdmem.authoring.move import move
+from mdmem.authoring.move import move as move_in
+from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.successor import Successor, compose_successor, supersede_with
+from mdmem.authoring.write import WriteOptions, WriteResult
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
+from mdmem.workspace.workspace import Workspace
+
+OLD, MOVED, DRAFT = "nav/architecture/threads", "nav/other/threads", "nav/notes/next"
+TEXT = "We decided.\n\nRationale: it was tried.\n"
+PLAIN = WriteOptions()
+
+
+def move(root: Workspace) -> WriteResult:
+    return move_in(root, OLD, MOVED, options=PLAIN)
+
+
+def add_draft(root: Workspace) -> WriteResult:
+    address, text = compose_successor(root, OLD, Successor(title="Next", place=DRAFT, body=TEXT), reason="Better.")
+    return supersede_with(root, OLD, address, text, reason="Better.", options=PLAIN)
+
+
+def forestall(patch: pytest.MonkeyPatch, root: Path, other: Callable[[Workspace], object]) -> None:
+    """Let somebody else write right before the next plan that was made is carried out."""
+    whole, others = writing.apply, [other]
+
+    def carry_out(*given: Any, **named: Any) -> None:
+        if others:
+            others.pop()(open_root(root))
+        whole(*given, **named)
+
+    patch.setattr(writing, "apply", carry_out)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return memory(tmp_path / "m") / "memory"
+
+
+def errors(root: Path) -> list[str]:
+    return [one.code for one in check(open_root(root), CheckRequest(ignore=("link-not-tracked",))).findings]
+
+
+def test_move_rewrites_the_link_of_a_draft_that_was_written_meanwhile(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forestall(monkeypatch, root, add_draft)
+    written = move(open_root(root))
+    assert {change.to for change in written.changes} >= {f"{MOVED}.md", f"{DRAFT}.md"}
+    assert f"supersedes: [{MOVED}]" in (root / f"{DRAFT}.md").read_text()
+    assert "dangling-link" not in errors(root)
+
+
+def test_move_rewrites_a_link_in_a_text_that_was_written_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forestall(monkeypatch, root, lambda _: write_entry(root, DRAFT, f"{TEXT}\n[see: {OLD}]\n", title="Next"))
+    move(open_root(root))
+    assert f"[see: {MOVED}]" in (root / f"{DRAFT}.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        add_draft,
+        lambda one: verify(one, [OLD], at=None, options=PLAIN),
+        lambda one: review(one, OLD, reason="Doubt.", options=PLAIN),
+        lambda one: deprecate(one, OLD, reason="Gone.", options=PLAIN),
+        lambda one: move(one, OLD, "nav/third/threads", options=PLAIN),
+    ],
+    ids=["supersede", "verify", "review", "deprecate", "mv"],
+)
+def test_entry_that_was_moved_meanwhile_is_not_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch, verb: Callable[[Workspace], object]
+) -> None:
+    forestall(monkeypatch, root, move)
+    with pytest.raises(NotFoundError, match=f"there is no entry `{OLD}`"):
+        verb(open_root(root))
+    assert not (root / f"{DRAFT}.md").exists()
+    assert errors(root) == []
+
+
+@pytest.mark.parametrize("verb", ["approve", "end_review"])
+def test_entry_that_was_moved_before_it_is_looked_up_again_is_not_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    status = {"approve": "draft", "end_review": "under_review"}[verb]
+    write_entry(root, OLD, TEXT, title="Use threads", status=status)
+    forestall(monkeypatch, root, move)
+    given = {"by": "T <t@example.org>"} if verb == "approve" else {}
+    with pytest.raises(NotFoundError):
+        {"approve": approve, "end_review": end_review}[verb](open_root(root), OLD, **given, options=PLAIN)
+
+
+def test_short_name_means_the_entry_where_it_is_by_now(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forestall(monkeypatch, root, move)
+    written = review(open_root(root), "threads", reason="Doubt.", options=PLAIN)
+    assert [change.to for change in written.changes] == [f"{MOVED}.md"]
+
+
+def test_new_entry_that_names_what_was_moved_meanwhile_is_a_lost_race(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"---\ntype: note\nstatus: active\ncreated_at: 2026-01-01\ntitle: N\nsee: {OLD}\n---\n\nText.\n"
+    forestall(monkeypatch, root, move)
+    with pytest.raises(LostRaceError, match=f"changed while it was looked at; nothing is written: .*`{OLD}`"):
+        create_entry(open_root(root), DRAFT, text, options=PLAIN)
+    assert not (root / f"{DRAFT}.md").exists()
+
+
+def test_what_others_write_that_no_plan_names_stops_nobody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forestall(monkeypatch, root, lambda _: write_entry(root, "nav/notes/other", TEXT, title="Other"))
+    written = review(open_root(root), OLD, reason="Doubt.", options=PLAIN)
+    assert [change.to for change in written.changes] == [f"{OLD}.md"]
+
+
+def test_fixes_are_those_of_the_files_as_they_are(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mdmem.authoring import change_set, fix
+
+    whole, others = change_set.apply, ["nav/notes/one", "nav/notes/two"]
+
+    def carry_out(*given: Any, **named: Any) -> None:
+        write_entry(root, others[1], TEXT, title="Two", see="architecture/threads")
+        whole(*given, **named)
+
+    write_entry(root, others[0], TEXT, title="One", see="architecture/threads")
+    monkeypatch.setattr(change_set, "apply", carry_out)
+    fix.mend(open_root(root), CheckRequest(), with_unsafe=False, is_dry=False)
+    assert [f"\nsee: {OLD}\n" in (root / f"{one}.md").read_text() for one in others] == [True, True]
+
+
+def test_verb_takes_an_editors_save_into_its_plan(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mdmem.state import swap
+
+    path, whole = root / f"{OLD}.md", swap.exchange
+    saved = path.read_text() + "Saved by hand.\n"
+
+    def exchange(one: Path, other: Path) -> None:
+        monkeypatch.setattr(swap, "exchange", whole)
+        write(root, f"{OLD}.md", saved)
+        whole(one, other)
+
+    monkeypatch.setattr(swap, "exchange", exchange)
+    review(open_root(root), OLD, reason="Doubt.", options=PLAIN)
+    assert "status: under_review" in path.read_text()
+    assert path.read_text().endswith("Saved by hand.\n")
+
+
+def test_text_that_lost_its_place_is_told_and_not_tried_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = []
+
+    def carry_out(*given: Any, **named: Any) -> None:
+        calls.append(given)
+        raise KeptAsideError("`a.md` changed while it was written; nothing was changed; `a.md.x.kept` keeps a text")
+
+    monkeypatch.setattr(writing, "apply", carry_out)
+    said = run_here(capsys, "review", OLD, "--reason", "Doubt.", cwd=root)
+    assert (said.code, len(calls), "`a.md.x.kept` keeps a text" in said.err) == (4, 1, True)

@@ -1,1 +1,0 @@
-"""The reading verbs of the contracts."""

@@ -1,0 +1,218 @@
+"""`--commit` of the verbs: one commit of just what was written, as people who share a repository want it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import (
+    Ran,
+    commit_all,
+    git,
+    hook,
+    memory,
+    merge_conflict,
+    nobody,
+    run_here,
+    snapshot,
+    status,
+    write,
+    write_entry,
+)
+
+Capture = pytest.CaptureFixture[str]
+
+OLD, NEW = "nav/architecture/threads", "nav/architecture/executor"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return the root of a committed memory with an entry that can take over from another."""
+    root = memory(tmp_path / "top") / "memory"
+    write_entry(root, NEW, title="Use an executor")
+    commit_all(root.parent, "more")
+    return root
+
+
+def deprecate(capsys: Capture, root: Path, address: str = OLD, reason: str = "It is gone.") -> Ran:
+    return run_here(capsys, "deprecate", address, "--reason", reason, "--commit", cwd=root)
+
+
+def held(root: Path) -> list[str]:
+    """Return what the last commit did to which files."""
+    return git(root, "show", "--format=", "--name-status", "--no-renames", "HEAD").splitlines()
+
+
+def trailers(root: Path) -> list[str]:
+    """Return the trailers of the last commit, as git reads them."""
+    message = git(root, "log", "-1", "--format=%B").encode()
+    return git(root, "interpret-trailers", "--parse", text_in=message).splitlines()
+
+
+def test_commit_holds_both_ends_of_a_supersession_with_reason_and_trailers(root: Path, capsys: Capture) -> None:
+    reason = "Fixes: the deadlock of the winter.\n\nSee-also: nothing"
+    line = ("supersede", OLD, "--by", NEW, "--reason", reason, "--commit", "--format", "json")
+    done = run_here(capsys, *line, cwd=root)
+    assert json.loads(done.out)["commit"] == git(root, "rev-parse", "HEAD")
+    assert held(root) == [f"M\tmemory/{NEW}.md", f"M\tmemory/{OLD}.md"]
+    assert git(root, "log", "-1", "--format=%s") == f"Supersede {OLD} by {NEW}"
+    assert trailers(root) == [f"Mdmem-Entry: {NEW}", f"Mdmem-Entry: {OLD}", f"Mdmem-Supersedes: {OLD}"]
+    assert run_here(capsys, "check", "--staged", "--strict", cwd=root).code == 0
+
+
+def test_commit_of_an_agent_names_it(root: Path, capsys: Capture) -> None:
+    write(root, "mdmem.toml", 'commit = true\n[governance.agent_status]\ndecision = "active"\n')
+    commit_all(root.parent, "settings")
+    record = {"title": "Use zenoh", "rationale": "The network lets nothing else through."}
+    given = write(root.parent.parent, "decision.json", json.dumps(record))
+    line = ("save", "decision", "--json", str(given), "--project", "nav", "--agent", "Navigator 3")
+    assert run_here(capsys, *line, cwd=root).code == 0
+    assert trailers(root) == ["Mdmem-Entry: nav/architecture/use-zenoh", "Mdmem-Agent: Navigator 3"]
+    assert held(root) == ["A\tmemory/nav/architecture/use-zenoh.md"]
+
+
+def test_commit_leaves_what_is_staged_and_changed_besides(root: Path, capsys: Capture) -> None:
+    other = "memory/nav/rules/callbacks.md"
+    text = (root.parent / other).read_text()
+    write(root.parent, other, text.replace("robot", "whole robot"))
+    write(root.parent, "code.py", "pass\n")
+    git(root.parent, "add", "-A")
+    write(root.parent, other, text.replace("robot", "very robot"))
+    before = status(root.parent)
+    assert before == ["A  code.py", f"MM {other}"]
+    assert deprecate(capsys, root).code == 0
+    assert (held(root), status(root.parent)) == ([f"M\tmemory/{OLD}.md"], before)
+
+
+def test_staged_change_of_the_very_file_is_committed_with_what_is_written(root: Path, capsys: Capture) -> None:
+    text = (root / f"{OLD}.md").read_text()
+    write(root, f"{OLD}.md", text.replace("measured", "measured twice"))
+    git(root, "add", "-A")
+    assert deprecate(capsys, root).code == 0
+    assert "measured twice" in git(root, "show", f"HEAD:memory/{OLD}.md")
+    assert status(root.parent) == []
+
+
+def test_file_of_which_a_part_is_staged_is_written_and_not_committed(root: Path, capsys: Capture) -> None:
+    path = f"memory/{OLD}.md"
+    text = (root / f"{OLD}.md").read_text()
+    write(root, f"{OLD}.md", text.replace("measured", "measured twice"))
+    git(root, "add", "-A")
+    write(root, f"{OLD}.md", text.replace("measured", "measured twice").replace("two threads", "three threads"))
+    done = deprecate(capsys, root)
+    hint = "commit that or `git restore --staged` it first; nothing was committed, the files are written"
+    assert (done.code, done.err) == (3, f"mdmem: another version of `{path}` is staged; {hint}\n")
+    assert status(root.parent) == [f"MM {path}"]
+    assert "status: deprecated" in (root / f"{OLD}.md").read_text()
+    assert git(root, "diff", "--cached", "--name-only") == path
+    assert "deprecated" not in git(root, "diff", "--cached")
+
+
+@pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick", "bisect"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("new", "note", "nav/notes/n", "--body", "Text."),
+        ("deprecate", OLD, "--reason", "Gone."),
+        ("mv", "nav/rules/", "nav/laws/"),
+    ],
+    ids=["new", "deprecate", "mv"],
+)
+def test_nothing_is_written_while_something_goes_on(
+    root: Path, capsys: Capture, operation: str, line: tuple[str, ...]
+) -> None:
+    top = root.parent
+    if operation == "bisect":
+        git(top, "bisect", "start")
+    else:
+        merge_conflict(top, "code.py", "ours\n", "theirs\n")
+    if operation in ("rebase", "cherry-pick"):
+        git(top, "merge", "--abort")
+        git(top, operation, "theirs", ends=1)
+    before = snapshot(top)
+    done = run_here(capsys, *line, "--commit", cwd=root)
+    ends = "`git bisect reset`" if operation == "bisect" else f"`git {operation} --continue` or `--abort`"
+    said = f"a {operation} is going on here: leave out `--commit`, or end it first with {ends}"
+    assert (done.code, done.out, done.err) == (2, "", f"mdmem: {said}\n")
+    assert snapshot(top) == before
+    assert run_here(capsys, *line, cwd=root).code == 0
+
+
+def test_hook_that_refuses_is_named_with_its_words_and_the_files_are_written(root: Path, capsys: Capture) -> None:
+    hook(root.parent, "pre-commit", "echo 'no commits on Fridays' >&2; exit 1")
+    before = git(root, "rev-parse", "HEAD")
+    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
+    why = "the hook `pre-commit` refused the commit; nothing was committed, the files are written"
+    assert (done.code, done.err) == (3, f"mdmem: {why}\nno commits on Fridays\n")
+    assert git(root, "rev-parse", "HEAD") == before
+    assert status(root.parent) == ["?? memory/nav/notes/n.md"]
+
+
+def test_hook_sees_just_what_is_written(root: Path, capsys: Capture) -> None:
+    write(root.parent, "code.py", "pass\n")
+    git(root, "add", "-A")
+    hook(root.parent, "pre-commit", "git diff --cached --name-only > seen")
+    assert deprecate(capsys, root).code == 0
+    assert (root.parent / "seen").read_text() == f"memory/{OLD}.md\n"
+
+
+def test_hook_of_ours_lets_our_own_commits_through(root: Path, capsys: Capture) -> None:
+    assert run_here(capsys, "hooks", "install", cwd=root).code == 0
+    line = ("supersede", OLD, "--by", NEW, "--reason", "It was measured.", "--commit")
+    done = run_here(capsys, *line, cwd=root)
+    assert (done.code, len(held(root))) == (0, 2), done.err
+
+
+def test_nobody_commits_where_git_knows_no_name(root: Path, capsys: Capture) -> None:
+    nobody(root.parent)
+    done = deprecate(capsys, root)
+    hint = "type `git config user.name NAME` and `git config user.email EMAIL`"
+    assert (done.code, done.err) == (
+        3,
+        f"mdmem: git does not know who you are; {hint}; nothing was committed, the files are written\n",
+    )
+    assert status(root.parent) == [f" M memory/{OLD}.md"]
+
+
+def test_commit_is_signed_where_git_signs(root: Path, capsys: Capture) -> None:
+    script = "#!/bin/sh\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\ncat >/dev/null\n"
+    program = write(root.parent.parent, "gpg", script)
+    program.chmod(0o755)
+    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(program)), ("user.signingKey", "K")):
+        git(root, "config", name, value)
+    assert deprecate(capsys, root).code == 0
+    assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(root, "cat-file", "commit", "HEAD")
+
+
+def test_worktree_commits_to_its_own_branch(root: Path, capsys: Capture) -> None:
+    other = root.parent.parent / "other"
+    git(root, "worktree", "add", "-q", "-b", "topic", str(other))
+    assert deprecate(capsys, other / "memory").code == 0
+    assert git(root, "log", "-1", "--format=%s", "topic") == f"Deprecate {OLD}"
+    assert (status(root.parent), status(other)) == ([], [])
+
+
+def test_submodule_commits_to_itself(root: Path, capsys: Capture) -> None:
+    outer = memory(root.parent.parent / "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root.parent), "sub")
+    commit_all(outer, "with a submodule")
+    for name, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
+        git(outer / "sub", "config", name, value)
+    assert deprecate(capsys, outer / "sub/memory").code == 0
+    assert git(outer / "sub", "log", "-1", "--format=%s") == f"Deprecate {OLD}"
+    assert status(outer) == [" M sub"]
+
+
+def test_first_commit_of_a_repository_holds_the_new_entry_alone(tmp_path: Path, capsys: Capture) -> None:
+    root = memory(tmp_path / "top") / "memory"
+    git(root, "checkout", "-q", "--orphan", "other")
+    git(root, "rm", "-q", "-r", "--cached", ".")
+    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
+    assert (done.code, held(root)) == (0, ["A\tmemory/nav/notes/n.md"])
+    assert git(root, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_root_without_git_says_so_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    root = write(tmp_path, "memory/mdmem.toml").parent
+    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
+    assert (done.code, done.err) == (3, f"mdmem: {root} is in no git repository; leave out --commit\n")
+    assert sorted(snapshot(root)) == ["mdmem.toml"]

@@ -1,0 +1,603 @@
+"""Commits of just what was written, in real repositories with real hooks, locks and other people's work."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+
+import pytest
+from builders import (
+    commit_all,
+    environment,
+    git,
+    hook,
+    make_repository,
+    merge_conflict,
+    nobody,
+    status,
+    without_rights,
+    write,
+)
+from processes import python, run_text
+
+from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.git import GitLockedError, NotCommittedError, Repository, find_repository
+from mdmem.git.commit import commit_paths
+from mdmem.git.config import identity
+from mdmem.git.status import refuse_while_busy, state_of
+
+
+def repository_of(folder: Path) -> Repository:
+    found = find_repository(folder)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository with one commit of three files."""
+    folder = make_repository(tmp_path / "top")
+    for name in ("one", "two", "three"):
+        write(folder, f"m/{name}.md", f"{name}\n")
+    commit_all(folder, "first")
+    return folder
+
+
+def commit(folder: Path, *paths: str, message: str = "Write\n", **options: object) -> str | None:
+    return commit_paths(repository_of(folder), paths, message, **options)  # type: ignore[arg-type]
+
+
+def held(folder: Path, commit: str = "HEAD") -> list[str]:
+    """Return what a commit did to which files."""
+    return git(folder, "show", "--format=", "--name-status", "--no-renames", commit).splitlines()
+
+
+def index_of(folder: Path) -> str:
+    """Return all that the index says of files, intentions to add included."""
+    return git(folder, "ls-files", "--stage", "--debug").partition("ctime")[0] + git(folder, "ls-files", "-s", "-t")
+
+
+def test_commit_holds_what_was_added_changed_and_deleted(top: Path) -> None:
+    write(top, "m/new.md", "new\n")
+    write(top, "m/one.md", "changed\n")
+    (top / "m/two.md").unlink()
+    made = commit(top, "m/new.md", "m/one.md", "m/two.md", message="Subject\n\nBody\n")
+    assert made == git(top, "rev-parse", "HEAD")
+    assert held(top) == ["A\tm/new.md", "M\tm/one.md", "D\tm/two.md"]
+    assert git(top, "log", "-1", "--format=%B") == "Subject\n\nBody\n"
+    assert status(top) == []
+
+
+def test_commit_holds_both_sides_of_a_move(top: Path) -> None:
+    (top / "m/one.md").rename(top / "m/moved.md")
+    commit(top, "m/one.md", "m/moved.md")
+    assert held(top) == ["A\tm/moved.md", "D\tm/one.md"]
+
+
+def test_commit_leaves_all_else_staged_or_not_as_it_was(top: Path) -> None:
+    write(top, "m/two.md", "staged\n")
+    write(top, "m/added.md", "added\n")
+    git(top, "add", "m/two.md", "m/added.md")
+    write(top, "m/two.md", "staged, then changed\n")
+    write(top, "m/three.md", "changed\n")
+    write(top, "m/meant.md", "meant\n")
+    git(top, "add", "-N", "m/meant.md")
+    write(top, "m/untracked.md", "untracked\n")
+    before = status(top)
+    write(top, "m/one.md", "ours\n")
+    write(top, "m/new.md", "ours\n")
+    commit(top, "m/one.md", "m/new.md")
+    assert held(top) == ["A\tm/new.md", "M\tm/one.md"]
+    assert status(top) == before
+    assert before == ["A  m/added.md", " A m/meant.md", " M m/three.md", "MM m/two.md", "?? m/untracked.md"]
+
+
+def test_first_commit_of_a_repository(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "empty")
+    write(folder, "a.md", "a\n")
+    write(folder, "b.md", "b\n")
+    git(folder, "add", "b.md")
+    assert commit(folder, "a.md") == git(folder, "rev-parse", "HEAD")
+    assert held(folder) == ["A\ta.md"]
+    assert status(folder) == ["A  b.md"]
+
+
+def test_nothing_is_committed_where_head_holds_the_files_already(top: Path) -> None:
+    (top / "m/two.md").unlink()
+    assert commit(top, "m/one.md", "m/never.md") is None
+    assert git(top, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_paths_with_odd_names_are_taken_literally(top: Path) -> None:
+    names = ["a b.md", "*.md", ":x.md", "-x.md", "a\nb.md", "größe.md", os.fsdecode(b"caf\xe9.md")]
+    write(top, "other.md", "other\n")
+    for name in names:
+        write(top, name, "odd\n")
+    commit(top, *names)
+    assert set(git(top, "ls-tree", "-z", "--name-only", "HEAD").split("\0")) == {*names, "m", ""}
+
+
+def test_many_paths_fit(top: Path) -> None:
+    paths = [f"m/{'x' * 100}-{number:04}.md" for number in range(900)]
+    for path in paths:
+        write(top, path, "many\n")
+    commit(top, *paths)
+    assert len(held(top)) == 900
+
+
+def test_commit_is_the_same_from_any_folder(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(top, "m/new.md", "new\n")
+    monkeypatch.chdir(top / "m")
+    commit(top, "m/new.md")
+    assert held(top) == ["A\tm/new.md"]
+
+
+def test_staged_version_gives_way_when_it_is_the_file_before_our_write(top: Path) -> None:
+    write(top, "m/one.md", "staged\n")
+    git(top, "add", "m/one.md")
+    write(top, "m/one.md", "staged and ours\n")
+    commit(top, "m/one.md", before={"m/one.md": b"staged\n"})
+    assert git(top, "show", "HEAD:m/one.md") == "staged and ours"
+    assert status(top) == []
+
+
+def test_staged_file_that_was_moved_goes_from_the_index(top: Path) -> None:
+    write(top, "m/new.md", "new\n")
+    git(top, "add", "m/new.md")
+    (top / "m/new.md").rename(top / "m/moved.md")
+    commit(top, "m/new.md", "m/moved.md", before={"m/new.md": b"new\n", "m/moved.md": None})
+    assert held(top) == ["A\tm/moved.md"]
+    assert status(top) == []
+
+
+@pytest.mark.parametrize("before", [None, {"m/one.md": b"disk\n"}], ids=["unknown", "another"])
+def test_other_staged_version_is_kept_and_named(top: Path, before: dict[str, bytes | None] | None) -> None:
+    write(top, "m/one.md", "staged\n")
+    git(top, "add", "m/one.md")
+    write(top, "m/one.md", "ours\n")
+    write(top, "m/new.md", "ours\n")
+    state = index_of(top)
+    words = r"another version of `m/one.md` is staged; .*; nothing was committed, the files are written"
+    with pytest.raises(NotCommittedError, match=words):
+        commit(top, "m/new.md", "m/one.md", before=before)
+    assert index_of(top) == state
+    assert (top / "m/one.md").read_text() == "ours\n"
+    assert git(top, "rev-list", "--count", "HEAD") == "1"
+
+
+def test_removal_that_is_staged_is_not_undone(top: Path) -> None:
+    git(top, "rm", "-q", "--cached", "m/one.md")
+    write(top, "m/one.md", "ours\n")
+    with pytest.raises(NotCommittedError, match=r"another version of `m/one.md` is staged"):
+        commit(top, "m/one.md", before={"m/one.md": b"one\n"})
+    assert status(top) == ["D  m/one.md", "?? m/one.md"]
+
+
+def test_file_written_back_to_what_head_holds_makes_no_commit(top: Path) -> None:
+    write(top, "m/one.md", "staged\n")
+    git(top, "add", "m/one.md")
+    write(top, "m/one.md", "one\n")
+    assert commit(top, "m/one.md", before={"m/one.md": b"staged\n"}) is None
+
+
+def test_clean_filters_apply(top: Path) -> None:
+    git(top, "config", "filter.upper.clean", "tr a-z A-Z")
+    write(top, ".gitattributes", "*.md filter=upper\n")
+    write(top, "m/new.md", "staged\n")
+    git(top, "add", "m/new.md")
+    write(top, "m/new.md", "ours\n")
+    commit(top, "m/new.md", before={"m/new.md": b"staged\n"})
+    assert git(top, "show", "HEAD:m/new.md") == "OURS"
+
+
+def test_ignored_file_is_not_forced_in(top: Path) -> None:
+    write(top, ".gitignore", "m/private/\n")
+    write(top, "m/private/new.md", "new\n")
+    write(top, "m/one.md", "ours\n")
+    with pytest.raises(NotCommittedError, match=r"git ignores `m/private/new.md`; nothing was committed"):
+        commit(top, "m/one.md", "m/private/new.md")
+    assert status(top) == [" M m/one.md", "?? .gitignore"]
+
+
+@pytest.mark.parametrize("mark", ["--skip-worktree", "--assume-unchanged"])
+def test_file_that_git_is_told_not_to_look_at_is_named(top: Path, mark: str) -> None:
+    git(top, "update-index", mark, "m/one.md")
+    write(top, "m/one.md", "ours\n")
+    with pytest.raises(NotCommittedError, match=r"git does not look at `m/one.md`"):
+        commit(top, "m/one.md")
+
+
+def test_file_of_another_repository_is_named(top: Path) -> None:
+    write(make_repository(top / "m/inner"), "new.md", "new\n")
+    with pytest.raises(NotCommittedError, match=r"git does not look at `m/inner/new.md`: it lies in another"):
+        commit(top, "m/inner/new.md")
+
+
+def test_file_in_conflict_is_named(top: Path) -> None:
+    merge_conflict(top, "m/one.md", "ours\n", "theirs\n")
+    (top / ".git/MERGE_HEAD").unlink()
+    with pytest.raises(NotCommittedError, match=r"`m/one.md` is in conflict"):
+        commit(top, "m/one.md")
+
+
+def test_merge_that_starts_meanwhile_is_gits_to_refuse(top: Path) -> None:
+    merge_conflict(top, "m/one.md", "ours\n", "theirs\n")
+    write(top, "m/new.md", "new\n")
+    state = status(top)
+    with pytest.raises(NotCommittedError, match=r"git refused: cannot do a partial commit during a merge; nothing"):
+        commit(top, "m/new.md")
+    assert status(top) == state
+
+
+@pytest.mark.parametrize("name", ["pre-commit", "prepare-commit-msg", "commit-msg"])
+def test_hook_that_fails_is_named_with_its_words(top: Path, name: str) -> None:
+    hook(top, name, "printf '\\033[31mno, \\033[0mnot this\\n'; echo 'error: why' >&2; exit 7")
+    write(top, "m/two.md", "staged\n")
+    git(top, "add", "m/two.md")
+    write(top, "m/new.md", "new\n")
+    write(top, "m/one.md", "ours\n")
+    state, files = index_of(top), status(top)
+    with pytest.raises(NotCommittedError) as raised:
+        commit(top, "m/new.md", "m/one.md")
+    assert isinstance(raised.value, EnvironmentFaultError)
+    assert raised.value.exit_code == 3
+    assert str(raised.value) == (
+        f"the hook `{name}` refused the commit; nothing was committed, the files are written\nno, not this\nerror: why"
+    )
+    assert raised.value.output == "no, not this\nerror: why"
+    assert (index_of(top), status(top)) == (state, files)
+    assert (top / "m/new.md").read_text() == "new\n"
+
+
+def test_intention_of_another_outlives_our_failure(top: Path) -> None:
+    hook(top, "pre-commit", "exit 1")
+    write(top, "m/new.md", "new\n")
+    git(top, "add", "-N", "m/new.md")
+    with pytest.raises(NotCommittedError):
+        commit(top, "m/new.md")
+    assert status(top) == [" A m/new.md"]
+
+
+def test_hooks_see_just_our_files_and_all_run(top: Path) -> None:
+    for name in ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"):
+        hook(top, name, f"echo {name}: $(git diff --cached --name-only HEAD) >> ran.txt")
+    hook(top, "commit-msg", 'echo commit-msg: >> ran.txt; echo "Change-Id: I1" >> "$1"')
+    write(top, "m/two.md", "staged\n")
+    git(top, "add", "m/two.md")
+    write(top, "m/new.md", "new\n")
+    commit(top, "m/new.md")
+    ran = (top / "ran.txt").read_text().splitlines()
+    assert ran[0] == "pre-commit: m/new.md"
+    assert [line.partition(":")[0] for line in ran] == ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"]
+    assert git(top, "log", "-1", "--format=%B") == "Write\nChange-Id: I1\n"
+
+
+def test_hooks_of_a_folder_of_its_own_run(top: Path) -> None:
+    write(top, "hooks/pre-commit", "#!/bin/sh\necho from here\nexit 1\n").chmod(0o755)
+    git(top, "config", "core.hooksPath", "hooks")
+    write(top, "m/one.md", "ours\n")
+    with pytest.raises(NotCommittedError, match=r"the hook `pre-commit` refused the commit(.|\n)*from here"):
+        commit(top, "m/one.md")
+
+
+def test_program_that_a_hook_leaves_running_is_not_waited_for(top: Path) -> None:
+    hook(top, "post-commit", "sleep 30 & echo $! > pid")
+    write(top, "m/one.md", "ours\n")
+    start = time.monotonic()
+    commit(top, "m/one.md")
+    assert time.monotonic() - start < 20
+    os.kill(int((top / "pid").read_text()), 9)
+
+
+def test_commit_that_git_made_without_its_index_is_no_failure_to_commit(top: Path) -> None:
+    hook(top, "reference-transaction", '[ "$1" != committed ] || rm -f .git/index.lock')
+    write(top, "m/one.md", "ours\n")
+    with pytest.raises(EnvironmentFaultError, match=r"the files are committed, but git could not write its index"):
+        commit(top, "m/one.md")
+    assert held(top) == ["M\tm/one.md"]
+
+
+def test_no_editor_opens_and_no_template_is_read(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_EDITOR", "false")
+    for name, value in (("commit.verbose", "true"), ("commit.template", "t"), ("commit.cleanup", "strip")):
+        git(top, "config", name, value)
+    write(top, "t", "template\n")
+    write(top, "m/one.md", "ours\n")
+    commit(top, "m/one.md", message="Subject\n\n# kept\n")
+    assert git(top, "log", "-1", "--format=%B") == "Subject\n\n# kept\n"
+
+
+def test_message_is_utf_8_whatever_the_setting(top: Path) -> None:
+    git(top, "config", "i18n.commitEncoding", "ISO-8859-1")
+    write(top, "m/one.md", "ours\n")
+    commit(top, "m/one.md", message="Größe 🙂\n")
+    header, _, said = git(top, "cat-file", "commit", "HEAD").partition("\n\n")
+    assert ("encoding" in header, said) == (False, "Größe 🙂")
+
+
+def test_commit_is_signed_where_git_signs(top: Path) -> None:
+    script = "#!/bin/sh\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\ncat >/dev/null\n"
+    program = write(top.parent, "gpg", script)
+    program.chmod(0o755)
+    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(program)), ("user.signingKey", "K")):
+        git(top, "config", name, value)
+    write(top, "m/one.md", "ours\n")
+    assert commit(top, "m/one.md") == git(top, "rev-parse", "HEAD")
+    assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(top, "cat-file", "commit", "HEAD")
+
+
+def test_signature_that_fails_is_said(top: Path) -> None:
+    git(top, "config", "commit.gpgSign", "true")
+    git(top, "config", "gpg.program", "false")
+    write(top, "m/new.md", "new\n")
+    with pytest.raises(NotCommittedError, match=r"git refused: gpg failed to sign the data.*; nothing was committed"):
+        commit(top, "m/new.md")
+    assert status(top) == ["?? m/new.md"]
+
+
+def test_author_in_the_environment_is_kept(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Bob")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "bob@example.org")
+    write(top, "m/one.md", "ours\n")
+    commit(top, "m/one.md")
+    assert git(top, "log", "-1", "--format=%an <%ae>, %cn") == "Bob <bob@example.org>, Ada"
+
+
+def test_missing_identity_is_said_with_what_to_type(top: Path) -> None:
+    nobody(top)
+    write(top, "m/new.md", "new\n")
+    words = r"git does not know who you are; type `git config user.name NAME` .*; nothing was committed"
+    with pytest.raises(NotCommittedError, match=words):
+        commit(top, "m/new.md")
+    assert status(top) == ["?? m/new.md"]
+
+
+def test_identity_is_gits_committer(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert identity(repository_of(top)) == "Ada <ada@example.org>"
+    monkeypatch.setenv("GIT_COMMITTER_NAME", "Grace")
+    assert identity(repository_of(top)) == "Grace <ada@example.org>"
+
+
+def test_identity_is_none_where_git_knows_nobody(top: Path) -> None:
+    nobody(top)
+    assert identity(repository_of(top)) is None
+
+
+def test_variables_of_an_outer_hook_are_dropped(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outer = make_repository(top.parent / "outer")
+    repository = repository_of(top)
+    for name, value in (("GIT_DIR", ".git"), ("GIT_INDEX_FILE", ".git/index"), ("GIT_WORK_TREE", ".")):
+        monkeypatch.setenv(name, str(outer / value))
+    write(top, "m/one.md", "ours\n")
+    made = commit_paths(repository, ["m/one.md"], "Write\n")
+    assert made == git(top, "rev-parse", "main")
+    assert not (outer / ".git/index").exists()
+
+
+def test_worktree_commits_to_its_own_branch(top: Path) -> None:
+    other = top.parent / "other"
+    git(top, "worktree", "add", "-q", "-b", "topic", str(other))
+    write(other, "m/new.md", "new\n")
+    assert commit(other, "m/new.md") == git(top, "rev-parse", "topic")
+    assert status(other) == status(top) == []
+    assert git(top, "rev-list", "--count", "main") == "1"
+
+
+def test_submodule_commits_to_itself(top: Path) -> None:
+    inner = make_repository(top.parent / "inner")
+    write(inner, "a.md", "a\n")
+    commit_all(inner)
+    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    commit_all(top, "with a submodule")
+    for name, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
+        git(top / "sub", "config", name, value)
+    write(top, "sub/new.md", "new\n")
+    assert commit(top / "sub", "new.md") == git(top / "sub", "rev-parse", "HEAD")
+    assert status(top) == [" M sub"]
+
+
+def test_detached_head_takes_the_commit(top: Path) -> None:
+    git(top, "checkout", "-q", "--detach")
+    write(top, "m/one.md", "ours\n")
+    assert commit(top, "m/one.md") == git(top, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("path", ["far/new.md", "far/old.md", "m/new.md"])
+def test_sparse_checkout_takes_files_in_and_out_of_it(top: Path, path: str) -> None:
+    write(top, "far/old.md", "old\n")
+    commit_all(top, "far")
+    git(top, "sparse-checkout", "set", "m")
+    assert not (top / "far").exists()
+    write(top, path, "ours\n")
+    commit(top, path)
+    assert git(top, "show", f"HEAD:{path}") == "ours"
+    assert len(held(top)) == 1
+
+
+def test_lock_that_goes_away_is_waited_for(top: Path) -> None:
+    lock = write(top, ".git/index.lock")
+    write(top, "m/new.md", "new\n")
+    with subprocess.Popen(["/bin/sh", "-c", f"sleep 0.5; rm '{lock}'"]):
+        assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
+def test_lock_that_stays_is_named(top: Path, name: str) -> None:
+    lock = write(top, f".git/{name}")
+    write(top, "m/new.md", "new\n")
+    words = f"another git process holds `{re.escape(str(lock))}`; if none runs .*; nothing was committed"
+    with pytest.raises(GitLockedError, match=words):
+        commit(top, "m/new.md", wait=0.2)
+    assert status(top) == ["?? m/new.md"]
+
+
+def test_index_that_another_git_wrote_back_is_tried_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The race is one of git's own: here another process wins it once, right before our commit.
+    real = shutil.which("git")
+    script = f"""#!/bin/sh
+case " $* " in
+  *" commit "*) [ -e "{top}/../once" ] || {{ touch "{top}/../once"; {real} update-index --force-remove m/new.md; }};;
+esac
+exec {real} "$@"
+"""
+    write(top.parent, "bin/git", script).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{top.parent}/bin:{os.environ['PATH']}")
+    write(top, "m/new.md", "new\n")
+    assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD")
+    assert (top.parent / "once").exists()
+    assert held(top) == ["A\tm/new.md"]
+
+
+def test_commit_of_ours_that_takes_too_long_is_not_waited_for(top: Path) -> None:
+    lock = write(top, ".git/mdmem/commit.lock")
+    write(top, "m/new.md", "new\n")
+    with lock.open() as file:
+        flock(file, LOCK_EX)
+        with pytest.raises(GitLockedError, match="another git process keeps committing; nothing was committed"):
+            commit(top, "m/new.md", wait=0.2)
+    assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD")
+
+
+def test_branch_that_moves_meanwhile_is_tried_again(top: Path) -> None:
+    script = "[ -e once ] && exit 0; touch once; git update-ref HEAD $(git commit-tree -p HEAD -m theirs HEAD^{tree})"
+    hook(top, "pre-commit", script)
+    write(top, "m/new.md", "new\n")
+    assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD")
+    assert git(top, "log", "--format=%s").split() == ["Write", "theirs", "first"]
+    assert held(top) == ["A\tm/new.md"]
+
+
+def test_commit_that_is_returned_is_ours_though_another_follows_at_once(top: Path) -> None:
+    hook(top, "post-commit", "git update-ref HEAD $(git commit-tree -p HEAD -m theirs HEAD^{tree})")
+    write(top, "m/new.md", "new\n")
+    assert commit(top, "m/new.md") == git(top, "rev-parse", "HEAD~1")
+
+
+def test_files_that_another_commits_first_make_no_second_commit(top: Path) -> None:
+    script = (
+        "[ -e once ] && exit 0; touch once; tree=$(git write-tree)\n"
+        "git update-ref HEAD $(git commit-tree -p HEAD -m theirs $tree)"
+    )
+    hook(top, "pre-commit", script)
+    write(top, "m/one.md", "ours\n")
+    assert commit(top, "m/one.md") is None
+    assert git(top, "log", "--format=%s").split() == ["theirs", "first"]
+
+
+def test_git_folder_that_cannot_be_written_is_said(top: Path) -> None:
+    write(top, "m/one.md", "ours\n")
+    program = (
+        "import sys; from pathlib import Path; from mdmem.git import NotCommittedError, find_repository\n"
+        "from mdmem.git.commit import commit_paths\n"
+        "try: commit_paths(find_repository(Path(sys.argv[1])), ['m/one.md'], 'Write')\n"
+        "except NotCommittedError as error: print(error)"
+    )
+    (top / ".git").chmod(0o555)
+    try:
+        done = run_text("-c", without_rights() + program, str(top), cwd=top, env=environment())
+    finally:
+        (top / ".git").chmod(0o755)
+    assert done.stderr == ""
+    assert done.stdout.startswith(f"git refused: Unable to create '{top}/.git/index.lock': Permission denied; nothing")
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from mdmem.git import find_repository
+from mdmem.git.commit import commit_paths
+
+top, name = Path(sys.argv[1]), sys.argv[2]
+for number in range(5):
+    path = f"m/{name}-{number}.md"
+    (top / path).write_text(path)
+    print(commit_paths(find_repository(top), [path], f"Write {path}", wait=30), path)
+"""
+
+
+def test_eight_processes_commit_five_files_each(top: Path) -> None:
+    write(top, "m/two.md", "staged\n")
+    git(top, "add", "m/two.md")
+    command = [python(), "-c", _WRITER, str(top)]
+    writers = [
+        subprocess.Popen([*command, f"w{number}"], env=environment(), stdout=subprocess.PIPE, encoding="utf-8")
+        for number in range(8)
+    ]
+    printed = [line.split() for writer in writers for line in writer.communicate()[0].splitlines()]
+    assert [writer.returncode for writer in writers] == [0] * 8
+    assert len({made for made, _ in printed}) == 40
+    for made, path in printed:
+        assert git(top, "show", "--format=%s", "--name-status", made).split("\n") == [f"Write {path}", "", f"A\t{path}"]
+    assert git(top, "rev-list", "--count", "HEAD") == "41"
+    assert status(top) == ["M  m/two.md"]
+
+
+def test_nothing_goes_on_in_a_quiet_repository(top: Path) -> None:
+    repository = repository_of(top)
+    assert state_of(repository) is None
+    refuse_while_busy(repository)
+
+
+def conflicting(top: Path) -> None:
+    """Leave a branch `topic` whose commits conflict with `main`."""
+    git(top, "checkout", "-q", "-b", "topic")
+    for text in ("topic\n", "topic again\n"):
+        write(top, "m/one.md", text)
+        commit_all(top, "topic")
+    git(top, "checkout", "-q", "main")
+    write(top, "m/one.md", "main\n")
+    commit_all(top, "main")
+
+
+@pytest.mark.parametrize(
+    ("command", "operation"),
+    [
+        (["merge", "topic"], "merge"),
+        (["rebase", "topic"], "rebase"),
+        (["rebase", "--apply", "topic"], "rebase"),
+        (["cherry-pick", "topic"], "cherry-pick"),
+        (["revert", "--no-edit", "HEAD~1"], "revert"),
+    ],
+    ids=["merge", "rebase", "rebase-apply", "cherry-pick", "revert"],
+)
+def test_what_goes_on_is_named(top: Path, command: list[str], operation: str) -> None:
+    conflicting(top)
+    if operation == "revert":
+        write(top, "m/one.md", "main again\n")
+        commit_all(top)
+    git(top, *command, ends=1)
+    assert state_of(repository_of(top)) == operation
+    with pytest.raises(UsageError) as raised:
+        refuse_while_busy(repository_of(top))
+    assert str(raised.value) == (
+        f"a {operation} is going on here: leave out `--commit`, "
+        f"or end it first with `git {operation} --continue` or `--abort`"
+    )
+
+
+def test_cherry_pick_between_two_commits_is_named(top: Path) -> None:
+    conflicting(top)
+    git(top, "cherry-pick", "main..topic", ends=1)
+    write(top, "m/one.md", "settled\n")
+    git(top, "commit", "-qam", "settled")
+    assert not (top / ".git/CHERRY_PICK_HEAD").exists()
+    assert state_of(repository_of(top)) == "cherry-pick"
+
+
+def test_bisect_is_named_with_its_end(top: Path) -> None:
+    git(top, "bisect", "start")
+    assert state_of(repository_of(top)) == "bisect"
+    with pytest.raises(UsageError, match=r"a bisect is going on here: .*`git bisect reset`"):
+        refuse_while_busy(repository_of(top))
+
+
+def test_merge_of_another_worktree_is_no_matter(top: Path) -> None:
+    conflicting(top)
+    other = top.parent / "other"
+    git(top, "worktree", "add", "-q", "--detach", str(other), "main")
+    git(other, "merge", "topic", ends=1)
+    assert state_of(repository_of(other)) == "merge"
+    assert state_of(repository_of(top)) is None

@@ -1,0 +1,423 @@
+"""What a bundle says besides its items: states, doubts, failures, and the shape of the contract."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from itertools import count
+from pathlib import Path
+from typing import Self
+
+import pytest
+from builders import make_repository, make_root, open_root, snapshot, write
+
+from mdmem.errors import UsageError
+from mdmem.retrieval.bundle import RetrievalStatus
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.state.hygiene_times import record_hygiene
+from mdmem.tree import FileKind, Tree, TreeFile, Unreadable, WorkingTree
+from mdmem.workspace.scope import ScopeState
+from mdmem.workspace.workspace import Workspace
+from retrieval.builders import make_wings, put
+from retrieval.bundle_builders import bundle, ids, item
+
+
+def test_an_item_has_the_shape_of_the_contract(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(
+        root,
+        "app/architecture/dedup",
+        "Use SHA-256 for dedup",
+        "Contents are hashed.\n\nRationale: it is fast.\n",
+        created_at="2026-04-08T10:00:00Z",
+    )
+
+    assert item(bundle(root), "app/architecture/dedup") == {
+        "id": "app/architecture/dedup",
+        "label": "Decision",
+        "title": "Use SHA-256 for dedup",
+        "rationale": "it is fast.",
+        "scope": "project",
+        "created_at": "2026-04-08T10:00:00+00:00",
+        "type": "decision",
+        "status": "active",
+        "reason": "in scope",
+        "content": "Contents are hashed.",
+    }
+
+
+def test_a_bundle_has_the_keys_of_the_contract(tmp_path: Path) -> None:
+    told = bundle(make_wings(tmp_path)).as_json()
+
+    assert {name: told[name] for name in ("items", "retrieval_status", "scope_state", "conflicts_found")} == {
+        "items": [],
+        "retrieval_status": "empty",
+        "scope_state": "resolved",
+        "conflicts_found": False,
+    }
+    assert told["hygiene_due"] is False
+
+
+@pytest.mark.parametrize(
+    ("body", "rationale", "content"),
+    [
+        ("We do it.\n", "We do it.", None),
+        ("We do it.\n\n## Rationale\n\nWhy.\n\n## More\n\nRest.\n", "Why.", "We do it.\n\n## More\n\nRest."),
+        ("Rationale: only this.\n", "only this.", None),
+        ("We do it.\n\n```\nRationale: an example\n```\n", "We do it.\n\n```\nRationale: an example\n```", None),
+        ("We do it.\n\nRationale: see\n\n```\ncode\n```\n", "see\n\n```\ncode\n```", "We do it."),
+    ],
+)
+def test_rationale_and_content_are_all_an_entry_says(
+    tmp_path: Path, body: str, rationale: str, content: str | None
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One", body)
+
+    told = item(bundle(root), "app/r/one")
+
+    assert (told["rationale"], told.get("content")) == (rationale, content)
+
+
+def test_a_pattern_says_its_trigger_and_steps_as_content(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/p", "P", "", type="pattern", trigger="a long task", repeatable_steps=["start", "wait"])
+
+    assert item(bundle(root), "app/r/p")["content"] == "When: a long task\n\n1. start\n2. wait"
+
+
+@pytest.mark.parametrize(
+    ("fields", "uncertainty"),
+    [
+        ({"status": "under_review"}, "under review: confirm before relying on it"),
+        ({"expires_at": "2026-10-01"}, "expired on 2026-10-01: confirm before relying on it"),
+    ],
+)
+def test_uncertainty_is_stated(tmp_path: Path, fields: dict[str, str], uncertainty: str) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One", **fields)
+
+    told = item(bundle(root), "app/r/one")
+
+    assert (told["status"], told["uncertainty"]) == ("under_review", uncertainty)
+
+
+def test_entries_that_supersede_one_another_are_marked(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/a", "A", supersedes="app/r/b")
+    put(root, "app/r/b", "B", supersedes="app/r/a")
+
+    answer = bundle(root)
+
+    assert item(answer, "app/r/a")["uncertainty"] == "contradictory: it supersedes what supersedes it"
+    assert [one.why for one in answer.suspected] == ["2 entries supersede one another"]
+    assert answer.status is RetrievalStatus.SUCCEEDED
+
+
+def test_a_declared_contradiction_makes_a_bundle_conflicted(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/a", "A", conflicts_with="app/r/b")
+    put(root, "app/r/b", "B")
+
+    told = bundle(root).as_json()
+
+    assert told["retrieval_status"] == "conflicted"
+    assert told["conflicts_found"] is True
+    assert told["conflicts"] == [{"a": "app/r/a", "b": "app/r/b", "why": "declared in `conflicts_with`"}]
+
+
+def test_a_suspected_contradiction_stands_apart(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/executor", "Use one executor")
+    put(root, "lib/r/executor", "Executors for all")
+
+    told = bundle(root).as_json()
+
+    assert told["retrieval_status"] == "succeeded"
+    assert told["conflicts_found"] is False
+    assert told["suspected"] == [
+        {
+            "a": "app/r/executor",
+            "b": "lib/r/executor",
+            "why": "one subject, and no `overrides`: both bear the same entry-id",
+        }
+    ]
+
+
+def test_a_contradiction_of_what_is_not_given_is_not_reported(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/a", "Apples", "Apples.\n", conflicts_with="app/r/b")
+    put(root, "app/r/b", "Pears", "Pears.\n")
+    put(root, "app/r/c", "Plums", "Plums.\n")
+
+    answer = bundle(root, topic="plums")
+
+    assert (ids(answer.items), answer.status) == (["app/r/c"], RetrievalStatus.SUCCEEDED)
+
+
+@pytest.mark.parametrize("project_id", [None, "", "  "])
+def test_without_a_project_nothing_is_read_and_the_message_says_why(tmp_path: Path, project_id: str | None) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/rule", "Rule", type="invariant")
+
+    answer = bundle(root, project_id)
+
+    assert (answer.status, answer.scope_state) == (RetrievalStatus.EMPTY, ScopeState.UNRESOLVED)
+    assert answer.items == ()
+    assert answer.message == "no `project_id` is given, so no scope is known"
+
+
+def test_a_project_that_is_not_there_gives_nothing_and_says_what_makes_it(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/rule", "Rule", type="invariant")
+
+    answer = bundle(root, "fresh")
+
+    assert (answer.status, answer.scope_state, answer.items) == (RetrievalStatus.EMPTY, ScopeState.UNCERTAIN, ())
+    assert answer.message == "there is no wing for the project `fresh` yet; `save_session` creates it"
+
+
+def test_a_manifest_that_may_be_the_project_is_a_problem(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "web/README.md", "---\nkind: [\n---\n")
+    write(root, "web/r/broken.md", "---\ntype: [\n---\n")
+
+    assert [one.place.path for one in bundle(root, "fresh").problems] == ["web/README.md"]
+
+
+def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/own", "Own", focus="maps")
+    put(root, "lib/r/common", "Common")
+    put(root, "lib/r/rule", "Rule", type="invariant")
+
+    answer = bundle(root, focus="auth")
+
+    assert answer.scope_state is ScopeState.UNCERTAIN
+    assert ids(answer.items) == ["lib/r/rule", "app/r/own"]
+    assert [(one.address, one.why) for one in answer.omitted] == [
+        ("lib/r/common", "of a shared wing, while the focus is uncertain")
+    ]
+    assert answer.message == (
+        "no entry of the wing `app` has the focus `auth` yet; a write with this focus creates it; "
+        "until then the project alone is read, with the invariants of the shared wings that it names"
+    )
+
+
+def test_a_focus_that_is_not_there_leaves_the_global_scope_as_it_is(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/own", "Own")
+    put(root, "lib/r/common", "Common")
+
+    answer = bundle(root, scope="global", focus="auth")
+
+    assert ids(answer.items) == ["lib/r/common"]
+    assert answer.scope_state is ScopeState.UNCERTAIN
+
+
+def test_files_that_cannot_be_read_stand_before_the_items(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    write(root, "app/r/broken.md", "---\ntype: [\n---\n")
+
+    told = bundle(root).as_json()
+
+    assert [one["path"] for one in told["problems"]] == ["app/r/broken.md"]
+    assert list(told).index("problems") < list(told).index("items")
+    assert told["retrieval_status"] == "succeeded"
+
+
+def test_an_empty_answer_beside_unreadable_files_says_that_they_may_bind(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    write(root, "app/r/broken.md", "---\ntype: [\n---\n")
+
+    answer = bundle(root, topic="authentication")
+
+    assert answer.status is RetrievalStatus.EMPTY
+    assert answer.message == "nothing that can be read matches, and what cannot be read may bind"
+
+
+def test_a_scope_of_which_nothing_can_be_read_has_failed_and_the_docs_answer(tmp_path: Path) -> None:
+    root = make_wings(make_repository(tmp_path / "repo"))
+    write(root, "app/r/broken.md", "---\ntype: [\n---\n")
+    write(tmp_path / "repo", "docs/architecture.md", "# Architecture\n\nAuthentication uses tokens.\n")
+
+    told = bundle(root, topic="authentication").as_json()
+
+    assert told["retrieval_status"] == "failed"
+    assert told["message"] == "no entry of this scope can be read; go on without memory"
+    assert told["fallback"] == [{"path": "docs/architecture.md", "line": 3, "text": "Authentication uses tokens."}]
+    assert (told["source"], told["degraded"]) == ("docs", True)
+
+
+def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    write(root, "mdmem.toml", "budget = [\n")
+
+    answer = bundle(root)
+
+    assert ids(answer.items) == ["app/r/one"]
+    assert answer.problems[0].code == "settings-invalid"
+
+
+def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    workspace = open_root(root)
+    at = workspace.at(replace(workspace.moment, revision="HEAD"))
+
+    answer = retrieve_context(at, project_id="app")
+
+    assert answer.status is RetrievalStatus.FAILED
+    assert answer.message == "the memory cannot be read; go on without it"
+    assert answer.degraded
+    assert "git" in (answer.why_degraded or "")
+
+
+class Vanishing:
+    """A tree from which a file goes away for its first readers after it was listed."""
+
+    def __init__(self, tree: object, path: str, *, times: int) -> None:
+        self.tree, self.path, self.times = tree, path, times
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.tree, name)
+
+    def read(self, paths: list[str]) -> Iterator[tuple[str, object]]:
+        for path, content in self.tree.read(paths):
+            if path == self.path and paths == [path]:
+                self.times -= 1
+                if self.times >= 0:
+                    yield path, Unreadable("No such file")
+                    continue
+            yield path, content
+
+
+@pytest.mark.parametrize(("times", "status"), [(1, RetrievalStatus.SUCCEEDED), (2, RetrievalStatus.FAILED)])
+def test_a_file_that_goes_away_is_read_again_once(tmp_path: Path, times: int, status: RetrievalStatus) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    opened = open_root(root)
+    # Both are in the cache of parsed entries, so that the body is what is read.
+    retrieve_context(opened, project_id="app")
+    vanishing = Vanishing(opened.whole_tree, "app/r/one.md", times=times)
+
+    class Here(Workspace):
+        """The workspace over the tree that changes."""
+
+        def over(self, tree):  # type: ignore[no-untyped-def]
+            vanishing.tree, inner = tree, vanishing
+            return super().over(inner)
+
+    here = Here(opened.location, opened.environment, opened.cwd, opened.today)
+
+    assert retrieve_context(here, project_id="app").status is status
+
+
+def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    ticks = count(step=6)
+    asked: list[float] = []
+
+    def clock() -> float:
+        asked.append(float(next(ticks)))
+        return asked[-1]
+
+    answer = retrieve_context(open_root(root), project_id="app", clock=clock)
+
+    assert answer.status is RetrievalStatus.TIMED_OUT
+    # The start of an attempt, and the first look after it.
+    assert asked == [0, 6, 12, 18]
+    assert answer.degraded
+
+
+def test_a_second_attempt_that_is_in_time_answers(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    ticks = iter([0.0, 5.1])
+
+    answer = retrieve_context(open_root(root), project_id="app", clock=lambda: next(ticks, 100.0))
+
+    assert ids(answer.items) == ["app/r/one"]
+
+
+def test_the_settings_say_how_long_an_answer_may_take(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 60\n")
+    ticks = count(step=1)
+
+    answer = retrieve_context(open_root(root), project_id="app", clock=lambda: float(next(ticks)))
+
+    assert answer.status is RetrievalStatus.EMPTY
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"scope": "projekt"}, "there is no scope `projekt`; did you mean `project`?"),
+        ({"scope": "xyz"}, "there is no scope `xyz`; there is `global`, `project`, `focus`"),
+        ({"categories": ["Decisions"]}, "there is no category `Decisions`; did you mean `Decision`?"),
+        ({"categories": ["Entity"]}, "there is no category `Entity`; did you mean `EntityFact`?"),
+    ],
+)
+def test_what_is_not_known_is_refused_with_the_nearest(tmp_path: Path, asked: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        bundle(make_wings(tmp_path), **asked)
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(("day", "due"), [("2026-11-01", False), ("2026-10-22", True)])
+def test_hygiene_is_due_thirty_days_after_the_last(tmp_path: Path, day: str, due: bool) -> None:
+    root = make_wings(make_repository(tmp_path / "repo"))
+    put(root, "app/r/one", "One", created_at="2026-01-01")
+    record_hygiene(open_root(root).state_folder, ["app"], date.fromisoformat(day))
+
+    assert bundle(root).hygiene_due is due
+
+
+def test_a_bundle_changes_no_byte_and_is_the_same_twice(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    put(root, "lib/r/two", "Two")
+    before = snapshot(root)
+
+    first, second = bundle(root, topic="one two").as_json(), bundle(root, topic="one two").as_json()
+
+    assert first == second
+    assert snapshot(root) == before
+
+
+def test_a_memory_without_wings_answers(tmp_path: Path) -> None:
+    assert bundle(make_root(tmp_path / "memory"), "app").status is RetrievalStatus.EMPTY
+
+
+class Refusing(Workspace):
+    """A workspace in which one folder cannot be listed."""
+
+    def over(self, tree: Tree) -> Self:
+        return super().over(Refused(getattr(tree, "below", tree)))
+
+
+class Refused(WorkingTree):
+    """A working tree with a folder `locked_one` that cannot be listed."""
+
+    def __init__(self, tree: Tree) -> None:
+        super().__init__(tree.root)  # type: ignore[attr-defined]
+
+    def files(self) -> tuple[TreeFile, ...]:
+        refused = TreeFile("locked_one", FileKind.UNREADABLE, reason="Permission denied")
+        return tuple(sorted([*super().files(), refused], key=lambda file: file.path))
+
+
+@pytest.mark.parametrize("project_id", ["locked_one", "Locked-One"])
+def test_a_wing_that_cannot_be_listed_has_failed(tmp_path: Path, project_id: str) -> None:
+    opened = open_root(make_wings(tmp_path))
+    refusing = Refusing(opened.location, opened.environment, opened.cwd, opened.today)
+
+    answer = retrieve_context(refusing, project_id=project_id)
+
+    assert (answer.status, answer.scope_state) == (RetrievalStatus.FAILED, ScopeState.RESOLVED)
+    assert [one.place.path for one in answer.problems] == ["locked_one"]
+    assert answer.hygiene_due is False

@@ -1,0 +1,371 @@
+"""Which entries get into a bundle: the scopes, their room, and the order."""
+
+from pathlib import Path
+
+import pytest
+from builders import write
+
+from mdmem.retrieval.bundle import RetrievalStatus
+from retrieval.builders import make_wings, put
+from retrieval.bundle_builders import bundle, ids, item, why_omitted
+
+
+def many(root: Path, number: int, room: str, /, **fields: object) -> list[str]:
+    """Write so many entries of one room and return their addresses, the newest first."""
+    names = [f"{room}/{room.split('/')[0]}-{fields.get('focus', 'any')}-{at:02}" for at in range(number)]
+    for at, address in enumerate(names):
+        title = f"{address.rsplit('/', 1)[-1].replace('-', '')}"
+        put(root, address, title, created_at=f"2026-01-{at + 1:02}", **fields)
+    return names[::-1]
+
+
+def test_each_scope_has_its_room_in_a_bundle(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    focus = many(root, 12, "app/architecture", focus="auth")
+    project = many(root, 12, "app/components")
+    shared = many(root, 7, "lib/architecture")
+
+    answer = bundle(root, focus="auth")
+
+    assert ids(answer.items) == [*focus[:10], *project[:10], *shared[:5]]
+    assert [one.as_json()["scope"] for one in answer.items] == ["focus"] * 10 + ["project"] * 10 + ["global"] * 5
+    assert answer.status is RetrievalStatus.SUCCEEDED
+
+
+def test_what_finds_no_room_is_named_with_its_scope(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    project, shared = many(root, 11, "app/components"), many(root, 6, "lib/architecture")
+
+    answer = bundle(root)
+
+    assert why_omitted(answer) == {
+        project[-1]: "over the 10 of the scope `project`",
+        shared[-1]: "over the 5 of the scope `global`",
+    }
+
+
+def test_fifty_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(63):
+        put(root, f"app/components/c{number:02}", f"c{number:02}", type="note")
+
+    answer = bundle(root)
+
+    assert len(answer.omitted) == 50
+    assert [one.as_json() for one in answer.omitted_counts] == [
+        {"type": "note", "why": "over the 10 of the scope `project`", "count": 3}
+    ]
+
+
+def test_authority_fills_a_scope_and_orders_the_whole_list(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    notes = many(root, 9, "app/components", type="note")
+    put(root, "app/architecture/choice", "Choice")
+    put(root, "app/conventions/way", "Way", type="pattern", trigger="now")
+    put(root, "lib/architecture/common", "Common")
+
+    answer = bundle(root)
+
+    first = ["app/architecture/choice", "lib/architecture/common", "app/conventions/way"]
+    assert ids(answer.items) == [*first, *notes[:8]]
+    assert list(why_omitted(answer)) == [notes[8]]
+
+
+def test_invariants_take_no_room_and_come_first(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    rules = many(root, 13, "app/rules", type="invariant")
+    common = many(root, 7, "lib/rules", type="invariant")
+    choices = many(root, 10, "app/architecture")
+
+    answer = bundle(root)
+
+    assert ids(answer.items) == [*rules, *common, *choices]
+
+
+def test_scope_global_reads_shared_wings_only(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/own", "Own")
+    put(root, "app/architecture/auth", "Auth", focus="auth")
+    put(root, "app/rules/never", "Never", type="invariant")
+    put(root, "lib/architecture/common", "Common")
+
+    answer = bundle(root, scope="global")
+
+    assert ids(answer.items) == ["lib/architecture/common"]
+    assert [one.as_json() for one in answer.invariants_left_out] == [
+        {"type": "invariant", "why": "of the project, which the scope `global` leaves out", "count": 1}
+    ]
+
+
+def test_a_focus_is_added_to_the_global_scope(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/own", "Own")
+    put(root, "app/architecture/auth", "Auth", focus="auth")
+    put(root, "app/rules/never", "Never", type="invariant")
+    put(root, "lib/architecture/common", "Common")
+
+    answer = bundle(root, scope="global", focus="auth")
+
+    assert ids(answer.items) == ["app/architecture/auth", "lib/architecture/common"]
+    assert [one.count for one in answer.invariants_left_out] == [1]
+
+
+@pytest.mark.parametrize("scope", ["project", "focus", "FOCUS"])
+def test_scopes_project_and_focus_read_the_wing_too(tmp_path: Path, scope: str) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/own", "Own")
+    put(root, "app/architecture/auth", "Auth", focus="auth")
+    put(root, "lib/architecture/common", "Common")
+
+    answer = bundle(root, scope=scope, focus="auth")
+
+    assert ids(answer.items) == ["app/architecture/auth", "app/architecture/own", "lib/architecture/common"]
+
+
+def test_scope_focus_without_a_focus_reads_the_project_and_says_so(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/own", "Own")
+
+    answer = bundle(root, scope="focus")
+
+    assert ids(answer.items) == ["app/architecture/own"]
+    assert answer.message == "no `focus` is given, so the project is read"
+
+
+def test_entries_of_another_focus_are_left_out_and_said(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/auth", "Auth", focus="auth")
+    put(root, "app/rules/map", "Map", type="invariant", focus="maps")
+
+    answer = bundle(root, focus="auth")
+
+    assert ids(answer.items) == ["app/architecture/auth"]
+    assert why_omitted(answer) == {"app/rules/map": "another focus"}
+    assert [(one.why, one.count) for one in answer.invariants_left_out] == [("another focus", 1)]
+
+
+def test_other_projects_are_never_read(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "web/architecture/other", "Other")
+    put(root, "web/rules/other", "Rule", type="invariant")
+
+    answer = bundle(root)
+
+    assert answer.items == ()
+    assert answer.status is RetrievalStatus.EMPTY
+
+
+def test_a_superseded_decision_gives_way_to_its_head(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/old", "Tea", "Brew tea.\n", superseded_by="app/architecture/new", status="deprecated")
+    put(root, "app/architecture/new", "Coffee", "Grind beans.\n", supersedes="app/architecture/old")
+
+    answer = bundle(root, topic="tea")
+
+    assert ids(answer.items) == ["app/architecture/new"]
+    assert item(answer, "app/architecture/new")["via"] == ["app/architecture/old"]
+
+
+def test_deprecated_entries_stay_out(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/old", "Tea", status="deprecated", deprecated_reason="gone")
+
+    assert bundle(root).items == ()
+
+
+def test_drafts_stand_apart_five_at_most(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    drafts = many(root, 6, "app/architecture", status="draft")
+
+    answer = bundle(root)
+
+    assert answer.items == ()
+    assert ids(answer.proposed) == drafts[:5]
+    assert why_omitted(answer) == {drafts[5]: "over the 5 drafts that are shown"}
+    assert answer.status is RetrievalStatus.SUCCEEDED
+
+
+def test_drafts_are_those_of_the_scope(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/architecture/own", "Own", status="draft")
+    put(root, "lib/architecture/common", "Common", status="draft")
+
+    answer = bundle(root, scope="global")
+
+    assert ids(answer.proposed) == ["lib/architecture/common"]
+
+
+@pytest.mark.parametrize(
+    ("categories", "expected"),
+    [
+        (["Decision"], ["app/r/decision"]),
+        (["decision", "PATTERN"], ["app/r/decision", "app/r/pattern"]),
+        (["Context"], ["app/r/context"]),
+        (["session"], ["app/r/session"]),
+        (["EntityFact"], ["app/r/entity"]),
+        (["entity_fact"], ["app/r/entity"]),
+        (["Invariant"], ["app/r/invariant"]),
+        (["Note"], ["app/r/note"]),
+        ("Note", ["app/r/note"]),
+    ],
+)
+def test_categories_let_through_the_labels_they_name(
+    tmp_path: Path, categories: list[str], expected: list[str]
+) -> None:
+    root = make_wings(tmp_path)
+    for kind in ("invariant", "decision", "pattern", "note"):
+        put(root, f"app/r/{kind}", kind, type=kind)
+    for label in ("context", "session", "entity"):
+        put(root, f"app/r/{label}", label, type="note", label=label)
+
+    assert ids(bundle(root, categories=categories).items) == expected
+
+
+@pytest.mark.parametrize("categories", [None, []])
+def test_no_categories_let_everything_through(tmp_path: Path, categories: list[str] | None) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/rule", "Rule", type="invariant")
+    put(root, "app/r/note", "Note", type="note", label="context")
+
+    assert ids(bundle(root, categories=categories).items) == ["app/r/rule", "app/r/note"]
+
+
+def test_invariants_that_the_categories_leave_out_are_counted(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/rule", "Rule", type="invariant")
+    put(root, "lib/r/rule", "Common", type="invariant")
+
+    answer = bundle(root, categories=["Decision"])
+
+    assert answer.items == ()
+    assert [one.as_json() for one in answer.invariants_left_out] == [
+        {"type": "invariant", "why": "not among `categories`", "count": 2}
+    ]
+
+
+def test_a_topic_filters_by_content_and_title(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/login", "Sign in", "Tokens for authentication.\n")
+    put(root, "app/r/title", "Authentication", "Text.\n")
+    put(root, "app/r/other", "Colours", "Blue.\n")
+
+    answer = bundle(root, topic="authentication")
+
+    assert sorted(ids(answer.items)) == ["app/r/login", "app/r/title"]
+
+
+def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/rule", "Do not block", type="invariant")
+    put(root, "lib/r/rule", "Do not sleep", type="invariant")
+
+    answer = bundle(root, topic="authentication")
+
+    assert ids(answer.items) == ["app/r/rule", "lib/r/rule"]
+    assert answer.covered is False
+    assert answer.unmatched_terms == ("authentication",)
+
+
+def test_a_topic_filters_invariants_of_shared_wings_that_the_project_does_not_name(tmp_path: Path) -> None:
+    root = make_wings(tmp_path, manifest="kind: project")
+    put(root, "lib/r/sleep", "Do not sleep", type="invariant")
+
+    assert ids(bundle(root).items) == ["lib/r/sleep"]
+    assert bundle(root, topic="authentication").items == ()
+
+
+def test_a_topic_without_a_word_is_said(tmp_path: Path) -> None:
+    answer = bundle(make_wings(tmp_path), topic="--")
+
+    assert answer.message == "`topic` holds no word to look for"
+
+
+def test_paths_leave_out_what_applies_elsewhere(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/here", "Here", type="invariant", applies_to='["src/**"]')
+    put(root, "app/r/there", "There", type="invariant", applies_to='["docs/**"]')
+
+    answer = bundle(root, paths=["src/a.py"])
+
+    assert ids(answer.items) == ["app/r/here"]
+    assert why_omitted(answer) == {"app/r/there": "applies elsewhere"}
+
+
+def test_a_declared_override_wins_and_is_told(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/executor", "Executor")
+    put(root, "lib/r/rule", "Rule", type="invariant")
+    put(root, "app/r/executor", "Executor", overrides=["lib/r/executor", "lib/r/rule"], reason="two clients")
+
+    answer = bundle(root)
+
+    assert ids(answer.items) == ["lib/r/rule", "app/r/executor"]
+    assert why_omitted(answer) == {"lib/r/executor": "overridden by app/r/executor"}
+    assert item(answer, "app/r/executor")["overrides"] == ["lib/r/executor", "lib/r/rule"]
+    assert item(answer, "lib/r/rule")["overridden_by"] == ["app/r/executor"]
+
+
+def test_the_global_scope_shows_shared_entries_with_what_overrides_them(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/executor", "Executor")
+    put(root, "app/r/executor", "Executor", overrides="lib/r/executor", reason="two clients")
+
+    answer = bundle(root, scope="global")
+
+    assert ids(answer.items) == ["lib/r/executor"]
+    assert item(answer, "lib/r/executor")["overridden_by"] == ["app/r/executor"]
+
+
+def test_what_overrides_stays_where_a_focus_joins_the_global_scope(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/executor", "Executor")
+    put(root, "app/r/executor", "Executor", overrides="lib/r/executor", reason="two clients")
+    put(root, "app/r/auth", "Auth", focus="auth")
+
+    answer = bundle(root, scope="global", focus="auth")
+
+    assert ids(answer.items) == ["app/r/auth", "app/r/executor"]
+
+
+def test_a_shared_wing_can_be_the_project(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/one", "One")
+
+    answer = bundle(root, "lib")
+
+    assert [(one.id, one.as_json()["scope"]) for one in answer.items] == [("lib/r/one", "global")]
+
+
+def test_a_project_is_found_by_its_id(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "app/README.md", "---\nkind: project\nproject_id: My App\n---\n")
+    put(root, "app/r/one", "One")
+
+    assert ids(bundle(root, " My  App ").items) == ["app/r/one"]
+
+
+def test_a_wing_named_like_the_id_of_another_is_not_mixed_up(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    write(root, "app/README.md", "---\nkind: project\nproject_id: site\n---\n")
+    write(root, "web/README.md", "---\nkind: project\nproject_id: app\n---\n")
+    put(root, "app/r/one", "One")
+    put(root, "web/r/two", "Two")
+
+    assert ids(bundle(root, "site").items) == ["app/r/one"]
+    assert ids(bundle(root, "app").items) == ["web/r/two"]
+
+
+def test_a_head_of_another_type_comes_for_the_category_of_what_it_replaced(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
+    put(root, "app/r/new", "Coffee", "Grind.\n", type="pattern", supersedes="app/r/old")
+
+    assert ids(bundle(root, topic="tea", categories=["Decision"]).items) == ["app/r/new"]
+
+
+def test_a_chain_that_leads_out_of_the_shared_wings_is_followed(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/r/old", "Tea", "Brew.\n", superseded_by="app/r/new", status="deprecated")
+    put(root, "app/r/new", "Coffee", "Grind.\n", supersedes="lib/r/old")
+
+    assert ids(bundle(root, scope="global", topic="tea").items) == ["app/r/new"]

@@ -1,0 +1,132 @@
+"""The hooks as prek and pre-commit run them, from our own `.pre-commit-hooks.yaml`, with the mdmem that is here."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, memory, write, write_entry
+from hooked import CITED, CITES, DANGLES, ENTRY, add_remote, commit, refused_for, run, said, write_framework
+from processes import python
+
+TOP = Path(__file__).parents[2]
+PREK = shutil.which("prek", path=str(Path(sys.executable).parent)) or shutil.which("prek")
+MDMEM = f"{shlex.quote(python())} -m mdmem"
+FRAMEWORKS = {"prek": [str(PREK)], "pre-commit": [python(), "-m", "pre_commit"]}
+needs_prek = pytest.mark.skipif(PREK is None, reason="prek is not installed")
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository that offers the hooks that ours offers."""
+    folder = make_repository(tmp_path_factory.mktemp("manifest"))
+    shutil.copy(TOP / ".pre-commit-hooks.yaml", folder)
+    commit_all(folder)
+    return folder
+
+
+@pytest.fixture(params=[pytest.param("prek", marks=needs_prek), "pre-commit"])
+def framework(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the command of a framework, which keeps its store in the test's folder."""
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "store"))
+    monkeypatch.setenv("PREK_HOME", str(tmp_path / "store"))
+    return FRAMEWORKS[request.param]
+
+
+def hooked(folder: Path, manifest: Path, framework: list[str], hook: str = "mdmem-check") -> Path:
+    memory(folder)
+    entry = f"{MDMEM} check {'--fix' if hook == 'mdmem-fix' else '--staged'}"
+    config = f"""\
+default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]
+repos:
+  - repo: {manifest}
+    rev: {git(manifest, "rev-parse", "HEAD")}
+    hooks:
+      - id: {hook}
+        language: system
+        entry: {json.dumps(entry)}
+"""
+    write(folder, ".pre-commit-config.yaml", config)
+    commit_all(folder)
+    installed = run(folder, *framework, "install")
+    assert installed.returncode == 0, said(installed)
+    return folder
+
+
+def test_framework_guards_commits_merges_and_pushes(framework: list[str], manifest: Path, tmp_path: Path) -> None:
+    folder = hooked(tmp_path / "p", manifest, framework)
+    add_remote(folder, tmp_path / "remote.git")
+    git(folder, "checkout", "-q", "-b", "cites")
+    write(folder, "memory/nav/rules/untracked.md", "no front matter\n")
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", f"memory/{ENTRY}.md")
+    assert refused_for(commit(folder), "dangling-link")
+    write_entry(folder / "memory", ENTRY, **CITES)
+    git(folder, "add", f"memory/{ENTRY}.md")
+    good = commit(folder)
+    assert good.returncode == 0, said(good)
+    git(folder, "rm", "-q", CITED)
+    assert refused_for(commit(folder), "dangling-link"), "a commit that only deletes"
+    git(folder, "checkout", "-q", "-f", "main")
+    git(folder, "rm", "-q", CITED)
+    git(folder, "commit", "-q", "--no-verify", "-m", "deletes")
+    assert refused_for(run(folder, "git", "merge", "-q", "--no-edit", "cites"), "dangling-link"), "a clean merge"
+    git(folder, "merge", "--abort")
+    assert run(folder, "git", "rebase", "-q", "main", "cites").returncode == 0
+    assert refused_for(run(folder, "git", "push", "-q", "origin", "cites"), "dangling-link"), "a rebased push"
+
+
+def test_framework_checks_what_is_staged_when_the_disk_differs(
+    framework: list[str], manifest: Path, tmp_path: Path
+) -> None:
+    folder = hooked(tmp_path / "p", manifest, framework)
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    write_entry(folder / "memory", ENTRY, **CITES)
+    assert refused_for(commit(folder), "dangling-link")
+    git(folder, "add", "-A")
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    done = commit(folder)
+    assert (done.returncode, "nav/rules/nowhere" in (folder / f"memory/{ENTRY}.md").read_text()) == (0, True), said(
+        done
+    )
+
+
+def test_framework_checks_everything_on_all_files(framework: list[str], manifest: Path, tmp_path: Path) -> None:
+    folder = hooked(tmp_path / "p", manifest, framework)
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--no-verify", "-m", "broken")
+    assert refused_for(run(folder, *framework, "run", "--all-files", "mdmem-check"), "dangling-link")
+
+
+def test_fix_hook_mends_the_file_and_refuses_the_commit(framework: list[str], manifest: Path, tmp_path: Path) -> None:
+    folder = hooked(tmp_path / "p", manifest, framework, "mdmem-fix")
+    entry = write_entry(folder / "memory", ENTRY, title="Plain")
+    entry.write_bytes(entry.read_bytes().rstrip(b"\n"))
+    git(folder, "add", "-A")
+    done = commit(folder)
+    assert (done.returncode, entry.read_bytes()[-1:]) == (1, b"\n"), said(done)
+    git(folder, "add", "-A")
+    mended = commit(folder)
+    assert mended.returncode == 0, said(mended)
+
+
+def test_framework_in_a_linked_worktree_and_with_several_roots(framework: list[str], tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    write_framework(folder, f"{MDMEM} check --staged")
+    shutil.copytree(folder / "memory", folder / "second")
+    commit_all(folder)
+    assert run(folder, *framework, "install").returncode == 0
+    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
+    write_entry(tmp_path / "other/second", ENTRY, **DANGLES)
+    git(tmp_path / "other", "add", "-A")
+    assert refused_for(commit(tmp_path / "other"), "dangling-link")
+    write_entry(tmp_path / "other/second", ENTRY, **CITES)
+    git(tmp_path / "other", "add", "-A")
+    good = commit(tmp_path / "other")
+    assert good.returncode == 0, said(good)

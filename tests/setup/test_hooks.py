@@ -1,0 +1,244 @@
+"""The hook: through the real pre-commit program, and called by git itself."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from builders import commit_all, git, memory, write, write_entry
+from hooked import CITES, DANGLES, ENTRY, commit, refused_for, run, said
+
+TOP = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that all workers share, and each has made what it holds before another comes to it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "pre-commit"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def alone(shared: Path) -> Iterator[None]:
+    """Let one worker at a time pass."""
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="module")
+def source(shared: Path) -> Path:
+    """Return a repository that holds the package with its files as they are now, as pre-commit clones it."""
+    with alone(shared):
+        return shared / "mdmem" if (shared / "mdmem").exists() else package(shared / "mdmem")
+
+
+def package(folder: Path) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(TOP / "mdmem", folder / "mdmem", ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml"):
+        shutil.copy(TOP / name, folder / name)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "config", "user.name", "Ada")
+    git(folder, "config", "user.email", "ada@example.org")
+    commit_all(folder)
+    return folder
+
+
+@pytest.fixture
+def hooked(tmp_path: Path, source: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a memory whose commits, merges and pushes pre-commit guards with our hook."""
+    pytest.importorskip("pre_commit")
+    # The one environment that all tests share is kept there.
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(shared / "home"))
+    folder = memory(tmp_path / "p")
+    config = f"""\
+default_install_hook_types: [pre-commit, pre-merge-commit, pre-push]
+repos:
+  - repo: {source}
+    rev: {git(source, "rev-parse", "HEAD")}
+    hooks:
+      - id: mdmem-check
+"""
+    write(folder, ".pre-commit-config.yaml", config)
+    commit_all(folder)
+    with alone(shared):
+        installed = run(folder, sys.executable, "-m", "pre_commit", "install", "--install-hooks")
+    if any(sign in said(installed) for sign in ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError")):
+        pytest.skip("the package index, from which pre-commit builds its environment, cannot be reached")
+    assert installed.returncode == 0, said(installed)
+    return folder
+
+
+def test_hooks_file_says_what_is_run_and_that_a_deletion_alone_runs_it() -> None:
+    hooks = yaml.safe_load((TOP / ".pre-commit-hooks.yaml").read_bytes())
+    assert {hook["id"]: hook["entry"] for hook in hooks} == {
+        "mdmem-check": "mdmem check --staged",
+        "mdmem-fix": "mdmem check --fix",
+    }
+    kept = [(hook["always_run"], hook["pass_filenames"], hook["require_serial"]) for hook in hooks]
+    assert kept == [(True, False, True)] * 2
+    assert hooks[0]["stages"] == ["pre-commit", "pre-merge-commit", "pre-push", "manual"]
+
+
+def test_pre_commit_passes_a_good_commit_beside_a_broken_untracked_file(hooked: Path) -> None:
+    write(hooked, "memory/nav/rules/untracked.md", "no front matter\n")
+    write_entry(hooked / "memory", ENTRY, **CITES)
+    git(hooked, "add", f"memory/{ENTRY}.md")
+    done = commit(hooked)
+    assert (done.returncode, "mdmem check" in said(done)) == (0, True), said(done)
+
+
+def test_pre_commit_refuses_a_commit_that_breaks_a_link(hooked: Path) -> None:
+    before = git(hooked, "rev-parse", "HEAD")
+    write_entry(hooked / "memory", ENTRY, **DANGLES)
+    git(hooked, "add", "-A")
+    assert refused_for(commit(hooked), "dangling-link")
+    assert git(hooked, "rev-parse", "HEAD") == before
+
+
+def test_pre_commit_refuses_a_commit_that_only_deletes_what_others_name(hooked: Path) -> None:
+    write_entry(hooked / "memory", ENTRY, **CITES)
+    git(hooked, "add", "-A")
+    assert commit(hooked).returncode == 0
+    git(hooked, "rm", "-q", "memory/nav/architecture/threads.md")
+    assert refused_for(commit(hooked), "dangling-link")
+
+
+def test_pre_commit_guards_a_clean_merge(hooked: Path) -> None:
+    git(hooked, "checkout", "-q", "-b", "cites")
+    write_entry(hooked / "memory", ENTRY, **CITES)
+    git(hooked, "add", "-A")
+    assert commit(hooked).returncode == 0
+    git(hooked, "checkout", "-q", "main")
+    git(hooked, "rm", "-q", "memory/nav/architecture/threads.md")
+    assert commit(hooked, "--no-verify").returncode == 0
+    assert refused_for(run(hooked, "git", "merge", "-q", "--no-edit", "cites"), "dangling-link")
+
+
+def test_pre_commit_guards_a_push_by_the_commit_that_is_pushed(hooked: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote.git")
+    git(hooked, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    first = run(hooked, "git", "push", "-q", "origin", "main")
+    assert first.returncode == 0, said(first)
+    write_entry(hooked / "memory", ENTRY, **DANGLES)
+    git(hooked, "add", "-A")
+    assert commit(hooked, "--no-verify").returncode == 0
+    write_entry(hooked / "memory", ENTRY, title="Mended, but not committed")
+    git(hooked, "add", "-A")
+    assert refused_for(run(hooked, "git", "push", "-q", "origin", "main"), "dangling-link")
+
+
+def test_pre_commit_on_all_files_checks_everything(hooked: Path) -> None:
+    write_entry(hooked / "memory", ENTRY, **DANGLES)
+    git(hooked, "add", "-A")
+    assert commit(hooked, "--no-verify").returncode == 0
+    done = run(hooked, sys.executable, "-m", "pre_commit", "run", "--all-files", "mdmem-check")
+    assert refused_for(done, "dangling-link")
+
+
+# The same command called by git itself, where no program stands between: `commit -a` and `-o` give a hook an index
+# of their own.
+
+
+def guarded(folder: Path) -> Path:
+    memory(folder)
+    hook = f"#!/bin/sh\nexec '{sys.executable}' -m mdmem check --staged\n"
+    write(folder, ".git/hooks/pre-commit", hook).chmod(0o755)
+    return folder
+
+
+def test_hook_prints_nothing_where_all_is_well(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, **CITES)
+    git(folder, "add", "-A")
+    done = commit(folder)
+    assert (done.returncode, said(done)) == (0, "")
+
+
+@pytest.mark.parametrize("option", ["-a", "-i", "-o"])
+@pytest.mark.parametrize("fields", [CITES, DANGLES], ids=["good", "bad"])
+def test_hook_reads_what_the_commit_will_hold(option: str, fields: dict[str, str], tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, title="Plain")
+    commit_all(folder)
+    write_entry(folder / "memory", ENTRY, **fields)
+    done = commit(folder, option, *([] if option == "-a" else [f"memory/{ENTRY}.md"]))
+    assert (done.returncode == 0) == (fields is CITES), said(done)
+
+
+def test_hook_passes_a_commit_of_one_good_file_while_a_bad_one_is_staged(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, title="Plain")
+    commit_all(folder)
+    write_entry(folder / "memory", ENTRY, **CITES)
+    write_entry(folder / "memory", "nav/rules/bad", **DANGLES)
+    git(folder, "add", "-A")
+    done = commit(folder, "-o", f"memory/{ENTRY}.md")
+    assert done.returncode == 0, said(done)
+    assert refused_for(commit(folder), "dangling-link")
+
+
+def test_hook_refuses_a_deletion_by_commit_a(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, **CITES)
+    commit_all(folder)
+    (folder / "memory/nav/architecture/threads.md").unlink()
+    assert refused_for(commit(folder, "-a"), "dangling-link")
+
+
+@pytest.mark.parametrize("option", ["", "-a"])
+def test_hook_in_a_linked_worktree_reads_its_own_index(option: str, tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    other = tmp_path / "other"
+    git(folder, "worktree", "add", "-q", str(other))
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    write_entry(other / "memory", ENTRY, **CITES)
+    git(other, "add", "-A")
+    assert commit(other, *filter(None, [option])).returncode == 0
+    write_entry(other / "memory", ENTRY, **DANGLES)
+    git(other, "add", "-A")
+    assert refused_for(commit(other, *filter(None, [option])), "dangling-link")
+
+
+def test_hook_from_a_folder_below_the_top_works(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    assert refused_for(commit(folder / "memory/nav"), "dangling-link")
+
+
+def test_hook_guards_the_first_commit_of_a_repository(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    git(folder, "update-ref", "-d", "HEAD")
+    assert commit(folder).returncode == 0
+    git(folder, "update-ref", "-d", "HEAD")
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    assert refused_for(commit(folder), "dangling-link")
+
+
+def test_hook_guards_an_amended_commit(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, **DANGLES)
+    git(folder, "add", "-A")
+    assert refused_for(commit(folder, "--amend"), "dangling-link")
+
+
+def test_hook_passes_while_the_working_tree_is_broken(tmp_path: Path) -> None:
+    folder = guarded(tmp_path)
+    write_entry(folder / "memory", ENTRY, **CITES)
+    git(folder, "add", "-A")
+    write(folder, f"memory/{ENTRY}.md", "no front matter\n")
+    write(folder, "memory/mdmem.toml", "nonsense = 1\n")
+    assert commit(folder).returncode == 0

@@ -1,0 +1,52 @@
+"""A memory of a robot that reads the wing of another repository."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders import commit_all, make_repository, make_root, open_root, write, write_entry
+
+from mdmem.workspace.workspace import Workspace
+
+SHARED = "---\nkind: shared\nowners: [Ada]\n---\n\n# ros2\n"
+PROJECT = "---\nkind: project\nowners: [Ada]\nshared_wings: [ros2]\n---\n\n# nav\n"
+RULE = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
+
+
+@dataclass(frozen=True)
+class Two:
+    """The repository that shares a wing, and the one that reads it."""
+
+    lib: Path
+    app: Path
+
+    @property
+    def root(self) -> Path:
+        """Return the root of the memory that reads the wing."""
+        return self.app / "memory"
+
+    def opened(self) -> Workspace:
+        """Return that memory as its files are now."""
+        return open_root(self.root)
+
+    def share(self, address: str, **fields: object) -> str:
+        """Commit one more entry where the wing lives."""
+        write_entry(self.lib / "memory", address, **fields)
+        return commit_all(self.lib)
+
+
+def two_repositories(folder: Path) -> Two:
+    """Return both, the wing not fetched yet."""
+    lib = make_repository(folder / "lib")
+    shared = make_root(lib / "memory")
+    write(shared, "ros2/README.md", SHARED)
+    write_entry(shared, "ros2/rules/callbacks", RULE, type="invariant", title="Callbacks do not block")
+    write_entry(shared, "ros2/rules/old", title="An older choice")
+    commit_all(lib)
+    app = make_repository(folder / "app")
+    root = make_root(app / "memory", '[wings.ros2]\ngit = "../../lib"\nref = "main"\n')
+    write(root, "nav/README.md", PROJECT)
+    write_entry(root, "nav/rules/threads", title="Use two threads", see=["ros2/rules/callbacks"])
+    commit_all(app)
+    return Two(lib, app)

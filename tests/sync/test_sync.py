@@ -1,0 +1,490 @@
+"""Two and more clones that work on one memory: what is pulled, checked and pushed, and what stops it."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import commit_all, entry_text, git, memory, open_root, run_here, run_mdmem, snapshot, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
+from processes import run_at_once
+
+from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.write import WriteOptions
+from mdmem.errors import GitError, LostRaceError, UsageError
+from mdmem.git import find_repository
+from mdmem.git.process import Repository
+from mdmem.git.rebase import SideTree, move_branch
+from mdmem.sync import sync as syncing
+from mdmem.sync.sync import Course, SyncStoppedError, course_between, pauses
+from mdmem.sync.sync import sync as sync_in
+
+WRITERS, ENTRIES = 8, 10
+
+
+def origin(tmp_path: Path) -> Path:
+    """Return a bare repository that holds a memory."""
+    first = memory(tmp_path / "first")
+    git(tmp_path, "clone", "-q", "--bare", "--template=", str(first), "origin.git")
+    return tmp_path / "origin.git"
+
+
+def clone(bare: Path, name: str) -> Path:
+    folder = bare.parent / name
+    git(bare.parent, "clone", "-q", "--template=", str(bare), name)
+    with (folder / ".git/config").open("a", encoding="utf-8") as settings:
+        settings.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    return folder
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> tuple[Path, Path]:
+    bare = origin(tmp_path)
+    return clone(bare, "ours"), clone(bare, "theirs")
+
+
+def add(folder: Path, address: str, body: str | None = None, /, **fields: object) -> str:
+    """Commit one entry and return the commit."""
+    write_entry(folder / "memory", address, body, **fields)
+    return commit_all(folder, f"Add {address}")
+
+
+def push_entry(folder: Path, address: str, **fields: object) -> None:
+    git(folder, "pull", "-q", "--rebase")
+    add(folder, address, title=f"Choice {address.rsplit('/', 1)[-1]}", **fields)
+    git(folder, "push", "-q")
+
+
+def sync(folder: Path) -> syncing.Synced:
+    return syncing.sync(open_root(folder / "memory"), draw=lambda: 0.0, sleep=lambda _: None)
+
+
+def head(folder: Path, ref: str = "HEAD") -> str:
+    return git(folder, "rev-parse", ref)
+
+
+def pushed(folder: Path) -> str:
+    """Return what the others have now."""
+    return git(folder, "ls-remote", "origin", "main").split("\t")[0]
+
+
+def repository(folder: Path) -> Repository:
+    found = find_repository(folder)
+    assert found is not None
+    return found
+
+
+def untouched(folder: Path) -> tuple[object, ...]:
+    """Return all that a sync which stops must leave as it was."""
+    files = {path: said for path, said in snapshot(folder).items() if not path.startswith(".git/")}
+    return files, head(folder), git(folder, "status", "--porcelain"), git(folder, "worktree", "list"), pushed(folder)
+
+
+def test_sync_with_nothing_new_says_so(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "sync", cwd=clones[0])
+    at = head(clones[0])[:10]
+    assert (ran.code, ran.out) == (0, f"nothing to do: main and origin/main are at {at}\n")
+
+
+def test_sync_pushes_what_is_committed(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    commit = add(ours, "nav/rules/ours")
+    done = sync(ours)
+    assert (done.pulled, done.pushed, done.commit, done.course) == (0, 1, commit, Course.PUSH)
+    assert pushed(ours) == commit
+
+
+def test_sync_pulls_what_others_pushed(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    done = sync(ours)
+    assert (done.pulled, done.pushed, done.commit) == (1, 0, head(theirs))
+    assert (ours / "memory/nav/rules/theirs.md").exists()
+    assert git(ours, "status", "--porcelain") == ""
+
+
+def test_sync_puts_ours_on_top_of_theirs(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    add(ours, "nav/rules/ours", title="Ours")
+    done = sync(ours)
+    assert (done.pulled, done.pushed, done.attempts) == (1, 1, 1)
+    assert git(ours, "rev-parse", "HEAD~") == head(theirs)
+    assert pushed(ours) == head(ours) == done.commit
+    assert git(ours, "status", "--porcelain") == ""
+    assert git(ours, "worktree", "list").count("\n") == 0
+
+
+def test_sync_leaves_files_that_are_not_committed(
+    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = clones
+    write(ours, "code.py", "old\n")
+    write(ours, "other.py", "old\n")
+    commit_all(ours)
+    git(ours, "push", "-q")
+    push_entry(theirs, "nav/rules/theirs")
+    add(ours, "nav/rules/ours", title="Ours")
+    write(ours, "code.py", "new\n")
+    write(ours, "other.py", "staged\n")
+    git(ours, "add", "other.py")
+    write(ours, "memory/nav/rules/draft.md", "half an entry")
+    before = git(ours, "status", "--porcelain")
+    ran = run_here(capsys, "sync", cwd=ours)
+    assert ran.code == 0
+    assert ran.err == "not committed, and so only here: memory/nav/rules/draft.md\n"
+    assert git(ours, "status", "--porcelain") == before
+    assert (ours / "code.py").read_text() == "new\n"
+    assert git(ours, "show", ":other.py") == "staged"
+    assert pushed(ours) == head(ours)
+
+
+def test_file_that_is_not_committed_and_that_others_changed_stops_it(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    path = "memory/nav/architecture/threads.md"
+    (theirs / path).write_bytes((theirs / path).read_bytes() + b"\nMore.\n")
+    commit_all(theirs)
+    git(theirs, "push", "-q")
+    add(ours, "nav/rules/ours", title="Ours")
+    (ours / path).write_bytes((ours / path).read_bytes() + b"\nMine.\n")
+    before = untouched(ours)
+    with pytest.raises(UsageError, match=f"`{path}` is not committed here, and others changed it, too; commit it"):
+        sync(ours)
+    assert untouched(ours) == before
+    assert not (ours / ".git/index.lock").exists()
+
+
+def test_file_that_is_in_no_commit_and_that_others_added_stops_it(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/new")
+    write_entry(ours / "memory", "nav/rules/new", title="Mine")
+    before = untouched(ours)
+    with pytest.raises(UsageError, match=r"`memory/nav/rules/new\.md` is not committed here"):
+        sync(ours)
+    assert untouched(ours) == before
+
+
+def test_file_that_was_only_touched_does_not_stop_it(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    path = "memory/nav/architecture/threads.md"
+    (theirs / path).write_bytes((theirs / path).read_bytes() + b"\nMore.\n")
+    commit_all(theirs)
+    git(theirs, "push", "-q")
+    os.utime(ours / path, (1, 1))
+    assert sync(ours).pulled == 1
+
+
+def test_conflict_stops_it_and_leaves_everything(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    ours, theirs = clones
+    body = "A callback must not {}.\n\nRationale: the robot stops.\n"
+    rule = {"type": "invariant", "title": "Callbacks do not block", "editorial_at": "2026-11-20"}
+    add(theirs, "nav/rules/callbacks", body.format("wait"), **rule)
+    git(theirs, "push", "-q")
+    add(ours, "nav/rules/callbacks", body.format("sleep"), **rule)
+    before = untouched(ours)
+    ran = run_here(capsys, "sync", cwd=ours)
+    assert ran.code == 1
+    first, *rest = ran.err.splitlines()
+    path = "memory/nav/rules/callbacks.md"
+    assert first == (f"mdmem: git cannot merge `{path}` with origin/main; nothing was pushed, and nothing changed here")
+    assert rest[0].startswith("type `git pull --rebase`")
+    assert untouched(ours) == before
+
+
+def test_result_that_breaks_the_graph_is_not_pushed(
+    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/idea", status="draft")
+    git(ours, "pull", "-q")
+    git(theirs, "rm", "-q", "memory/nav/rules/idea.md")
+    commit_all(theirs)
+    git(theirs, "push", "-q")
+    add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/idea"])
+    before = untouched(ours)
+    ran = run_here(capsys, "sync", cwd=ours)
+    assert ran.code == 1
+    first, finding, step = ran.err.splitlines()
+    assert first.startswith("mdmem: on top of origin/main the memory has a new finding; nothing was pushed")
+    assert finding.startswith("  nav/rules/ours.md:6: error dangling-link `see` names `nav/rules/idea`")
+    assert step == "type `git pull --rebase` and `mdmem check`, mend and commit, then `mdmem sync` again"
+    assert untouched(ours) == before
+
+
+def test_what_is_broken_here_alone_is_not_pushed_either(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    add(ours, "nav/rules/ours", title="Ours", see=["nav/rules/gone"])
+    before = untouched(ours)
+    with pytest.raises(SyncStoppedError):
+        sync(ours)
+    assert untouched(ours) == before
+
+
+def test_finding_that_the_others_have_already_stops_nobody(
+    clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs", see=["nav/rules/gone"])
+    add(ours, "nav/rules/ours", title="Ours")
+    ran = run_here(capsys, "sync", cwd=ours)
+    assert ran.code == 0
+    assert ran.err == "the memory has 1 finding that fails a check; `mdmem check` shows more\n"
+    assert pushed(ours) == head(ours)
+
+
+def racing_hook(ours: Path, theirs: Path, rounds: int) -> None:
+    """Let somebody else push while we do, so many times."""
+    hook = write(
+        ours,
+        ".git/hooks/pre-push",
+        f'#!/bin/sh\nn=$(cat "{theirs}/n" 2>/dev/null || echo 0)\n[ "$n" -ge {rounds} ] && exit 0\n'
+        f'echo $((n + 1)) > "{theirs}/n"\ncd "{theirs}"\nunset $(git rev-parse --local-env-vars)\n'
+        "git pull -q --rebase && echo $n > theirs-$n.txt && git add theirs-$n.txt\n"
+        'git -c user.name=Ada -c user.email=ada@example.org commit -q -m "$n" && git push -q\n',
+    )
+    hook.chmod(0o755)
+
+
+def test_others_that_push_first_are_waited_for(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    racing_hook(ours, theirs, rounds=3)
+    add(ours, "nav/rules/ours", title="Ours")
+    slept: list[float] = []
+    done = syncing.sync(open_root(ours / "memory"), draw=lambda: 0.5, sleep=slept.append)
+    assert (done.attempts, done.pulled, done.pushed) == (4, 3, 1)
+    assert slept == [0.125, 0.25, 0.5]
+    assert pushed(ours) == head(ours)
+
+
+def test_others_that_always_push_first_end_it(clones: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = clones
+    racing_hook(ours, theirs, rounds=99)
+    monkeypatch.setattr(syncing, "pauses", lambda draw: pauses(draw, 3))
+    add(ours, "nav/rules/ours", title="Ours")
+    with pytest.raises(LostRaceError, match="others pushed first each time; your commits are on top of theirs"):
+        sync(ours)
+    assert git(ours, "log", "-1", "--format=%s") == "Add nav/rules/ours"
+    assert git(ours, "status", "--porcelain") == ""
+
+
+def test_hook_that_refuses_the_push_is_heard(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    ours, _ = clones
+    write(ours, ".git/hooks/pre-push", "#!/bin/sh\necho 'not on a Friday' >&2\nexit 1\n").chmod(0o755)
+    add(ours, "nav/rules/ours", title="Ours")
+    before = pushed(ours)
+    ran = run_here(capsys, "sync", cwd=ours)
+    assert ran.code == 3
+    assert "the push was refused" in ran.err
+    assert "not on a Friday" in ran.err
+    assert pushed(ours) == before
+
+
+def test_hook_that_refuses_the_rebase_is_heard(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    write(ours, ".git/hooks/pre-rebase", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    add(ours, "nav/rules/ours", title="Ours")
+    before = untouched(ours)
+    with pytest.raises(GitError, match="git cannot rebase: "):
+        sync(ours)
+    assert untouched(ours) == before
+
+
+def test_commits_that_are_put_on_top_are_signed_anew(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    signer = write(
+        ours.parent,
+        "signer",
+        "#!/bin/sh\ncat > /dev/null\necho '[GNUPG:] SIG_CREATED D 1 1 00 1 X' >&2\n"
+        "echo '-----BEGIN PGP SIGNATURE-----'\necho X\necho '-----END PGP SIGNATURE-----'\n",
+    )
+    signer.chmod(0o755)
+    git(ours, "config", "gpg.program", str(signer))
+    git(ours, "config", "commit.gpgSign", "true")
+    add(ours, "nav/rules/ours", title="Ours")
+    sync(ours)
+    assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(ours, "cat-file", "commit", "HEAD")
+
+
+def test_merge_commit_of_ours_stays_one(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    git(ours, "switch", "-q", "-c", "side")
+    add(ours, "nav/rules/side", title="Side")
+    git(ours, "switch", "-q", "main")
+    add(ours, "nav/rules/ours", title="Ours")
+    git(ours, "merge", "-q", "--no-edit", "side")
+    sync(ours)
+    assert len(git(ours, "log", "-1", "--format=%P").split()) == 2
+    assert git(ours, "merge-base", "HEAD", "origin/main") == pushed(ours)
+
+
+def test_commit_that_others_have_already_is_not_pushed_twice(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    add(ours, "nav/rules/same", title="Same")
+    add(theirs, "nav/rules/before", title="Before")
+    add(theirs, "nav/rules/same", title="Same")
+    git(theirs, "push", "-q")
+    done = sync(ours)
+    assert (done.pulled, done.pushed, done.commit) == (2, 0, head(theirs))
+    assert head(ours) == head(theirs)
+
+
+def test_linked_work_tree_syncs_its_own_branch(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    git(ours, "worktree", "add", "-q", "-b", "topic", "../linked")
+    linked = ours.parent / "linked"
+    git(linked, "push", "-q", "-u", "origin", "topic")
+    commit = add(linked, "nav/rules/linked", title="Linked")
+    assert sync(linked).upstream == "origin/topic"
+    assert git(linked, "ls-remote", "origin", "topic").split("\t")[0] == commit
+    assert head(ours, "main") == pushed(ours)
+
+
+def test_side_tree_of_a_process_that_was_killed_is_taken_away(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    left = ours / ".git/mdmem/sync/tree"
+    left.parent.mkdir(parents=True)
+    git(ours, "worktree", "add", "-q", "--detach", str(left))
+    push_entry(theirs, "nav/rules/theirs")
+    add(ours, "nav/rules/ours", title="Ours")
+    assert sync(ours).pushed == 1
+    assert not left.exists()
+    assert git(ours, "worktree", "list").count("\n") == 0
+
+
+def detached(folder: Path) -> None:
+    git(folder, "checkout", "-q", "--detach")
+
+
+def without_upstream(folder: Path) -> None:
+    git(folder, "switch", "-q", "-c", "topic")
+
+
+def of_another_name(folder: Path) -> None:
+    git(folder, "switch", "-q", "-c", "topic", "--track", "origin/main")
+
+
+def following_itself(folder: Path) -> None:
+    git(folder, "switch", "-q", "-c", "topic", "--track", "main")
+
+
+def unborn(folder: Path) -> None:
+    git(folder, "switch", "-q", "--orphan", "empty")
+    write(folder, "memory/mdmem.toml")
+
+
+def merging(folder: Path) -> None:
+    write(folder, ".git/MERGE_HEAD", head(folder) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        (detached, r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
+        (without_upstream, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
+        (of_another_name, "`topic` follows `origin/main`, a branch of another name"),
+        (following_itself, "`topic` follows a branch of this repository; type `git push -u origin topic` once"),
+        (unborn, "nothing is committed on `empty` yet; commit first"),
+        (merging, "git is in the middle of a merge here; end it first with `git merge --continue` or `--abort`"),
+    ],
+)
+def test_state_in_which_nothing_can_be_synced_is_named(clones: tuple[Path, Path], prepare: object, said: str) -> None:
+    assert callable(prepare)
+    prepare(clones[0])
+    with pytest.raises(UsageError, match=said):
+        sync(clones[0])
+
+
+def test_memory_outside_git_has_nothing_to_sync(tmp_path: Path) -> None:
+    write(tmp_path, "m/mdmem.toml")
+    with pytest.raises(GitError, match="is in no git repository, so there is nothing to sync"):
+        syncing.sync(open_root(tmp_path / "m"), draw=lambda: 0.0, sleep=lambda _: None)
+
+
+def test_remote_that_is_not_there_is_named(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    git(ours, "remote", "set-url", "origin", str(ours.parent / "gone.git"))
+    with pytest.raises(GitError, match=r"`origin` cannot be asked: .*gone\.git"):
+        sync(ours)
+
+
+def test_branch_that_moved_meanwhile_is_not_moved(clones: tuple[Path, Path]) -> None:
+    ours, _ = clones
+    old = head(ours)
+    new = add(ours, "nav/rules/ours", title="Ours")
+    assert not move_branch(repository(ours), "refs/heads/main", old, old)
+    assert head(ours) == new
+    assert git(ours, "status", "--porcelain") == ""
+
+
+def test_rebase_aside_touches_no_file(clones: tuple[Path, Path]) -> None:
+    ours, theirs = clones
+    push_entry(theirs, "nav/rules/theirs")
+    git(ours, "fetch", "-q")
+    commit = add(ours, "nav/rules/ours", title="Ours")
+    before = untouched(ours)
+    with SideTree(repository(ours)) as side:
+        found = side.rebase(commit, head(ours, "origin/main"))
+        assert side.rebase(commit, head(ours, "origin/main")) == found
+    assert untouched(ours) == before
+    assert git(ours, "rev-parse", f"{found.commit}~") == head(theirs)
+
+
+def test_names_of_wings_need_the_option(clones: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "sync", "ros2", cwd=clones[0])
+    assert (ran.code, ran.err) == (2, "mdmem sync: names of wings, --pinned and --commit go with --wings\n")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "base", "course"),
+    [
+        ("a", "a", "a", Course.NOTHING),
+        ("b", "a", "a", Course.PUSH),
+        ("a", "b", "a", Course.PULL),
+        ("b", "c", "a", Course.REBASE),
+    ],
+)
+def test_course_follows_from_what_both_come_from(ours: str, theirs: str, base: str, course: Course) -> None:
+    assert course_between(ours, theirs, base=base) is course
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+def test_pauses_are_bounded_in_number_and_length(drawn: list[float]) -> None:
+    left: Iterator[float] = iter(drawn)
+    found = list(pauses(lambda: next(left), len(drawn)))
+    assert len(found) == len(drawn)
+    assert all(0 <= pause <= 4 for pause in found)
+
+
+def write_and_sync(number: int, folder: str) -> list[str]:
+    """Write entries, each in a commit, sync after every second one, and return what was answered."""
+    root = Path(folder) / f"writer-{number}" / "memory"
+    chance, answers = random.Random(number), []
+    for turn in range(ENTRIES):
+        workspace = open_root(root)
+        text = entry_text(f"Number {number}-{turn} counts.\n\nRationale: tried.\n", title=f"Choice {number} {turn}")
+        create_entry(workspace, f"nav/room-{turn % 3}/w{number}-{turn}", text, options=WriteOptions(commit=True))
+        if turn % 2:
+            answers.append(sync_in(open_root(root), draw=chance.random).course.value)
+    return answers
+
+
+def test_eight_writers_sync_ten_entries_each(tmp_path: Path) -> None:
+    bare = origin(tmp_path)
+    for number in range(WRITERS):
+        clone(bare, f"writer-{number}")
+    answers = run_at_once(write_and_sync, str(tmp_path), count=WRITERS)
+    assert [one for one in answers if not isinstance(one, list)] == []
+    assert {course for one in answers for course in one} <= {"push", "rebase"}
+    result = clone(bare, "result")
+    found = {path.stem for path in (result / "memory/nav").glob("room-*/*.md")}
+    assert found == {f"w{number}-{turn}" for number in range(WRITERS) for turn in range(ENTRIES)}
+    assert int(git(result, "rev-list", "--count", "HEAD")) == 1 + WRITERS * ENTRIES
+    assert run_mdmem("check", cwd=result).returncode == 0
+    assert git(tmp_path / "writer-0", "status", "--porcelain") == ""

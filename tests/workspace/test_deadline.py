@@ -1,0 +1,113 @@
+"""The limit to how long an answer may take: who reads past it is stopped, and nothing is lost."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Self
+
+import pytest
+from builders import open_root
+from retrieval.builders import make_wings, put
+
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.retrieval.bundle import RetrievalStatus
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.status import refresh_index
+from mdmem.tree import Tree
+from mdmem.workspace.deadline import OverdueError, TimedTree, within
+from mdmem.workspace.workspace import Workspace
+
+
+def ticking(every: int) -> Callable[[], float]:
+    """Return a clock that jumps by an hour at every Nth reading and stands still in between."""
+    readings = count()
+    return lambda: 3600.0 * (next(readings) // every)
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_a_reader_is_stopped_wherever_the_time_ends(tmp_path: Path, every: int) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    timed = within(open_root(root), 5, clock=ticking(every))
+
+    with pytest.raises(OverdueError):
+        timed.whole_catalog  # noqa: B018  # it is the reading that is stopped
+
+
+def test_a_reader_in_time_reads_the_same_files(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/one", "One")
+    workspace = open_root(root)
+
+    timed = within(workspace, 5, clock=lambda: 0.0)
+
+    assert timed.catalog.entries == workspace.catalog.entries
+    assert timed.catalog.digests == workspace.catalog.digests
+    assert timed.tree.name == workspace.tree.name
+
+
+def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
+    workspace = open_root(make_wings(tmp_path))
+
+    assert within(workspace, 5, clock=lambda: 0.0).index is workspace.index
+
+
+def indexed(root: Path, folder: Path) -> Workspace:
+    """Return the workspace of a root whose index is kept in a folder."""
+    workspace = open_root(root)
+    vars(workspace)["index"] = WhooshIndex(folder)
+    return workspace
+
+
+def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(4):
+        put(root, f"app/r/e{number}", f"Tokens {number}")
+    refresh_index(indexed(root, tmp_path / "index"))
+    put(root, "app/r/late", "Tokens too")
+
+    seen = set()
+    for every in range(1, 30):
+        workspace = indexed(root, tmp_path / "index")
+        asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
+        seen.add(asked.status)
+    fresh = replace(workspace)
+    vars(fresh)["index"] = WhooshIndex(tmp_path / "index")
+
+    assert seen == {RetrievalStatus.TIMED_OUT, RetrievalStatus.SUCCEEDED}
+    assert fresh.index.state(live=fresh.catalog.digests).usable
+    assert retrieve_context(fresh, project_id="app", topic="tokens").source == "index"
+
+
+def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(4):
+        put(root, f"app/r/e{number}", f"Tokens {number}")
+    retrieve_context(open_root(root), project_id="app")
+
+    for every in range(1, 12):
+        workspace = indexed(root, tmp_path / f"index-{every}")
+        retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
+        after = indexed(root, tmp_path / f"index-{every}")
+        answer = retrieve_context(after, project_id="app", topic="tokens")
+        assert (answer.status, len(answer.items)) == (RetrievalStatus.SUCCEEDED, 4)
+
+
+def test_a_second_attempt_lists_the_files_anew(tmp_path: Path) -> None:
+    opened = open_root(make_wings(tmp_path))
+    trees: list[Tree] = []
+
+    class Listening(Workspace):
+        """A workspace that keeps the trees it is asked to read."""
+
+        def over(self, tree: Tree) -> Self:
+            assert isinstance(tree, TimedTree)
+            trees.append(tree.below)
+            return super().over(tree)
+
+    listening = Listening(opened.location, opened.environment, opened.cwd, opened.today)
+    retrieve_context(listening, project_id="app", clock=ticking(1))
+
+    assert len(trees) == 2
+    assert trees[0] is not trees[1]

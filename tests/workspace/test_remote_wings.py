@@ -1,0 +1,239 @@
+"""A wing of another repository, fetched or not, as checks, retrieval, search and writes see it."""
+
+from __future__ import annotations
+
+import pytest
+from builders import commit_all, git, run_here, snapshot, write, write_entry
+from sync.pair import Two
+
+from mdmem.access import Access
+from mdmem.authoring.lifecycle import deprecate
+from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.write import WriteOptions
+from mdmem.checks.case import Case
+from mdmem.checks.engine import run_checks
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import UsageError
+from mdmem.retrieval.entries import list_problems
+from mdmem.retrieval.retrieve_context import retrieve_context
+from mdmem.sync.fetch_wings import fetch_wings
+from mdmem.tree import JoinedTree, WorkingTree
+from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.snapshot import Snapshot
+
+RULE = "ros2/rules/callbacks"
+
+
+@pytest.fixture
+def pinned(two: Two) -> Two:
+    fetch_wings(two.opened(), commit=True)
+    return two
+
+
+def codes(two: Two, *, moment: Snapshot | None = None, base: str | None = None) -> list[str]:
+    opened = two.opened().at(moment or Snapshot())
+    return [f"{one.severity} {one.code}" for one in check(opened, CheckRequest(base=base)).findings]
+
+
+def test_wing_that_is_not_fetched_makes_the_check_incomplete(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "check", "--format", "concise", cwd=two.root)
+    assert ran.code == 3
+    assert ran.out.splitlines()[0] == (
+        "mdmem.toml:2:1: error wing-not-fetched the wing `ros2` of ../../lib is pinned to no commit yet"
+    )
+    assert codes(two) == ["error wing-not-fetched"]
+
+
+def test_wing_that_is_not_fetched_is_a_problem_of_every_retrieval(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["retrieve"], ["retrieve", "--wing", "ros2"], ["search", "callback"]):
+        ran = run_here(capsys, *command, cwd=two.root)
+        assert ran.code == (command[0] == "search")
+        assert "the wing `ros2` of ../../lib is pinned to no commit yet" in ran.out + ran.err
+
+
+def test_two_wings_that_are_not_fetched_are_two_problems(two: Two) -> None:
+    write(two.root, "mdmem.toml", '[wings.ros2]\ngit = "../../lib"\n[wings.other]\ngit = "../../other"\n')
+    assert [one.place.line for one in list_problems(two.opened(), Filters())] == [4, 2]
+
+
+def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
+    assert codes(pinned) == []
+    write_entry(pinned.root, "nav/rules/threads", title="Use two threads", see=["ros2/rules/callback"])
+    assert codes(pinned) == ["error dangling-link"]
+
+
+def test_invariant_of_a_fetched_wing_binds(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "retrieve", "--type", "invariant", cwd=pinned.root)
+    assert f"[invariant] {RULE} (shared)" in ran.out
+    assert "invariant of the scope" in ran.out
+
+
+def test_fetched_wing_is_searched_and_shown(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    assert RULE in run_here(capsys, "search", "executor", cwd=pinned.root).out
+    assert "A callback must not block" in run_here(capsys, "show", RULE, cwd=pinned.root).out
+    assert "is current" in run_here(capsys, "why", RULE, cwd=pinned.root).out
+
+
+def test_fetched_wing_stands_as_binding(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "retrieve", cwd=pinned.root)
+    assert "proposed" not in ran.out
+    assert "uncommitted" not in ran.out
+
+
+def test_status_says_where_a_wing_comes_from_and_how_old_it_is(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "status", cwd=pinned.root)
+    commit = git(pinned.lib, "rev-parse", "main")
+    assert f"from     ros2  ../../lib at {commit[:10]}, last asked for on " in ran.out
+
+
+def test_wing_that_was_not_asked_for_in_a_month_is_said_to_be_old(
+    pinned: Two, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MDMEM_TODAY", "2026-12-21")
+    assert "was last asked for" not in run_here(capsys, "retrieve", cwd=pinned.root).err
+    monkeypatch.setenv("MDMEM_TODAY", "2026-12-22")
+    ran = run_here(capsys, "retrieve", cwd=pinned.root)
+    assert ran.err.startswith("the wing `ros2` of ../../lib was last asked for 31 days ago")
+
+
+def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> None:
+    first = git(pinned.app, "rev-parse", "HEAD")
+    pinned.share("ros2/rules/new", title="New")
+    fetch_wings(pinned.opened())
+    git(pinned.app, "add", "-A")
+    opened = pinned.opened()
+    assert "ros2/rules/new" in opened.catalog.entries
+    assert "ros2/rules/new" in opened.at(Snapshot(staged=True)).catalog.entries
+    assert "ros2/rules/new" not in opened.at(Snapshot(revision=first)).catalog.entries
+    commit_all(pinned.app)
+    git(pinned.app, "switch", "-q", "-c", "side", first)
+    write_entry(pinned.root, "nav/rules/side", title="Side")
+    commit_all(pinned.app)
+    merged = pinned.opened().at(Snapshot(revision="side", merge_into="main"))
+    assert {"ros2/rules/new", "nav/rules/side"} <= merged.catalog.entries.keys()
+    ours, theirs, ancestor = merged.sides()
+    assert [RULE in side.catalog.entries for side in (ours, theirs, ancestor)] == [True, True, True]
+    assert ["ros2/rules/new" in side.catalog.entries for side in (ours, theirs, ancestor)] == [False, True, False]
+
+
+def test_what_changed_in_a_fetched_wing_blocks_nobody_here(pinned: Two) -> None:
+    git(pinned.lib, "rm", "-q", "memory/ros2/rules/old.md")
+    commit_all(pinned.lib)
+    fetch_wings(pinned.opened())
+    assert codes(pinned, base="HEAD") == ["info deleted-in-force"]
+
+
+@pytest.mark.parametrize("is_fetched", [True, False])
+def test_wing_that_lives_elsewhere_is_not_written_here(two: Two, is_fetched: bool) -> None:
+    if is_fetched:
+        fetch_wings(two.opened())
+    before = snapshot(two.app)
+    said = r"the wing `ros2` lives in \.\./\.\./lib: change it there, then type `mdmem sync --wings`"
+    text = "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: X\n---\n\nWe saw it.\n"
+    with pytest.raises(UsageError, match=said):
+        create_entry(two.opened(), "ros2/rules/mine", text, options=WriteOptions())
+    if is_fetched:
+        with pytest.raises(UsageError, match=said):
+            deprecate(two.opened(), RULE, reason="x", options=WriteOptions())
+    assert snapshot(two.app) == before
+
+
+def test_edit_of_a_fetched_entry_names_its_repository(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run_here(capsys, "edit", RULE, cwd=pinned.root)
+    assert (ran.code, ran.err.partition(":")[2]) == (
+        2,
+        " the wing `ros2` lives in ../../lib: change it there, then type `mdmem sync --wings`\n",
+    )
+
+
+def test_fix_leaves_a_fetched_wing_alone(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    path = pinned.lib / "memory/ros2/rules/callbacks.md"
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    commit_all(pinned.lib)
+    fetch_wings(pinned.opened(), commit=True)
+    found = check(pinned.opened(), CheckRequest()).findings
+    assert [(one.code, one.fix) for one in found] == [("no-final-newline", None)]
+    before = snapshot(pinned.app)
+    assert run_here(capsys, "check", "--fix", cwd=pinned.root).code == 0
+    assert snapshot(pinned.app) == before
+
+
+def test_settings_of_the_wing_outweigh_that_it_is_not_ours(pinned: Two) -> None:
+    write_entry(pinned.lib / "memory", "ros2/rules/old", title="Old", see=["other/rules/gone"])
+    commit_all(pinned.lib)
+    fetch_wings(pinned.opened())
+    assert codes(pinned) == ["info dangling-link"]
+    with (pinned.root / "mdmem.toml").open("a") as settings:
+        settings.write('[wings.ros2.check]\nseverity.dangling-link = "error"\n')
+    assert codes(pinned) == ["error dangling-link"]
+
+
+def test_folder_here_goes_before_a_wing_of_its_name(pinned: Two) -> None:
+    write_entry(pinned.root, "ros2/rules/mine", title="Mine")
+    opened = pinned.opened()
+    assert [one for one in opened.catalog.entries if one.startswith("ros2/")] == ["ros2/rules/mine"]
+    assert "error wing-not-fetched" in codes(pinned)
+
+
+def test_project_that_is_ours_is_the_active_one(pinned: Two) -> None:
+    write(pinned.lib, "memory/ros2/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# ros2\n")
+    commit_all(pinned.lib)
+    fetch_wings(pinned.opened())
+    opened = pinned.opened()
+    assert resolve_scope(opened.catalog, opened.settings, Filters()).wing == "nav"
+
+
+def test_hygiene_leaves_a_fetched_wing_to_its_own_repository(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    write_entry(pinned.lib / "memory", "ros2/rules/old", title="An older choice", expires_at="2026-04-01")
+    commit_all(pinned.lib)
+    fetch_wings(pinned.opened())
+    assert run_here(capsys, "hygiene", "--wing", "ros2", cwd=pinned.root).out.count("ros2/rules/old") == 0
+
+
+def test_caller_who_may_not_see_the_wing_is_told_nothing(two: Two) -> None:
+    opened = two.opened()
+    narrow = type(opened)(
+        opened.location, opened.environment, opened.cwd, opened.today, access=Access.to_wings({"nav"}, may_write=False)
+    )
+    assert list_problems(narrow, Filters()) == ()
+    assert narrow.catalog.missing_wings == frozenset()
+
+
+def test_damaged_cache_is_said_and_ends_nothing(pinned: Two) -> None:
+    for pack in (pinned.app / ".git/mdmem/cache/wings").rglob("*.pack"):
+        pack.unlink()
+    for loose in (pinned.app / ".git/mdmem/cache/wings").glob("*/git/objects/??/*"):
+        loose.unlink()
+    assert [one.message for one in list_problems(pinned.opened(), Filters())] == [
+        "the wing `ros2` of ../../lib was fetched and cannot be read any more"
+    ]
+    assert fetch_wings(pinned.opened(), pinned=True).wings[0].fault is None
+    assert RULE in pinned.opened().catalog.entries
+
+
+def test_ignored_and_untracked_are_not_asked_of_a_fetched_wing(pinned: Two) -> None:
+    write(pinned.app, ".gitignore", "ros2/\n")
+    commit_all(pinned.app)
+    assert codes(pinned) == []
+
+
+def test_joined_tree_gives_what_its_parts_give(pinned: Two) -> None:
+    below, other = WorkingTree(pinned.root), WorkingTree(pinned.lib / "memory/ros2")
+    joined = JoinedTree(below, {"ros2": other})
+    paths = [file.path for file in joined.files()]
+    assert paths == sorted([*(one.path for one in below.files()), *(f"ros2/{one.path}" for one in other.files())])
+    contents = dict(joined.read(list(reversed(paths))))
+    assert contents[f"{RULE}.md"] == (pinned.lib / f"memory/{RULE}.md").read_bytes()
+    assert contents["nav/README.md"] == (pinned.root / "nav/README.md").read_bytes()
+
+
+def test_suppression_cannot_hide_that_a_wing_is_missing(two: Two) -> None:
+    opened = two.opened()
+    found = run_checks(Case(opened.whole_catalog, opened.settings, opened.today), ["wing-not-fetched"])
+    assert [one.place.line for one in found] == [2]
+
+
+def test_wing_that_is_fetched_binds_in_a_bundle_with_a_time_limit(pinned: Two) -> None:
+    bundle = retrieve_context(pinned.opened(), project_id="nav", scope="project").as_json()
+    standings = {item["id"]: item.get("standing") for item in (*bundle["items"], *bundle["proposed"])}
+    assert standings[RULE] == "binding"

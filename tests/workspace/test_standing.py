@@ -1,0 +1,300 @@
+"""Binding, proposed, uncommitted, outdated: what every reading command says of an entry, and what answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_root, memory, open_root, run_here, snapshot, write, write_entry
+
+from mdmem.retrieval.retrieve_context import retrieve_context
+
+from .lines import NEW, OLD, RULE, Capture, on_branch, said, standings, supersede, superseding
+
+
+def test_everything_that_is_committed_on_the_default_branch_is_binding(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    items = said(capsys, "retrieve", cwd=folder)["items"]
+    assert standings(items) == [(RULE, "binding"), (OLD, "binding")]
+    assert "binding" not in run_here(capsys, "list", cwd=folder).out
+
+
+@pytest.mark.parametrize("command", [["list"], ["search", "new"], ["show", "nav/rules/new"], ["retrieve", "new"]])
+def test_new_entry_on_disk_is_uncommitted(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new", "Something new.\n")
+    rows = next(value for name, value in said(capsys, *command, cwd=folder).items() if name in _ROWS)
+    assert ("nav/rules/new", "uncommitted") in standings(rows)
+    assert "uncommitted" in run_here(capsys, *command, cwd=folder).out
+
+
+_ROWS = ("entries", "hits", "items")
+
+
+def test_staged_entry_is_uncommitted(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new")
+    git(folder, "add", "-A")
+    assert standings(said(capsys, "show", "nav/rules/new", cwd=folder)["entries"]) == [("nav/rules/new", "uncommitted")]
+
+
+def test_proposal_names_its_author_and_commit(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    [entry] = said(capsys, "show", NEW, cwd=folder)["entries"]
+    commit = git(folder, "rev-parse", "--short", "HEAD")
+    assert (entry["standing"], entry["proposed_by"]) == ("proposed", {"author": "Ada", "commit": commit})
+    assert f"(current, proposed by Ada in {commit}" in run_here(capsys, "show", NEW, cwd=folder).out
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_proposed_supersession_leaves_the_old_entry_in_the_answer(
+    is_committed: bool, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = superseding(tmp_path) if is_committed else on_branch(tmp_path)
+    if not is_committed:
+        supersede(folder)
+    items = said(capsys, "retrieve", "threads", cwd=folder)["items"]
+    kind = "proposed" if is_committed else "uncommitted"
+    assert standings(items) == [(RULE, "binding"), (OLD, "binding"), (NEW, kind)]
+    assert items[1]["status"] == "active"
+    assert f"proposes to replace it by {NEW}" in items[1]["reason"]
+    assert f"would supersede {OLD}" in items[2]["reason"]
+
+
+def test_search_finds_both_ends_of_a_proposed_supersession(tmp_path: Path, capsys: Capture) -> None:
+    hits = said(capsys, "search", "threads", cwd=superseding(tmp_path))["hits"]
+    assert sorted(standings(hits)) == [(NEW, "proposed"), (OLD, "binding")]
+
+
+def test_list_has_the_old_entry_of_a_proposed_supersession(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    entries = said(capsys, "list", cwd=folder)["entries"]
+    assert [(one["address"], one.get("standing"), one["current"]) for one in entries] == [
+        (NEW, "proposed", True),
+        (OLD, "binding", True),
+        (RULE, "binding", True),
+    ]
+
+
+def test_merged_supersession_counts(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    git(folder, "checkout", "-q", "main")
+    git(folder, "merge", "-q", "--ff-only", "feature")
+    assert standings(said(capsys, "retrieve", "threads", cwd=folder)["items"]) == [(RULE, "binding"), (NEW, "binding")]
+
+
+def test_changed_entry_answers_as_it_binds_and_its_other_version_is_proposed(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    write_entry(folder / "memory", OLD, "Navigation uses eight threads.\n", title="Use eight threads")
+    answer = said(capsys, "retrieve", "threads", cwd=folder)
+    assert [(one["title"], one["standing"]) for one in answer["items"][1:]] == [("Use two threads", "binding")]
+    assert [(one["title"], one["standing"]) for one in answer["proposed"]] == [("Use eight threads", "uncommitted")]
+    assert "two threads" in answer["items"][1]["content"]
+    assert "eight threads" in answer["proposed"][0]["content"]
+
+
+def test_new_words_of_a_changed_entry_are_found(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    write_entry(folder / "memory", OLD, "Navigation uses a zebra.\n", title="Use a zebra")
+    [hit] = said(capsys, "search", "zebra", cwd=folder)["hits"]
+    assert (hit["address"], hit["standing"], hit["snippet"]) == (OLD, "uncommitted", "Navigation uses a zebra.")
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_entry_that_a_branch_took_away_still_binds(is_committed: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    (folder / f"memory/{RULE}.md").unlink()
+    if is_committed:
+        commit_all(folder)
+    [rule, _] = said(capsys, "retrieve", cwd=folder)["items"]
+    assert (rule["address"], rule["standing"]) == (RULE, "binding")
+    assert "only proposed" in rule["reason"]
+
+
+def test_entry_that_cannot_be_parsed_on_disk_still_binds_and_is_a_problem(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, f"memory/{RULE}.md", "no front matter\n")
+    answer = said(capsys, "retrieve", cwd=folder)
+    assert standings(answer["items"])[0] == (RULE, "binding")
+    assert [one["path"] for one in answer["problems"]] == [f"{RULE}.md"]
+
+
+def test_proposed_override_overrides_nothing_yet(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
+    write_entry(folder / "memory", "shared/rules/one", "One thread.\n", title="One thread")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "feature")
+    write_entry(folder / "memory", NEW, "Four.\n", overrides="shared/rules/one", reason="faster")
+    commit_all(folder)
+    answer = said(capsys, "retrieve", cwd=folder)
+    assert ("shared/rules/one", "binding") in standings(answer["items"])
+    assert (NEW, "proposed") in standings(answer["items"])
+    assert answer["omitted"] == []
+
+
+def test_manifest_that_a_branch_changed_takes_no_shared_rule_away(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    manifest = "---\nkind: project\nowners: [Ada]\nshared_wings: [{}]\n---\n"
+    write(folder, "memory/nav/README.md", manifest.format("shared"))
+    write(folder, "memory/shared/README.md", "---\nkind: shared\n---\n")
+    write_entry(folder / "memory", "shared/rules/one", "One.\n", type="invariant")
+    commit_all(folder)
+    write(folder, "memory/nav/README.md", manifest.format(""))
+    items = said(capsys, "retrieve", "nothing", cwd=folder)["items"]
+    assert ("shared/rules/one", "binding") in standings(items)
+
+
+def test_proposal_gives_way_to_what_binds_in_a_budget(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/big", "A long rule. " * 200, type="invariant")
+    answer = said(capsys, "retrieve", "--budget", "60", cwd=folder)
+    assert standings(answer["items"]) == [(RULE, "binding"), (OLD, "binding")]
+    assert answer["omitted"] == [{"address": "nav/rules/big", "type": "invariant", "why": "proposed, over the budget"}]
+
+
+def test_proposal_covers_nothing(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", NEW, "Zebras graze.\n")
+    assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is False
+    commit_all(folder)
+    assert said(capsys, "retrieve", "zebras", cwd=folder)["covered"] is True
+
+
+def test_what_the_default_branch_changed_since_is_outdated_and_no_proposal(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    git(folder, "checkout", "-q", "main")
+    write_entry(folder / "memory", OLD, "Three.\n", title="Use three threads")
+    write_entry(folder / "memory", "nav/rules/later", "Later.\n", type="invariant")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "feature")
+    items = said(capsys, "retrieve", cwd=folder)["items"]
+    assert standings(items) == [(RULE, "binding"), (OLD, "outdated")]
+    assert items[1]["standing_note"] == "`main` has changed it since"
+
+
+@pytest.mark.parametrize(
+    ("proposals", "shown"),
+    [
+        ("show", [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]),
+        ("hide", [(RULE, "binding"), (OLD, "binding")]),
+        ("count", [(RULE, "binding"), (NEW, "proposed")]),
+    ],
+)
+def test_setting_says_whether_proposals_count(
+    proposals: str, shown: list[tuple[str, str]], tmp_path: Path, capsys: Capture
+) -> None:
+    memory(tmp_path)
+    write(tmp_path, "memory/mdmem.toml", f'proposals = "{proposals}"\n')
+    commit_all(tmp_path)
+    git(tmp_path, "checkout", "-q", "-b", "feature")
+    supersede(tmp_path)
+    commit_all(tmp_path)
+    assert standings(said(capsys, "retrieve", cwd=tmp_path)["items"]) == shown
+    assert sorted(standings(said(capsys, "list", cwd=tmp_path)["entries"])) == sorted(shown)
+
+
+def test_branch_does_not_decide_that_its_proposals_count(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    write(folder, "memory/mdmem.toml", 'proposals = "count"\n')
+    commit_all(folder)
+    assert (OLD, "binding") in standings(said(capsys, "retrieve", cwd=folder)["items"])
+
+
+def test_bundle_and_context_pack_tell_the_standing(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    bundle = retrieve_context(open_root(folder / "memory"), project_id="nav").as_json()
+    assert standings(bundle["items"]) == [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
+    pack = said(capsys, "context", "threads", cwd=folder)
+    items = [item for section in pack["sections"] for item in section["items"]]
+    assert sorted(standings(items)) == [(NEW, "proposed"), (OLD, "binding"), (RULE, "binding")]
+    assert "proposed by Ada in" in pack["markdown"]
+
+
+def test_context_pack_has_both_versions_of_a_changed_entry(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", OLD, "Navigation uses eight threads.\n", title="Use eight threads")
+    pack = said(capsys, "context", "threads", cwd=folder)
+    items = [item["name"] for section in pack["sections"] for item in section["items"]]
+    assert ("Use two threads" in items, "Use eight threads" in items) == (True, False)
+    assert [(one["name"], one["standing"]) for one in pack["proposed"]] == [("Use eight threads", "uncommitted")]
+
+
+def test_detached_head_and_worktree_compare_with_the_default_branch(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path / "main")
+    expected = [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
+    git(folder, "worktree", "add", "-q", "--detach", str(tmp_path / "other"))
+    assert standings(said(capsys, "retrieve", cwd=tmp_path / "other")["items"]) == expected
+    git(folder, "checkout", "-q", "--detach")
+    assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == expected
+
+
+def test_shallow_clone_of_a_branch_tells_what_differs(tmp_path: Path, capsys: Capture) -> None:
+    origin = superseding(tmp_path / "origin")
+    git(origin, "checkout", "-q", "main")
+    url = f"file://{origin}"
+    git(tmp_path, "clone", "-q", "--depth", "1", "--no-single-branch", "-b", "feature", url, str(tmp_path / "clone"))
+    items = said(capsys, "retrieve", cwd=tmp_path / "clone")["items"]
+    assert standings(items) == [(RULE, "binding"), (OLD, "binding"), (NEW, "proposed")]
+
+
+def test_without_a_known_default_branch_nothing_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "branch", "-q", "-m", "main", "develop")
+    git(folder, "branch", "other")
+    assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, None), (OLD, None)]
+
+
+def test_outside_git_nothing_is_said(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = make_root(tmp_path / "memory")
+    write_entry(root, RULE)
+    assert standings(said(capsys, "list", cwd=root)["entries"]) == [(RULE, None)]
+
+
+def test_other_line_ends_on_disk_are_no_change(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, ".gitattributes", "*.md text eol=crlf\n")
+    commit_all(folder)
+    for path in (folder / "memory").rglob("*.md"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    git(folder, "add", "--renormalize", ".")
+    assert standings(said(capsys, "retrieve", cwd=folder)["items"]) == [(RULE, "binding"), (OLD, "binding")]
+
+
+def test_files_beside_a_memory_at_the_top_are_no_entries(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "mv", "memory/nav", "memory/mdmem.toml", ".")
+    write(folder, "docs/guide/intro.md", "Prose.\n")
+    write(folder, "docs/README.md", "Prose.\n")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "feature")
+    supersede_at = {"status": "deprecated"}
+    write_entry(folder, OLD, **supersede_at)
+    answer = said(capsys, "retrieve", cwd=folder)
+    assert (standings(answer["items"]), answer["problems"]) == ([(RULE, "binding"), (OLD, "binding")], [])
+
+
+def test_standing_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    write_entry(folder / "memory", RULE, "Changed.\n", type="invariant")
+    before = snapshot(folder)
+    said(capsys, "retrieve", "threads", cwd=folder)
+    assert snapshot(folder) == before
+
+
+def test_draft_of_the_default_branch_has_no_standing(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", NEW, "Four.\n", status="draft")
+    commit_all(folder)
+    assert standings(said(capsys, "retrieve", cwd=folder)["proposed"]) == [(NEW, None)]
+
+
+def test_revision_of_the_history_was_binding_and_one_of_a_branch_is_proposed(tmp_path: Path, capsys: Capture) -> None:
+    folder = superseding(tmp_path)
+    git(folder, "checkout", "-q", "main")
+    write_entry(folder / "memory", RULE, "Changed.\n", type="invariant")
+    commit_all(folder)
+    at = said(capsys, "retrieve", "--at", "main~1", cwd=folder)["items"]
+    assert standings(at) == [(RULE, "binding"), (OLD, "binding")]
+    assert (NEW, "proposed") in standings(said(capsys, "retrieve", "--at", "feature", cwd=folder)["items"])

@@ -1,0 +1,83 @@
+"""Everything that a caller can see of a root, as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from mdmem.access import Access
+from mdmem.checks.run import CheckRequest, check
+from mdmem.errors import MdmemError
+from mdmem.history.why import why
+from mdmem.hygiene.run import HygieneRequest, run
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.render import hygiene
+from mdmem.render import json as json_form
+from mdmem.render.findings import json
+from mdmem.render.findings import text as findings_text
+from mdmem.render.findings.report import CheckedRoot, Look
+from mdmem.retrieval.entries import list_entries, show, shown
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import retrieve
+from mdmem.retrieval.search import search, snippets
+from mdmem.status import report_status
+from mdmem.workspace.scope import Filters
+from mdmem.workspace.workspace import Workspace
+
+EVERYTHING = Filters(include_deprecated=True, include_drafts=True, all_wings=True)
+
+
+def seen_by(workspace: Workspace, access: Access) -> Workspace:
+    """Return the workspace as a caller gets it; its full text is read anew and never kept."""
+    seen = replace(workspace, access=access)
+    vars(seen)["index"] = WhooshIndex(None)
+    return seen
+
+
+def everything_seen(workspace: Workspace, *words: str) -> str:
+    """Return all that the verbs answer, errors for wrong names included; words are what is asked for."""
+    return "\n".join(_answers(workspace, words))
+
+
+def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
+    for word in words:
+        asked = (Question(words=word, filters=filters) for filters in (Filters(), EVERYTHING))
+        for question in asked:
+            yield _said(lambda question=question: _searched(workspace, question))
+            yield _said(lambda question=question: json_form.pack_json(retrieve(workspace, question, budget=100)))
+            yield _said(lambda question=question: json_form.pack_json(retrieve(workspace, question)))
+        yield _said(lambda word=word: str(list_entries(workspace, Filters(wings=(word,)))))
+        yield _said(lambda word=word: str(list_entries(workspace, Filters(rooms=(word,)))))
+        yield _said(lambda word=word: str(show(workspace, [word])))
+        yield _said(lambda word=word: str(check(workspace, CheckRequest(paths=(word,)))))
+        yield _said(lambda word=word: hygiene.hygiene_json(run(workspace, HygieneRequest(wing=word))))
+    yield str(list_entries(workspace, EVERYTHING))
+    addresses = tuple(workspace.catalog.entries)
+    yield json_form.entries_json(shown(workspace, addresses))
+    yield from (json_form.why_json(why(workspace, address)) for address in addresses)
+    yield from _checked(workspace)
+    yield hygiene.hygiene_json(run(workspace, HygieneRequest()))
+    yield _said(lambda: json_form.status_json(report_status(workspace)))
+
+
+def _searched(workspace: Workspace, question: Question) -> str:
+    result = search(workspace, question)
+    return json_form.search_json(result, limit=50, snippet_of=snippets(workspace, result))
+
+
+def _checked(workspace: Workspace) -> Iterator[str]:
+    try:
+        report = check(workspace, CheckRequest())
+    except MdmemError as error:
+        yield str(error)
+        return
+    checked = CheckedRoot(report, "", workspace.line_of, workspace.bytes_of, lambda path: path)
+    yield json.document([checked], Look())
+    yield findings_text.text([checked], Look())
+
+
+def _said(ask: Callable[[], str]) -> str:
+    try:
+        return ask()
+    except MdmemError as error:
+        return f"{type(error).__name__}: {error}"
