@@ -310,7 +310,8 @@ def _interpret(arguments: Sequence[str]) -> None:
     sys.executable, *arguments = arguments
     while arguments[0] in ("-B", "-P"):
         arguments = arguments[1:]
-    kind, *rest = arguments
+    # `-mNAME` is one word, too.
+    kind, *rest = ("-m", arguments[0][2:], *arguments[1:]) if arguments[0][:2] == "-m" != arguments[0] else arguments
     if kind == "-m":
         sys.argv, sys.path[0] = rest, str(Path.cwd())
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)

@@ -24,7 +24,9 @@ DAWDLES = "carry(*a, **k); time.sleep(0.5)"
 
 def doing(then: str) -> str:
     """Return a line of Python that lets something happen once an entry is written."""
-    lines = f"from mdmem.workspace import attempting as m; carry = m.carry\ndef other(*a, **k): {then}\nm.carry = other"
+    lines = (
+        f"from mdmem.saving import attempt as m; carry = m.write_once\ndef other(*a, **k): {then}\nm.write_once = other"
+    )
     return f"import os, time; exec({lines!r}, globals())"
 
 

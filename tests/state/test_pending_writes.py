@@ -192,8 +192,9 @@ def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
     id_ = ledger.keep(failed())
     script = (
-        "import pathlib, sys, time; from mdmem.state.pending_writes import Ledger; "
-        "l = Ledger(pathlib.Path(sys.argv[1])); print(l.claim(sys.argv[2]) is not None, flush=True); time.sleep(60)"
+        "import pathlib, sys, time; from mdmem.state.pending_writes import PendingWrites; "
+        "l = PendingWrites(pathlib.Path(sys.argv[1])); "
+        "print(l.claim(sys.argv[2]) is not None, flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", script, str(tmp_path), id_]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as process:

@@ -217,7 +217,7 @@ def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None
 
 def test_own_memory_is_no_source(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    assert remember(workspace(root), title="A zebra", content="It is striped.").success
+    assert remember(workspace(root), {"title": "A zebra", "content": "It is striped."}).success
     assert "zebra" not in str([source.id for source in plan(root, "zebra").sources])
 
 

@@ -103,7 +103,7 @@ _CONTEXT = Tool(
 
 
 def _remember(workspace: Workspace, **stated: Any) -> Facts:
-    return remember(workspace, **{name: value for name, value in stated.items() if value is not None}).as_json()
+    return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
 def _not_remembered(message: str) -> Facts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from builders import commit_all, git, run_here, snapshot, write, write_entry
-from sync.pair import Two
 
 from mdmem.access import Access
 from mdmem.authoring.lifecycle import deprecate
@@ -20,6 +19,7 @@ from mdmem.sync.fetch_wings import fetch_wings
 from mdmem.tree import JoinedTree, WorkingTree
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.snapshot import Snapshot
+from sync.pair import Two
 
 RULE = "ros2/rules/callbacks"
 
