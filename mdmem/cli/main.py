@@ -55,6 +55,7 @@ GROUPS = {
         "save": "Save what an agent hands over as JSON, compared first.",
         "token": "Give tokens: for one write to a shared wing, for clients.",
         "pending": "List the writes that failed on the way; retry or drop them.",
+        "audit": "List which context packs were asked for, and by whom.",
     },
     "Upkeep": {
         "hygiene": "Show what needs maintenance: duplicates, what is old.",

@@ -28,6 +28,7 @@ BRANCH = "odd\u202ename"
 CALLS: dict[str, list[list[str]]] = {
     "init": [["--wing", EVIL], [EVIL]],
     "guide": [["writing"], [EVIL]],
+    "audit": [["--limit", EVIL]],
     "fields": [[], ["title"], [EVIL]],
     "status": [[]],
     "new": [["note", "nav/rules", "--title", EVIL, "--body", EVIL], ["note", EVIL]],
