@@ -75,7 +75,7 @@ def log_of(workspace: Workspace, name: str) -> LogReport:
     """
     repository = _repository(workspace)
     address, versions = _history(workspace, repository, name)
-    stance = view_of(workspace).files.catalog.stance(address) if address in workspace.catalog.entries else None
+    stance = view_of(workspace).checkout.catalog.stance(address) if address in workspace.catalog.entries else None
     steps = tuple(HistoryStep(change=one.change, lines=tuple(_told(workspace, one))) for one in versions)
     return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
 

@@ -64,7 +64,7 @@ class _Bundling:
         self.asked, self.paths = asked, paths
 
     def bundle(self) -> ContextBundle:
-        catalog = view_of(self.workspace).answers.catalog
+        catalog = view_of(self.workspace).effective.catalog
         state = scope_state(catalog, self.asked.project_id, self.asked.focus)
         if state.wing is None:
             return _without_wing(catalog, self.asked, state)
@@ -85,8 +85,8 @@ class _Bundling:
         return self._told(found, merged, state)
 
     def _told(self, found: Retrieval, merged: MergedBundle, state: ScopeAnswer) -> ContextBundle:
-        catalog, wing = view_of(self.workspace).answers.catalog, state.wing or ""
-        files = view_of(self.workspace).files.catalog
+        catalog, wing = view_of(self.workspace).effective.catalog, state.wing or ""
+        files = view_of(self.workspace).checkout.catalog
         by = overriders(catalog, wing)
         bundle = ContextBundle(
             status=_status(found, merged, catalog),

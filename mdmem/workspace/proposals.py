@@ -30,14 +30,14 @@ _Opened = TypeVar("_Opened", bound=Workspace)
 class View(Generic[_Opened]):
     """What answers, and the files as they are, both with the standing of each entry where that is known.
 
-    `replaced` are the entries of which the answer has another version than the files; `beside` are those of them of
-    which the files' version is shown, too.
+    `overridden` are the entries of which `effective` has another version than the `checkout`; `alternatives` are those
+    of them of which the version of the checkout is shown, too.
     """
 
-    answers: _Opened
-    files: _Opened
-    replaced: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
+    effective: _Opened
+    checkout: _Opened
+    overridden: frozenset[str] = frozenset()
+    alternatives: frozenset[str] = frozenset()
 
 
 def view_of(workspace: _Opened) -> View[_Opened]:
