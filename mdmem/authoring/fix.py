@@ -208,7 +208,7 @@ def mend(
     from mdmem.authoring.change_set import apply
     from mdmem.authoring.write import is_unchanged
 
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
 
     known = workspace.catalog.file_digests

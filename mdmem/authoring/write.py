@@ -118,7 +118,7 @@ def write_once(workspace: Root, plan: Callable[[Root], Intent], options: WriteOp
     LostRaceError where somebody else wrote what makes it so; then nothing is written.
     Raises what `apply` raises, and EnvironmentFaultError where the files are written and git refuses the commit.
     """
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
     # What is compared later was read before what is planned on it.
     known = workspace.catalog.file_digests

@@ -77,9 +77,9 @@ class CheckRequest:
 def check(workspace: Workspace, asked: CheckRequest) -> CheckReport:
     """Return what the checks find on the whole tree, narrowed to paths where some are given."""
     compared = compare(workspace, asked.base)
-    if compared.faults and workspace.moment.merge_into is not None:
+    if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be told; what goes into it can.
-        workspace = workspace.at(Snapshot(revision=workspace.moment.revision or "HEAD"))
+        workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
     codes = _codes(workspace, compared, asked)
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)

@@ -85,7 +85,7 @@ def _compile(workspace: Workspace, asked: ContextRequest) -> ContextPack:
 
 def _own_memory(workspace: Workspace, asked: ContextRequest) -> tuple[list[Memory], tuple[str, ...]]:
     """Return the caller's own memory where there is one; history has none, and a fault of it is only remarked."""
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         return [], ()
     try:
         own = find_own_memory(workspace)

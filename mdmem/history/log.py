@@ -120,7 +120,7 @@ def _history(workspace: Workspace, repository: Repository, name: str) -> tuple[s
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
     under = workspace.location.under
     path = f"{under}/{address}.md" if under else f"{address}.md"
-    changes = file_changes(repository, path, until=workspace.moment.revision)
+    changes = file_changes(repository, path, until=workspace.snapshot.revision)
     blobs = dict.fromkeys(blob for one in changes for blob in (one.before, one.after) if blob is not None)
     contents = dict(read_blobs(repository, list(blobs)))
     seen = [one for one in changes if one.moved_from is None or workspace.access.sees(_from_root(workspace, one.path))]

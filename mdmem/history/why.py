@@ -84,7 +84,7 @@ def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tupl
         return {}
     paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
     found: dict[str, list[Commit]] = {}
-    revision = workspace.moment.revision
+    revision = workspace.snapshot.revision
     until = resolve(repository, revision) if revision is not None else None
     commits = history(repository, list(paths), until=until)
     if workspace.access.is_narrow:

@@ -144,7 +144,7 @@ def run(workspace: Workspace, asked: HygieneRequest) -> HygieneReport:
     makes no other's next run later. One that looks only at entries with a focus, or at the writes that wait, is full
     for none. Raises UsageError for a wing or scope that does not exist, and what `carry` raises where `record` is set.
     """
-    is_kept = asked.is_full and workspace.moment.is_working_tree
+    is_kept = asked.is_full and workspace.snapshot.is_working_tree
     if asked.record and not is_kept:
         raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
     _refuse_unknown_scope(asked.scope)
@@ -245,7 +245,7 @@ class _Changes:
 
 def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
     """Yield every folder in a wing: git and the tree list files alone, so that an empty one shows only here."""
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         return
     for wing in catalog.wings:
         try:

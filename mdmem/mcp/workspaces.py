@@ -155,6 +155,6 @@ class ServedWorkspace(Workspace):
     @cached_property
     def catalog(self) -> Catalog:
         """Return the entries, those of the call before where nothing changed."""
-        if not self.moment.is_working_tree:
+        if not self.snapshot.is_working_tree:
             return load_cached(self.tree, self.cache_folder)
         return self.recent.catalog(self)

@@ -71,7 +71,7 @@ def fetch_wings(
     fetched, or that its new commit does not hold, stays where it was; its `fault` says why. Raises UsageError for a
     name that is no such wing, and what `apply` and `commit_paths` raise.
     """
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
     stated = _chosen(workspace, names)
     repository = _repository_to_commit_to(workspace, commit=commit, pinned=pinned)

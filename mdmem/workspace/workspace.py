@@ -1,4 +1,4 @@
-"""One opened root: where it is, which moment of it is read, and the parts that every verb needs."""
+"""One opened root: where it is, which snapshot of it is read, and the parts that every verb needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHOWN_FILES = 16
 
 @dataclass(frozen=True)
 class Workspace:
-    """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
+    """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
 
     What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and
     brought up to date, in place of its own.
@@ -47,15 +47,15 @@ class Workspace:
     environment: Mapping[str, str]
     cwd: Path
     today: date
-    moment: Snapshot = field(default_factory=Snapshot)
+    snapshot: Snapshot = field(default_factory=Snapshot)
     progress: Progress | None = None
     access: Access = EVERYTHING
     parsed: ParsedFiles = field(default_factory=ParsedFiles, repr=False, compare=False)
     index_of: Workspace | None = field(default=None, repr=False, compare=False)
 
-    def at(self, moment: Snapshot) -> Self:
-        """Return the same root at another moment; what both have in common is parsed once."""
-        return replace(self, moment=moment)
+    def at(self, snapshot: Snapshot) -> Self:
+        """Return the same root at another snapshot; what both have in common is parsed once."""
+        return replace(self, snapshot=snapshot)
 
     def as_of(self, said: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
@@ -64,10 +64,10 @@ class Workspace:
         """
         if said is None:
             return self
-        from mdmem.workspace.dates import moment_of
+        from mdmem.workspace.dates import snapshot_at
 
-        moment, day = moment_of(self.location, said, today=self.today)
-        return replace(self, moment=moment, today=day)
+        snapshot, day = snapshot_at(self.location, said, today=self.today)
+        return replace(self, snapshot=snapshot, today=day)
 
     def over(self, tree: Tree) -> Self:
         """Return the same root as it would be with the files of another tree."""
@@ -81,12 +81,12 @@ class Workspace:
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the files of the moment that are seen; raises what `whole_tree` raises."""
+        """Return the files of the snapshot that are seen; raises what `whole_tree` raises."""
         return narrowed(self.whole_tree, self.access)
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return the files of the moment, wings of other repositories among them, as the moment's own settings say.
+        """Return the files of the snapshot, wings of other repositories among them, as the snapshot's own settings say.
 
         Raises GitError without git and UnknownRevisionError for no revision.
         """
@@ -102,22 +102,22 @@ class Workspace:
 
     def _own_tree(self) -> Tree:
         location = self.location
-        if not self.moment.is_working_tree:
+        if not self.snapshot.is_working_tree:
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
         stats = StatCache(self._places.index / "stat.json").load()
         return WorkingTree(location.root, is_top, stats, repository=location.repository)
 
     def _git_tree(self) -> GitTree:
-        repository, under, moment = self._repository, self.location.under, self.moment
-        if moment.merge_into is not None:
+        repository, under, snapshot = self._repository, self.location.under, self.snapshot
+        if snapshot.merge_into is not None:
             merged = self.merged
-            change, into = _named(moment.revision or "HEAD", merged.commit), _named(moment.merge_into, merged.into)
+            change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
             return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
-        if moment.revision is None:
+        if snapshot.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
-        commit = resolve(repository, moment.revision)
-        return GitTree(repository, under, commit, _named(moment.said or moment.revision, commit))
+        commit = resolve(repository, snapshot.revision)
+        return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
 
     @property
     def _repository(self) -> Repository:
@@ -127,10 +127,10 @@ class Workspace:
 
     @cached_property
     def merged(self) -> MergeResult:
-        """Return the merge of the moment; raises UsageError where it is none, and what `git.merge.merge` raises."""
-        if self.moment.merge_into is None:
+        """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
+        if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
-        return merge(self._repository, self.moment.merge_into, self.moment.revision or "HEAD")
+        return merge(self._repository, self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     def sides(self) -> tuple[Self, Self, Self]:
         """Return what a merge is made of: the change, what it is merged into, and what both come from."""
@@ -139,7 +139,7 @@ class Workspace:
     @cached_property
     def _sides(self) -> tuple[Self, Self, Self]:
         merged = self.merged
-        ours, theirs = self.moment.revision or "HEAD", self.moment.merge_into or ""
+        ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
 
     def _side(self, said: str, commit: str) -> Self:
@@ -172,10 +172,10 @@ class Workspace:
 
     @cached_property
     def commits(self) -> tuple[str, ...]:
-        """Return the commits whose history the moment's files have; none where HEAD is meant."""
-        if self.moment.merge_into is not None:
+        """Return the commits whose history the snapshot's files have; none where HEAD is meant."""
+        if self.snapshot.merge_into is not None:
             return (self.merged.commit, self.merged.into)
-        return (resolve(self._repository, self.moment.revision),) if self.moment.revision is not None else ()
+        return (resolve(self._repository, self.snapshot.revision),) if self.snapshot.revision is not None else ()
 
     @cached_property
     def settings(self) -> Settings:
@@ -202,7 +202,7 @@ class Workspace:
         """Return the full-text index; one of another tree than the working tree is never written."""
         from mdmem.index.fulltext import WhooshIndex
 
-        return WhooshIndex(self._places.index / "text", persist=self.moment.is_working_tree, progress=self.progress)
+        return WhooshIndex(self._places.index / "text", persist=self.snapshot.is_working_tree, progress=self.progress)
 
     @cached_property
     def _places(self) -> Places:

@@ -30,8 +30,8 @@ def pinned(two: Two) -> Two:
     return two
 
 
-def codes(two: Two, *, moment: Snapshot | None = None, base: str | None = None) -> list[str]:
-    opened = two.opened().at(moment or Snapshot())
+def codes(two: Two, *, snapshot: Snapshot | None = None, base: str | None = None) -> list[str]:
+    opened = two.opened().at(snapshot or Snapshot())
     return [f"{one.severity} {one.code}" for one in check(opened, CheckRequest(base=base)).findings]
 
 

@@ -69,7 +69,7 @@ def test_nobody_sees_nothing_but_the_settings(tmp_path: Path) -> None:
 def test_fresh_workspace_keeps_the_access(tmp_path: Path) -> None:
     workspace = seen_by(open_root(two_wings(tmp_path)), APP)
     assert list(replace(workspace).catalog.wings) == ["app"]
-    assert list(workspace.at(workspace.moment).whole_catalog.wings) == ["app"]
+    assert list(workspace.at(workspace.snapshot).whole_catalog.wings) == ["app"]
 
 
 def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(tmp_path: Path) -> None:
