@@ -220,7 +220,7 @@ def mend(
 
     def newest() -> ChangeSet:
         nonlocal mended
-        fresh = replace(workspace)
+        fresh = workspace.reread()
         mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
         return mended.plan
 

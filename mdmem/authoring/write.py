@@ -127,7 +127,7 @@ def write_once(workspace: Root, plan: Callable[[Root], Intent], options: WriteOp
 
     def newest() -> ChangeSet:
         nonlocal intent
-        fresh = replace(workspace)
+        fresh = workspace.reread()
         if not is_unchanged(workspace, fresh, known):
             try:
                 intent = _proved(fresh, plan(fresh))
@@ -205,7 +205,7 @@ def _prove(workspace: Workspace, plan: ChangeSet) -> None:
 
 def _refuse_overtaken(workspace: Workspace) -> None:
     """Raise LostRaceError where the files are not those of the plan any more: the fault may be another's write."""
-    if replace(workspace).catalog.digests != workspace.catalog.digests:
+    if workspace.reread().catalog.digests != workspace.catalog.digests:
         raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
 
 
@@ -228,4 +228,4 @@ def write(workspace: Workspace, plan: Callable[[Workspace], Intent], options: Wr
     except KeptAsideError:
         raise
     except LostRaceError:
-        return write_once(replace(workspace), plan, options)
+        return write_once(workspace.reread(), plan, options)

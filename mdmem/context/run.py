@@ -66,7 +66,7 @@ def _compiled(workspace: Workspace, asked: ContextRequest) -> ContextPack:
     try:
         return _compile(workspace, asked)
     except GoneError:
-        return _compile(replace(workspace), asked)
+        return _compile(workspace.reread(), asked)
 
 
 def _compile(workspace: Workspace, asked: ContextRequest) -> ContextPack:

@@ -164,7 +164,7 @@ def text_query(workspace: Workspace, question: Question) -> TextQuery:
     return ask
 
 
-def retrieved(view: View[Workspace], scope: Scope, question: Question) -> Retrieval:
+def retrieved(view: View, scope: Scope, question: Question) -> Retrieval:
     """Return what answers a question, with the versions of its entries that are only proposed."""
 
     today = view.effective.today
@@ -220,7 +220,7 @@ def retrieve(workspace: Workspace, question: Question, *, budget: int | None = N
     try:
         return _retrieve(workspace, question, budget)
     except GoneError:
-        return _retrieve(replace(workspace), question, budget)
+        return _retrieve(workspace.reread(), question, budget)
 
 
 def _retrieve(workspace: Workspace, question: Question, budget: int | None) -> Pack:

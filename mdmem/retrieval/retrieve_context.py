@@ -13,7 +13,7 @@ from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, Re
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
 from mdmem.retrieval.question import Question, Retrieval
 from mdmem.retrieval.retrieve import forgiving_settings, passages_elsewhere, problems_in, retrieved, with_code_paths
-from mdmem.workspace.deadline import Clock, OverdueError, anew, within
+from mdmem.workspace.deadline import Clock, OverdueError, within
 from mdmem.workspace.freshness import is_due
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state
@@ -51,7 +51,7 @@ def retrieve_context(
             why = str(error)
         except (EnvironmentFaultError, OSError) as error:
             return _failed(workspace, asked, str(error))
-        current = anew(workspace)
+        current = workspace.reread()
     return _failed(workspace, asked, why) if why else _timed_out(asked)
 
 

@@ -136,7 +136,7 @@ def _elsewhere(at: Workspace, name: str) -> _ReviewedTrees:
     if len(roots) == 1:
         moved = replace(at.location, root=at.location.base / roots[0])
         remark = f"the memory stands in {roots[0] or 'the top'} in {name}, and in {here} in the working tree"
-        return _ReviewedTrees(replace(at, location=moved), name, (remark,))
+        return _ReviewedTrees(replace(at, location=moved).at(at.snapshot), name, (remark,))
     if not roots:
         return _ReviewedTrees(at, name, (f"{name} holds no {SETTINGS_NAME}",))
     listed = ", ".join(root or "the top" for root in roots)

@@ -180,11 +180,11 @@ class _Moving:
         if isinstance(before, Unreadable) or after == before:
             return FetchWingsResult(wings=tuple(found))
         # What was known of the files counted from before the fetching.
-        old = replace(workspace)
+        old = workspace.reread()
         known = {_same(one) for one in _failing(old)}
         change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
         apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
-        now = replace(workspace)
+        now = workspace.reread()
         wings = tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found)
         return FetchWingsResult(
             wings=wings,

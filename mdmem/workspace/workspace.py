@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
@@ -31,8 +31,25 @@ if TYPE_CHECKING:
     from mdmem.git.merge import PathConflict
 
 
+_Made = TypeVar("_Made")
 # Files whose lines are kept while findings are shown.
 _SHOWN_FILES = 16
+
+
+@dataclass(slots=True)
+class IndexSlot:
+    """The full-text index of a root, None until somebody asks it; whoever reads the root again asks the same one."""
+
+    opened: FullText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a workspace is given, where it does not read it itself: its files, its entries, and where its index is."""
+
+    tree: Tree | None = None
+    catalog: Catalog | None = None
+    index: IndexSlot = field(default_factory=IndexSlot)
 
 
 @dataclass(frozen=True)
@@ -52,10 +69,11 @@ class Workspace:
     access: Access = EVERYTHING
     parsed: ParsedFiles = field(default_factory=ParsedFiles, repr=False, compare=False)
     index_of: Workspace | None = field(default=None, repr=False, compare=False)
+    parts: Parts = field(default_factory=Parts, repr=False, compare=False)
 
     def at(self, snapshot: Snapshot) -> Self:
         """Return the same root at another snapshot; what both have in common is parsed once."""
-        return replace(self, snapshot=snapshot)
+        return replace(self, snapshot=snapshot, parts=Parts())
 
     def as_of(self, said: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
@@ -67,22 +85,44 @@ class Workspace:
         from mdmem.workspace.dates import snapshot_at
 
         snapshot, day = snapshot_at(self.location, said, today=self.today)
-        return replace(self, snapshot=snapshot, today=day)
+        return replace(self.at(snapshot), today=day)
+
+    def reread(self) -> Self:
+        """Return the same root with its files as they are now; the index, which heeds what changed, stays open."""
+        return replace(self, parts=Parts(index=self.parts.index))
 
     def over(self, tree: Tree) -> Self:
         """Return the same root as it would be with the files of another tree."""
-        other = replace(self)
-        vars(other)["whole_tree"] = tree
-        return other
+        return replace(self, parts=Parts(tree, index=self.parts.index))
+
+    def with_catalog(self, catalog: Catalog) -> Self:
+        """Return the same files with another catalog of them."""
+        return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
+
+    def with_index(self, index: FullText) -> Self:
+        """Return the same root with a full-text index that is open already."""
+        return replace(self, parts=replace(self.parts, index=IndexSlot(index)))
 
     def unlimited(self) -> Self:
         """Return the same root as who may see everything sees it: for what is done for all, and shown to nobody."""
-        return replace(self, access=EVERYTHING) if self.access.is_narrow else self
+        return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
+
+    def once(self, make: Callable[[Workspace], _Made]) -> _Made:
+        """Return what a function makes of this workspace, made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Workspace], Any], Any]:
+        return {}
 
     @cached_property
     def tree(self) -> Tree:
         """Return the files of the snapshot that are seen; raises what `whole_tree` raises."""
-        return narrowed(self.whole_tree, self.access)
+        given = self.parts.catalog
+        return narrowed(self.whole_tree, self.access) if given is None else given.tree
 
     @cached_property
     def whole_tree(self) -> Tree:
@@ -90,7 +130,8 @@ class Workspace:
 
         Raises GitError without git and UnknownRevisionError for no revision.
         """
-        return self._joined(self._own_tree())
+        given = self.parts.tree
+        return self._joined(self._own_tree()) if given is None else given
 
     def _joined(self, tree: Tree) -> Tree:
         return with_remote_wings(tree, self._find_wing)
@@ -195,14 +236,22 @@ class Workspace:
     @cached_property
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed ones."""
+        given = self.parts.catalog
+        return self._loaded() if given is None else given
+
+    def _loaded(self) -> Catalog:
         return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
-    @cached_property
+    @property
     def index(self) -> FullText:
         """Return the full-text index; one of another tree than the working tree is never written."""
-        from mdmem.index.fulltext import WhooshIndex
+        slot = self.parts.index
+        if slot.opened is None:
+            from mdmem.index.fulltext import WhooshIndex
 
-        return WhooshIndex(self._places.index / "text", persist=self.snapshot.is_working_tree, progress=self.progress)
+            persist = self.snapshot.is_working_tree
+            slot.opened = WhooshIndex(self._places.index / "text", persist=persist, progress=self.progress)
+        return slot.opened
 
     @cached_property
     def _places(self) -> Places:

@@ -46,9 +46,7 @@ def opened(folder: Path, cache: str) -> Workspace:
 
 def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
     """Return the seconds of one verb on files that are looked at anew."""
-    fresh = replace(workspace, parsed=type(workspace.parsed)())
-    if at is None:
-        vars(fresh)["index"] = workspace.index
+    fresh = replace(workspace.reread(), parsed=type(workspace.parsed)())
     start = time.perf_counter()
     verb(fresh.as_of(at))
     return time.perf_counter() - start
@@ -56,7 +54,7 @@ def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
 
 def timed_standing(workspace: Workspace) -> float:
     """Return the seconds of the standing alone, the catalog being there."""
-    fresh = replace(workspace)
+    fresh = workspace.reread()
     assert fresh.catalog.digests
     start = time.perf_counter()
     assert standings_of(fresh) is not None
