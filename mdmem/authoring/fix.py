@@ -47,7 +47,7 @@ def mend_all(tree: Tree, check: Callable[[Tree], CheckReport], *, with_unsafe: b
         chosen = choose(current, report.findings, with_unsafe=with_unsafe)
         if not chosen.findings:
             break
-        current = current.having(chosen.contents, chosen.renames)
+        current = current.with_changes(chosen.contents, chosen.renames)
         moves.follow(chosen)
         fixed += chosen.findings
         report = check(current)

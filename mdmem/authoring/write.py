@@ -17,7 +17,7 @@ from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.status import refuse_while_busy
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.fetches import refuse_remote
+from mdmem.workspace.remote_wings import refuse_remote
 from mdmem.workspace.workspace import Workspace
 
 _HARMLESS = (EdgeKind.SOUND, EdgeKind.PENDING)
@@ -214,7 +214,7 @@ def catalog_after(workspace: Workspace, plan: ChangeSet) -> Catalog:
     contents = {change.path: change.after for change in plan.changes if change.after is not None}
     renames = [(change.path, change.to) for change in plan.changes if change.path != change.to]
     gone = frozenset(change.path for change in plan.changes if change.after is None)
-    overlaid = OverlaidTree(workspace.tree, gone=gone).having(contents, renames)
+    overlaid = OverlaidTree(workspace.tree, gone=gone).with_changes(contents, renames)
     return load_cached(overlaid, workspace.cache_folder, parsed=workspace.parsed)
 
 

@@ -20,7 +20,7 @@ from mdmem.finding import Finding
 from mdmem.git import staged_index
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.visibility import seen_findings
+from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def check(workspace: Workspace, asked: CheckRequest) -> CheckReport:
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    found = without_known(workspace, seen_findings(catalog, found), codes, asked.baseline)
+    found = without_known(workspace, visible_findings(catalog, found), codes, asked.baseline)
     return CheckReport(
         tree=catalog.tree.name,
         checked=len(catalog.files),

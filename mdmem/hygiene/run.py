@@ -28,7 +28,7 @@ from mdmem.saving.pending import concerns
 from mdmem.state.hygiene_times import record_hygiene
 from mdmem.state.pending_writes import PendingWrite, PendingWrites
 from mdmem.workspace.scope import find_wing, get_wing
-from mdmem.workspace.visibility import is_to_see, seen_findings
+from mdmem.workspace.visibility import is_visible, visible_findings
 from mdmem.workspace.workspace import Workspace
 
 
@@ -214,7 +214,7 @@ def _reach(catalog: Catalog, asked: HygieneRequest) -> HygieneReach:
 
 def _told(workspace: Workspace, catalog: Catalog) -> list[Finding]:
     codes = [code for code in chosen_codes(workspace.settings) if code in TOLD]
-    return seen_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
+    return visible_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +265,6 @@ def _unresolved(workspace: Workspace, asked: HygieneRequest, remarks: list[str])
         remarks.append(f"writes that wait cannot be told: {error}")
         return ()
     remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
-    pending = tuple(one for one in pending if is_to_see(workspace, one))
+    pending = tuple(one for one in pending if is_visible(workspace, one))
     wings = workspace.catalog.wings if pending and asked.wing is not None else {}
     return tuple(one for one in pending if concerns(one, wings, project=asked.wing, scope=asked.scope))

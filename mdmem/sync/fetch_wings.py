@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.message import commit_message
 from mdmem.catalog import Catalog, settings_bytes
-from mdmem.catalog.remote_wings import NotHere
+from mdmem.catalog.remote_wings import NotHere, find_remote_wing, place_of
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, UsageError
 from mdmem.finding import Finding, Severity
@@ -20,7 +20,6 @@ from mdmem.settings import WingSettings
 from mdmem.settings.pins import with_pin
 from mdmem.state.pins import Pin, find_pin, keep_pin, store_of
 from mdmem.tree import SETTINGS_NAME, Unreadable
-from mdmem.workspace.remote_wings import find_wing, place_of
 from mdmem.workspace.workspace import Workspace
 
 
@@ -151,11 +150,11 @@ def _asked(workspace: Workspace, url: str, commit: str | None) -> str | None:
 
 
 def _is_here(workspace: Workspace, name: str, stated: WingSettings) -> bool:
-    return not isinstance(find_wing(workspace.cache_folder, workspace.location.root, name, stated), NotHere)
+    return not isinstance(find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated), NotHere)
 
 
 def _not_here(workspace: Workspace, name: str, stated: WingSettings) -> str | None:
-    found = find_wing(workspace.cache_folder, workspace.location.root, name, stated)
+    found = find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated)
     return f"it {found.why}; {found.help}" if isinstance(found, NotHere) else None
 
 

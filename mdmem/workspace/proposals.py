@@ -19,7 +19,7 @@ from mdmem.git import Repository, read_blobs
 from mdmem.settings import Proposals, Settings, parse_settings
 from mdmem.standing import Stance, Standing
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.standing import Standings, standings_of
+from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
 
 
@@ -43,7 +43,7 @@ def view_of(workspace: Workspace) -> View:
 
 
 def _view_of(workspace: Workspace) -> View:
-    standings = standings_of(workspace)
+    standings = find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)
     checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
@@ -52,7 +52,7 @@ def _view_of(workspace: Workspace) -> View:
     wanted = _setting(standings, workspace.location.repository)
     if wanted is Proposals.COUNT:
         return View(checkout, checkout)
-    return _Composing(checkout, standings, wanted).view()
+    return _Composition(checkout, standings, wanted).view()
 
 
 def _setting(standings: Standings, repository: Repository | None) -> Proposals:
@@ -79,7 +79,7 @@ def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
 
 
 @dataclass(frozen=True)
-class _Composing:
+class _Composition:
     """One answer made of the default branch's entries and of proposals."""
 
     checkout: Workspace
@@ -135,8 +135,8 @@ class _Composing:
         files = self.checkout.catalog
         broken = {path: one for path, one in files.broken.items() if path in restored}
         findings = [one for one in files.findings if one.place.path in restored]
-        told = sorted([*catalog.findings, *findings], key=lambda one: one.sort_key)
-        return replace(catalog, broken={**catalog.broken, **broken}, findings=tuple(told))
+        found = sorted([*catalog.findings, *findings], key=lambda one: one.sort_key)
+        return replace(catalog, broken={**catalog.broken, **broken}, findings=tuple(found))
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
         stances = {**(self.checkout.catalog.stances or {})}

@@ -39,7 +39,7 @@ class Standings:
     settings: str | None = None
 
 
-def standings_of(workspace: Workspace) -> Standings | None:
+def find_standings(workspace: Workspace) -> Standings | None:
     """Return how the tree of a workspace stands; None where that cannot be told, as before the first commit.
 
     A commit in the history of the default branch was binding itself. Of the index and of a merge nothing is told.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
-from mdmem.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.catalog.redaction import visible_settings
+from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.model import Entry
 from mdmem.entry.text import content_of
@@ -21,7 +22,7 @@ from mdmem.finding import Place
 from mdmem.git import Repository, resolve, staged_index
 from mdmem.git.merge import MergeResult, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
-from mdmem.settings import Settings, WingSettings, parse_settings
+from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
@@ -134,12 +135,8 @@ class Workspace:
         return self._joined(self._own_tree()) if given is None else given
 
     def _joined(self, tree: Tree) -> Tree:
-        return with_remote_wings(tree, self._find_wing)
-
-    def _find_wing(self, name: str, stated: WingSettings) -> Tree | NotHere:
-        from mdmem.workspace.remote_wings import find_wing
-
-        return find_wing(self.cache_folder, self.location.root, name, stated)
+        root = self.location.root
+        return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
 
     def _own_tree(self) -> Tree:
         location = self.location
@@ -223,9 +220,12 @@ class Workspace:
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
-        from mdmem.workspace.visible_settings import seen_settings
+        from mdmem.workspace.scope import find_wing
 
-        return seen_settings(self._stated_settings, self.access, lambda: self.catalog.wings)
+        def is_known(name: str) -> bool:
+            return find_wing(name, self.catalog.wings) is not None
+
+        return visible_settings(self._stated_settings, self.access, is_known)
 
     def _stated_settings(self) -> Settings:
         content = settings_bytes(self.tree)

@@ -28,7 +28,7 @@ from mdmem.retrieval.retrieve import retrieve
 from mdmem.status import refresh_index
 from mdmem.workspace.location import located
 from mdmem.workspace.scope import Filters
-from mdmem.workspace.standing import standings_of
+from mdmem.workspace.standing import find_standings
 from mdmem.workspace.workspace import Workspace
 
 Verb = Callable[[Workspace], object]
@@ -57,7 +57,7 @@ def timed_standing(workspace: Workspace) -> float:
     fresh = workspace.reread()
     assert fresh.catalog.digests
     start = time.perf_counter()
-    assert standings_of(fresh) is not None
+    assert find_standings(fresh) is not None
     return time.perf_counter() - start
 
 
@@ -97,7 +97,7 @@ def main() -> None:
         workspace = opened(folder, name)
         refresh_index(workspace)
         start = time.perf_counter()
-        standings_of(opened(folder, name))
+        find_standings(opened(folder, name))
         print(f"first standing, nothing cached: {1000 * (time.perf_counter() - start):.0f} ms, with loading")
         report("on the default branch", workspace, given.repeats)
         report("--at HEAD", workspace, given.repeats, at="HEAD")
