@@ -56,7 +56,7 @@ _FAULTS: Mapping[type[MdmemError], str] = {
 
 
 def _merge(workspace: Workspace) -> ComparedTrees:
-    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides())
+    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
     merge = Merge(ours, theirs, ancestor, workspace.conflicts)
     return ComparedTrees(base=merge.theirs, merge=merge)
 

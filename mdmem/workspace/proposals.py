@@ -88,7 +88,11 @@ class _Composition:
 
     def view(self) -> View:
         restored = dict(self._restored())
-        hidden = self._proposed - restored.keys() if self.wanted is Proposals.HIDE else frozenset[str]()
+        hidden = frozenset[str]()
+        if self.wanted is Proposals.HIDE:
+            standings = self.standings.found.items()
+            proposed = {path for path, standing in standings if standing.is_proposal and is_entry_place(path)}
+            hidden = frozenset(proposed - restored.keys())
         if not restored and not hidden:
             catalog = self._as_answer(self.checkout.catalog, {})
             return View(self.checkout.with_catalog(catalog), self.checkout)
@@ -101,12 +105,6 @@ class _Composition:
         overridden = frozenset(path.removesuffix(".md") for path in restored)
         effective = effective.with_catalog(self._as_answer(found, restored))
         return View(effective, self.checkout, overridden, frozenset(self._alternatives(overridden)))
-
-    @property
-    def _proposed(self) -> frozenset[str]:
-        """The files of entries that the default branch has not seen as they are."""
-        found = self.standings.found.items()
-        return frozenset(path for path, standing in found if standing.is_proposal and is_entry_place(path))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield what the default branch holds of files that a proposal changed or took away.

@@ -150,16 +150,13 @@ def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
     access, named = workspace.access, record.arguments.get("project_id")
     if not access.is_narrow and access.writable is None:
         return True
-    is_global = any("global" in (one.get("scope"), one.get("save_scope")) for one in _records_in(record))
+    records = (value for value in record.arguments.values() if isinstance(value, Mapping))
+    is_global = any("global" in (one.get("scope"), one.get("save_scope")) for one in records)
     try:
         require_writable(workspace, named if isinstance(named, str) else "", is_global=is_global)
     except AccessDeniedError:
         return False
     return True
-
-
-def _records_in(record: PendingWrite) -> Iterator[Mapping[str, Any]]:
-    yield from (value for value in record.arguments.values() if isinstance(value, Mapping))
 
 
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:

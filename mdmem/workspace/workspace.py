@@ -15,7 +15,6 @@ from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_byte
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.entry.fields import Searched, searched_as
-from mdmem.entry.model import Entry
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
@@ -170,12 +169,9 @@ class Workspace:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
         return merge(self._repository, self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
+    @cached_property
     def sides(self) -> tuple[Self, Self, Self]:
         """Return what a merge is made of: the change, what it is merged into, and what both come from."""
-        return self._sides
-
-    @cached_property
-    def _sides(self) -> tuple[Self, Self, Self]:
         merged = self.merged
         ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
@@ -205,7 +201,7 @@ class Workspace:
     @cached_property
     def _first_names(self) -> frozenset[str]:
         """The wings of all sides: at the repository's top anything else is no part of the memory."""
-        trees = [self.tree, *(side.tree for side in self.sides())]
+        trees = [self.tree, *(side.tree for side in self.sides)]
         return frozenset(file.path.split("/")[0] for tree in trees for file in tree.files())
 
     @cached_property
@@ -296,7 +292,9 @@ class Workspace:
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
         for address, body, digest in self.catalog.bodies(addresses):
-            yield _indexed(self.catalog.entries[address], digest, body)
+            entry = self.catalog.entries[address]
+            stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+            yield IndexDocument(address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
     @cached_property
     def _plain_files(self) -> frozenset[str]:
@@ -341,11 +339,6 @@ class Workspace:
 
 def _named(said: str, commit: str) -> str:
     return commit[:10] if said == commit else f"{said} ({commit[:10]})"
-
-
-def _indexed(entry: Entry, digest: str, body: str) -> IndexDocument:
-    stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
-    return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
 
 def _texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -433,7 +433,7 @@ def test_parents_at_hand_are_none_while_a_commit_is_picked(top: Path) -> None:
 
 
 def test_sides_of_a_merge_are_the_change_the_branch_and_their_base(top: Path) -> None:
-    ours, theirs, ancestor = merging(top).sides()
+    ours, theirs, ancestor = merging(top).sides
     base = {"w/r/base"}
     assert [set(side.whole_catalog.entries) for side in (ours, theirs, ancestor)] == [
         base | {"w/r/theirs"},
@@ -453,7 +453,7 @@ def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top
     assert opened.tree.files()
     write_entry(top / "memory", "w/r/later")
     commit_all(top)
-    assert "w/r/later" not in opened.sides()[0].whole_catalog.entries
+    assert "w/r/later" not in opened.sides[0].whole_catalog.entries
 
 
 def test_commits_of_a_snapshot(top: Path) -> None:

@@ -111,7 +111,7 @@ def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> N
     commit_all(pinned.app)
     merged = pinned.opened().at(Snapshot(revision="side", merge_into="main"))
     assert {"ros2/rules/new", "nav/rules/side"} <= merged.catalog.entries.keys()
-    ours, theirs, ancestor = merged.sides()
+    ours, theirs, ancestor = merged.sides
     assert [RULE in side.catalog.entries for side in (ours, theirs, ancestor)] == [True, True, True]
     assert ["ros2/rules/new" in side.catalog.entries for side in (ours, theirs, ancestor)] == [False, True, False]
 
