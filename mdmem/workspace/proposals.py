@@ -97,7 +97,7 @@ class _Composition:
             catalog = self._as_answer(self.checkout.catalog, {})
             return View(self.checkout.with_catalog(catalog), self.checkout)
         tree = OverlaidTree(self.checkout.whole_tree, restored, hidden)
-        effective = replace(self.checkout.over(tree), index_of=self.checkout)
+        effective = replace(self.checkout.over(tree), index_source=self.checkout)
         if self.checkout.access.is_narrow or not all(map(is_entry_place, restored)):
             found = self._with_problems(effective.catalog, restored)
         else:

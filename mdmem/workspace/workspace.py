@@ -56,8 +56,8 @@ class Parts:
 class Workspace:
     """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and
-    brought up to date, in place of its own.
+    What the caller's access hides is in no part, as if it were not there. `index_source` is
+    what the index is brought up to date from, in place of its own files.
     """
 
     location: Location
@@ -68,7 +68,7 @@ class Workspace:
     progress: Progress | None = None
     access: Access = EVERYTHING
     parsed: ParsedFiles = field(default_factory=ParsedFiles, repr=False, compare=False)
-    index_of: Workspace | None = field(default=None, repr=False, compare=False)
+    index_source: Workspace | None = field(default=None, repr=False, compare=False)
     parts: Parts = field(default_factory=Parts, repr=False, compare=False)
 
     def at(self, snapshot: Snapshot) -> Self:
@@ -274,9 +274,9 @@ class Workspace:
         The index is everybody's: it is never brought up to date from what only some may see, nor from anything but
         the files themselves.
         """
-        index, is_part = (self.index_of or self).index, self.access.is_narrow or self.index_of is not None
+        index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
-            whole = (self.index_of or self).unlimited()
+            whole = (self.index_source or self).unlimited()
             # Where that fails, what is seen is read from its files.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
                 index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
