@@ -12,11 +12,10 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
 from mdmem.state.pending_writes import PendingWrites
-from mdmem.workspace.fetches import borrowed_wings
 from mdmem.workspace.freshness import LastHygiene, last_of
-from mdmem.workspace.remote_wings import Borrowed
+from mdmem.workspace.remote_wings import Borrowed, borrowed_wings
 from mdmem.workspace.scope import Filters, resolve_scope
-from mdmem.workspace.visibility import is_to_see
+from mdmem.workspace.visibility import is_visible
 from mdmem.workspace.workspace import Workspace
 
 
@@ -113,7 +112,7 @@ def _remarks(workspace: Workspace) -> list[str]:
 
 def _count_waiting(workspace: Workspace) -> int:
     try:
-        return sum(is_to_see(workspace, one) for one in PendingWrites(workspace.state_folder).pending())
+        return sum(is_visible(workspace, one) for one in PendingWrites(workspace.state_folder).pending())
     except EnvironmentFaultError:
         return 0
 

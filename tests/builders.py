@@ -217,8 +217,7 @@ def open_root(root: Path) -> Workspace:
     said = environment(XDG_CACHE_HOME=str(root.parent / "cache"))
     workspace = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY))
     # What an index keeps is the index's own matter, and building one for each test would take most of its time.
-    vars(workspace)["index"] = WhooshIndex(None)
-    return workspace
+    return workspace.with_index(WhooshIndex(None))
 
 
 def status(folder: Path) -> list[str]:

@@ -70,9 +70,7 @@ def peps(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     folder = tmp_path_factory.mktemp("peps")
     command = [sys.executable, str(CONVERTER), str(PEPS), str(folder / "memory")]
     subprocess.run(command, env=environment(), check=True, capture_output=True)
-    workspace = open_root(folder / "memory")
-    vars(workspace)["index"] = WhooshIndex(folder / "text")
-    return workspace
+    return open_root(folder / "memory").with_index(WhooshIndex(folder / "text"))
 
 
 def ids(addresses: Iterator[str]) -> list[str]:

@@ -21,7 +21,7 @@ from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.tree import OverlaidTree, Tree
 from mdmem.workspace.addresses import from_root, resolve_names
-from mdmem.workspace.fetches import refuse_remote
+from mdmem.workspace.remote_wings import refuse_remote
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
 
@@ -117,7 +117,7 @@ def open_entry(workspace: Workspace, name: str) -> EditSession:
 
 def faults_of(workspace: Workspace, opening: EditSession, content: bytes) -> tuple[Finding, ...]:
     """Return the errors that a file has with a new content and had not before, in the order of reading."""
-    after = OverlaidTree(workspace.tree).having({opening.path: content})
+    after = OverlaidTree(workspace.tree).with_changes({opening.path: content})
     before = _errors(workspace, workspace.tree, opening.path)
     return tuple(one for one in mark_new(_errors(workspace, after, opening.path), before) if one.new)
 
@@ -150,7 +150,7 @@ def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Itera
         return
     if opening.address not in base.catalog.entries:
         return
-    after = workspace.over(OverlaidTree(workspace.tree).having({opening.path: content})).whole_catalog
+    after = workspace.over(OverlaidTree(workspace.tree).with_changes({opening.path: content})).whole_catalog
     for finding in frozen_text_changed.find(Case(after, workspace.settings, workspace.today, base=base)):
         if finding.address == opening.address:
             slip = f"`mdmem edit --editorial {opening.address}` for a corrected slip"

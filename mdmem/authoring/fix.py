@@ -47,7 +47,7 @@ def mend_all(tree: Tree, check: Callable[[Tree], CheckReport], *, with_unsafe: b
         chosen = choose(current, report.findings, with_unsafe=with_unsafe)
         if not chosen.findings:
             break
-        current = current.having(chosen.contents, chosen.renames)
+        current = current.with_changes(chosen.contents, chosen.renames)
         moves.follow(chosen)
         fixed += chosen.findings
         report = check(current)
@@ -208,7 +208,7 @@ def mend(
     from mdmem.authoring.change_set import apply
     from mdmem.authoring.write import is_unchanged
 
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
 
     known = workspace.catalog.file_digests
@@ -220,7 +220,7 @@ def mend(
 
     def newest() -> ChangeSet:
         nonlocal mended
-        fresh = replace(workspace)
+        fresh = workspace.reread()
         mended = mended if is_unchanged(workspace, fresh, known) else mended_in(fresh)
         return mended.plan
 

@@ -17,7 +17,7 @@ from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.status import refuse_while_busy
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.fetches import refuse_remote
+from mdmem.workspace.remote_wings import refuse_remote
 from mdmem.workspace.workspace import Workspace
 
 _HARMLESS = (EdgeKind.SOUND, EdgeKind.PENDING)
@@ -118,7 +118,7 @@ def write_once(workspace: Root, plan: Callable[[Root], Intent], options: WriteOp
     LostRaceError where somebody else wrote what makes it so; then nothing is written.
     Raises what `apply` raises, and EnvironmentFaultError where the files are written and git refuses the commit.
     """
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         raise UsageError("only files on disk can be written; leave out --at")
     # What is compared later was read before what is planned on it.
     known = workspace.catalog.file_digests
@@ -127,7 +127,7 @@ def write_once(workspace: Root, plan: Callable[[Root], Intent], options: WriteOp
 
     def newest() -> ChangeSet:
         nonlocal intent
-        fresh = replace(workspace)
+        fresh = workspace.reread()
         if not is_unchanged(workspace, fresh, known):
             try:
                 intent = _proved(fresh, plan(fresh))
@@ -205,7 +205,7 @@ def _prove(workspace: Workspace, plan: ChangeSet) -> None:
 
 def _refuse_overtaken(workspace: Workspace) -> None:
     """Raise LostRaceError where the files are not those of the plan any more: the fault may be another's write."""
-    if replace(workspace).catalog.digests != workspace.catalog.digests:
+    if workspace.reread().catalog.digests != workspace.catalog.digests:
         raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
 
 
@@ -214,7 +214,7 @@ def catalog_after(workspace: Workspace, plan: ChangeSet) -> Catalog:
     contents = {change.path: change.after for change in plan.changes if change.after is not None}
     renames = [(change.path, change.to) for change in plan.changes if change.path != change.to]
     gone = frozenset(change.path for change in plan.changes if change.after is None)
-    overlaid = OverlaidTree(workspace.tree, gone=gone).having(contents, renames)
+    overlaid = OverlaidTree(workspace.tree, gone=gone).with_changes(contents, renames)
     return load_cached(overlaid, workspace.cache_folder, parsed=workspace.parsed)
 
 
@@ -228,4 +228,4 @@ def write(workspace: Workspace, plan: Callable[[Workspace], Intent], options: Wr
     except KeptAsideError:
         raise
     except LostRaceError:
-        return write_once(replace(workspace), plan, options)
+        return write_once(workspace.reread(), plan, options)

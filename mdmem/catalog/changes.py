@@ -159,7 +159,8 @@ class _ChangeClassifier:
     _bodies: dict[str, str] = field(default_factory=dict)
 
     def changes(self) -> Changes:
-        self._read([*self.differing, *self.missing])
+        read = self.before.documents([*self.differing, *self.missing])
+        self._bodies.update({address: document.body for address, document in read if document.fields is not None})
         pairs = [*((address, address) for address in self.differing), *self.moves.items()]
         changed = (self._changed(old, new) for old, new in sorted(pairs) if old in self._bodies)
         return Changes(
@@ -217,10 +218,6 @@ class _ChangeClassifier:
         # One that cannot be parsed may be the entry all the same.
         entry = self.after.entries.get(address)
         return entry is None or entry.type is moved.type
-
-    def _read(self, addresses: list[str]) -> None:
-        read = self.before.documents(addresses)
-        self._bodies.update({address: document.body for address, document in read if document.fields is not None})
 
     def _changed(self, old: str, new: str) -> Changed | None:
         before, after = self.before.entries[old], self.after.entries.get(new)

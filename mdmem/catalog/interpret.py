@@ -1,4 +1,4 @@
-"""The moment «meant»: documents to entries and wings, each with what is wrong about it."""
+"""Documents to entries and wings, each with what is wrong about it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LoadedFile:
 
 
 def interpret(document: Document) -> LoadedFile:
-    """Return the moment «meant» of one document: the entry it states and everything wrong with it."""
+    """Return the entry that a document states, and everything wrong with it."""
     first_heading, read_entry = _readers()
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)

@@ -33,16 +33,12 @@ def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Itera
     for address, text in prose.items():
         for link in body_links(text):
             if link.is_path:
-                path = _from_root(address, link.target)
+                # A leading slash means the repository's top, and stays.
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(address), link.target))
                 target = path.removesuffix(".md") if path.endswith(".md") else ""
                 yield Reference(address, link, target if target in addresses else None, path)
             else:
                 yield Reference(address, link, full_address(link.target, address, addresses))
-
-
-def _from_root(address: str, target: str) -> str:
-    """Return a link's file counted from the root; a leading slash means the repository's top and stays."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(address), target))
 
 
 class Direction(StrEnum):

@@ -137,7 +137,7 @@ class _Loading:
             if wing is not None:
                 self.stated_wings[name] = wing
             elif stored != _PROSE:
-                self._read_manifests([file])
+                self._take_manifests(iter_documents(self.tree, [file.path]))
                 if not any(finding.place.path == file.path for finding in self.wing_findings):
                     wing = self.stated_wings.get(name)
                     learned[f"wing {self._identity(file.path)}"] = wing_to_json(wing) if wing is not None else _PROSE
@@ -175,9 +175,6 @@ class _Loading:
             _documents=self.documents,
             _digests=digests,
         )
-
-    def _read_manifests(self, manifests: Sequence[TreeFile]) -> None:
-        self._take_manifests(iter_documents(self.tree, [file.path for file in manifests]))
 
     def _take_manifests(self, documents: Iterable[Document]) -> None:
         for document in documents:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,14 @@ class Catalog:
     _documents: dict[str, Document] = field(default_factory=dict)
     _digests: Mapping[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
+    # A catalog of the same entries, which keeps what follows from them; one that is replaced starts without.
+    _same: list[Catalog] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def over(self, tree: Tree) -> Catalog:
+        """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""
+        other = replace(self, tree=tree, _documents={})
+        other._same.append(self)
+        return other
 
     def stance(self, address: str) -> Stance | None:
         """Return how an entry stands to the default branch, None where that is not known."""
@@ -52,7 +60,7 @@ class Catalog:
     @cached_property
     def lineage(self) -> Lineage:
         """Return the supersession graph of the entries."""
-        return Lineage(self.entries)
+        return self._same[0].lineage if self._same else Lineage(self.entries)
 
     @cached_property
     def addresses(self) -> Set[str]:
@@ -60,6 +68,8 @@ class Catalog:
 
         Each address of a wing that is not seen, or not fetched, counts as one of them, and none of those is listed.
         """
+        if self._same:
+            return self._same[0].addresses
         found = frozenset(self.entries) | {path.removesuffix(".md") for path in self.broken}
         return known_addresses(found, self.access, self.missing_wings)
 
@@ -115,6 +125,8 @@ class Catalog:
     @cached_property
     def closed(self) -> tuple[Finding, ...]:
         """Return what stands in the place of a wing, room or manifest and was not read: it may hide entries."""
+        if self._same:
+            return self._same[0].closed
         return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
 
     @cached_property
@@ -125,6 +137,8 @@ class Catalog:
     @cached_property
     def digests(self) -> dict[str, str]:
         """Return the identity of each entry's content, by address."""
+        if self._same:
+            return self._same[0].digests
         found = self.file_digests
         return {address: found[path] for address in self.entries if (path := f"{address}.md") in found}
 

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmem.access import Access
 from mdmem.catalog.addresses import full_address
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing
+from mdmem.errors import SettingsError
+from mdmem.settings import Settings
 
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 _PARTS = re.compile(r"[\w.-]+(?:/[\w.-]+){2,}")
+_WING_TABLE = re.compile(r"\bwings\.([\w-]+)")
 _RELATIONS = "relations"
 # By relation: its type and the address that it leads to.
 _PROPERTIES = "x-relation-properties"
@@ -147,3 +150,27 @@ class Redaction:
     def names(self, text: str, near: str) -> bool:
         """Say whether a text names an address that is hidden."""
         return any(self.hides(found.rstrip("."), near) for found in _PARTS.findall(text))
+
+
+def visible_settings(read: Callable[[], Settings], access: Access, is_known: Callable[[str], bool]) -> Settings:
+    """Return the settings without what they say of wings that are not seen, right or wrong; raises SettingsError.
+
+    `is_known` says whether a name means one that is seen.
+    """
+    try:
+        return _without_others(read(), access, is_known)
+    except SettingsError as error:
+        readable = error.readable
+        if isinstance(readable, Settings):
+            readable = _without_others(readable, access, is_known)
+            if any(not access.reads(name) for name in _WING_TABLE.findall(str(error))):
+                return readable
+        raise SettingsError(str(error), readable=readable, line=error.line) from None
+
+
+def _without_others(settings: Settings, access: Access, is_known: Callable[[str], bool]) -> Settings:
+    tables = {name: one for name, one in settings.wings.items() if access.reads(name)}
+    default = settings.default_wing
+    if default is not None and not is_known(default):
+        default = None
+    return replace(settings, wings=tables, default_wing=default)

@@ -33,17 +33,17 @@ def compare(workspace: Workspace, base: str | None) -> ComparedTrees:
     A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
     with HEAD. What cannot be had is a fault, not an error: the rest of the checks still runs.
     """
-    moment, refused = workspace.moment, workspace.location.git_fault
-    if refused is not None and moment.is_working_tree:
+    snapshot, refused = workspace.snapshot, workspace.location.git_fault
+    if refused is not None and snapshot.is_working_tree:
         return ComparedTrees(faults=(_fault("git-unavailable", GitError(refused)),))
-    if base is not None and moment.merge_into not in (None, base):
+    if base is not None and snapshot.merge_into not in (None, base):
         raise UsageError("a merge is compared with what it goes into; give --base and --merge the same branch")
     try:
-        if moment.merge_into is not None:
+        if snapshot.merge_into is not None:
             return _merge(workspace)
         if base is not None:
             return ComparedTrees(base=_left_from(workspace, base))
-        return _staged(workspace) if moment.staged else ComparedTrees()
+        return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
         return ComparedTrees(faults=(_fault_of(error, workspace.location.repository),))
 
@@ -56,7 +56,7 @@ _FAULTS: Mapping[type[MdmemError], str] = {
 
 
 def _merge(workspace: Workspace) -> ComparedTrees:
-    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides())
+    ours, theirs, ancestor = (_as_base(side) for side in workspace.sides)
     merge = Merge(ours, theirs, ancestor, workspace.conflicts)
     return ComparedTrees(base=merge.theirs, merge=merge)
 
@@ -64,7 +64,7 @@ def _merge(workspace: Workspace) -> ComparedTrees:
 def _left_from(workspace: Workspace, base: str) -> Base:
     """Return the commit at which the tree that is read left a branch."""
     repository = _repository(workspace)
-    commit = merge_base(repository, base, workspace.moment.revision or "HEAD")
+    commit = merge_base(repository, base, workspace.snapshot.revision or "HEAD")
     return _as_base(workspace.at(Snapshot(revision=commit)), f"{base} ({commit[:10]})")
 
 

@@ -20,7 +20,7 @@ from mdmem.finding import Finding
 from mdmem.git import staged_index
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.visibility import seen_findings
+from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ class CheckRequest:
 def check(workspace: Workspace, asked: CheckRequest) -> CheckReport:
     """Return what the checks find on the whole tree, narrowed to paths where some are given."""
     compared = compare(workspace, asked.base)
-    if compared.faults and workspace.moment.merge_into is not None:
+    if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be told; what goes into it can.
-        workspace = workspace.at(Snapshot(revision=workspace.moment.revision or "HEAD"))
+        workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
     codes = _codes(workspace, compared, asked)
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
@@ -87,7 +87,7 @@ def check(workspace: Workspace, asked: CheckRequest) -> CheckReport:
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    found = without_known(workspace, seen_findings(catalog, found), codes, asked.baseline)
+    found = without_known(workspace, visible_findings(catalog, found), codes, asked.baseline)
     return CheckReport(
         tree=catalog.tree.name,
         checked=len(catalog.files),

@@ -56,15 +56,17 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
 
     Exit code 0: clean; 1: findings; 2: a wrong argument or setting; 3: something could not be read.
     """
-    from mdmem.workspace.roots import concerns_staged, moment_to_check, roots_to_check
+    from mdmem.workspace.roots import concerns_staged, roots_to_check, snapshot_to_check
 
     if explain is not None:
         return _explain(explain)
     staged = options["staged"]
-    moment = moment_to_check(os.environ, revision=options["revision"], staged=staged, merge_into=options["merge_into"])
+    snapshot = snapshot_to_check(
+        os.environ, revision=options["revision"], staged=staged, merge_into=options["merge_into"]
+    )
     locations = roots_to_check(given.root, os.environ, Path.cwd(), paths=paths, is_hook=staged)
-    concerned = [one for one in locations if not moment.staged or concerns_staged(one, os.environ, Path.cwd())]
-    workspaces = [_at(workspace_at(location, given, moment), given) for location in concerned]
+    concerned = [one for one in locations if not snapshot.staged or concerns_staged(one, os.environ, Path.cwd())]
+    workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
     runs = [_run(given, workspace, paths, options) for workspace in workspaces]
@@ -77,11 +79,11 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
 
 
 def _at(workspace: Workspace, given: Globals) -> Workspace:
-    """Return the workspace at the commit or the date that its moment names; a merge names its own commits."""
-    if workspace.moment.revision is None or workspace.moment.merge_into is not None:
+    """Return the workspace at the commit or the date that its snapshot names; a merge names its own commits."""
+    if workspace.snapshot.revision is None or workspace.snapshot.merge_into is not None:
         return workspace
-    found = workspace.as_of(workspace.moment.revision)
-    for remark in found.moment.remarks:
+    found = workspace.as_of(workspace.snapshot.revision)
+    for remark in found.snapshot.remarks:
         given.remark(remark)
     return found
 

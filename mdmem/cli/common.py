@@ -172,13 +172,13 @@ def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
     from mdmem.workspace.snapshot import Snapshot
 
     workspace = workspace_at(locate(given.root, os.environ, Path.cwd()), given, Snapshot()).as_of(revision)
-    for remark in workspace.moment.remarks:
+    for remark in workspace.snapshot.remarks:
         given.remark(remark)
     return workspace
 
 
-def workspace_at(location: Location, given: Globals, moment: Snapshot) -> Workspace:
-    """Return the workspace of one root at one moment."""
+def workspace_at(location: Location, given: Globals, snapshot: Snapshot) -> Workspace:
+    """Return the workspace of one root at one snapshot."""
     from mdmem.workspace.workspace import Workspace
 
     return Workspace(
@@ -186,7 +186,7 @@ def workspace_at(location: Location, given: Globals, moment: Snapshot) -> Worksp
         environment=os.environ,
         cwd=Path.cwd(),
         today=today(),
-        moment=moment,
+        snapshot=snapshot,
         progress=None if given.quiet else _Progress(),
     )
 

@@ -53,7 +53,7 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
     from mdmem.errors import RootNotFoundError
     from mdmem.retrieval.question import Question
     from mdmem.retrieval.retrieve import retrieve, with_code_paths
-    from mdmem.workspace.fetches import aged_wings
+    from mdmem.workspace.remote_wings import aged_wings
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     question = Question(words=words, filters=filters_from(options), syntax=syntax)

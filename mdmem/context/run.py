@@ -66,16 +66,16 @@ def _compiled(workspace: Workspace, asked: ContextRequest) -> ContextPack:
     try:
         return _compile(workspace, asked)
     except GoneError:
-        return _compile(replace(workspace), asked)
+        return _compile(workspace.reread(), asked)
 
 
 def _compile(workspace: Workspace, asked: ContextRequest) -> ContextPack:
     settings, faults = forgiving_settings(workspace)
     view, question = view_of(workspace), Question(words=asked.query)
-    scope = project_scope(view.answers, settings, asked.project, widely=asked.intent is Intent.GENERAL)
-    files = Memory(catalog=view.files.catalog, scope=scope, ask=text_query(view.files, question))
-    team = replace(files, catalog=view.answers.catalog, ask=text_query(view.answers, question), faults=faults)
-    memories = [replace(team, files=files, beside=view.beside) if view.beside else team]
+    scope = project_scope(view.effective, settings, asked.project, widely=asked.intent is Intent.GENERAL)
+    files = Memory(catalog=view.checkout.catalog, scope=scope, ask=text_query(view.checkout, question))
+    team = replace(files, catalog=view.effective.catalog, ask=text_query(view.effective, question), faults=faults)
+    memories = [replace(team, files=files, beside=view.alternatives) if view.alternatives else team]
     own, remarks = _own_memory(workspace, asked)
     memories += own
     pack = compile_pack(asked, memories, today=workspace.today, budget=settings.budget, remarks=remarks)
@@ -85,7 +85,7 @@ def _compile(workspace: Workspace, asked: ContextRequest) -> ContextPack:
 
 def _own_memory(workspace: Workspace, asked: ContextRequest) -> tuple[list[Memory], tuple[str, ...]]:
     """Return the caller's own memory where there is one; history has none, and a fault of it is only remarked."""
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         return [], ()
     try:
         own = find_own_memory(workspace)

@@ -36,12 +36,9 @@ class BlobReader:
             if len(found) < len(digests):
                 # git ends at a blob that is damaged, or that a partial clone cannot fetch: others may still be there.
                 found.append(None)
-                self._restart()
+                self.close()
+                self._git, self._ended = None, self._ended + 1
         return found + [None] * (len(digests) - len(found))
-
-    def _restart(self) -> None:
-        self.close()
-        self._git, self._ended = None, self._ended + 1
 
     def _answers(self, digests: Sequence[str]) -> list[bytes | None]:
         """Return what git says of each until it ends."""

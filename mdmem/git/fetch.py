@@ -81,8 +81,8 @@ def _kill(git: subprocess.Popen[bytes]) -> None:
 def words_of(done: subprocess.CompletedProcess[str]) -> str:
     """Return why git failed, in its own words and one line."""
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    told = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: ", "remote: error: "))]
-    return (told or lines or [f"exit code {done.returncode}"])[0].rstrip(".")
+    faults = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: ", "remote: error: "))]
+    return (faults or lines or [f"exit code {done.returncode}"])[0].rstrip(".")
 
 
 def _text(printed: bytes) -> str:

@@ -84,7 +84,8 @@ def _at_path(repository: Repository, path: str, start: str) -> Iterator[FileRevi
         for before, after, state, name, _ in changes:
             if name == path:
                 digest, author, email, when, subject = commit
-                yield FileRevision(digest, author, email, when, subject, path, *_blobs(state, before, after))
+                blobs = None if state == "A" else before, None if state == "D" else after
+                yield FileRevision(digest, author, email, when, subject, path, *blobs)
                 if state == "A":
                     return
 
@@ -116,10 +117,6 @@ def _state(before: list[str], after: str) -> str:
     if not after.strip("0"):
         return "D"
     return "M" if any(blob.strip("0") for blob in before) else "A"
-
-
-def _blobs(state: str, before: str, after: str) -> tuple[str | None, str | None]:
-    return (None if state == "A" else before), (None if state == "D" else after)
 
 
 def _origin(repository: Repository, made: FileRevision) -> FileRevision | None:

@@ -118,13 +118,13 @@ def _conflicts(printed: str) -> Iterator[tuple[str, str]]:
     # Each of the listed ends with a mark, and one more stands before the messages.
     listed, _, messages = f"\0{printed}".partition("\0\0")
     unmerged = {record.split("\t", 1)[1] for record in listed.split("\0") if "\t" in record}
-    found = dict.fromkeys(_told(messages.split("\0"), unmerged))
+    found = dict.fromkeys(_conflicts_in(messages.split("\0"), unmerged))
     yield from found
     # A kind of message that a later git invents must not hide a conflict.
     yield from ((path, "content") for path in unmerged - {path for path, _ in found})
 
 
-def _told(fields: Sequence[str], unmerged: set[str]) -> Iterator[tuple[str, str]]:
+def _conflicts_in(fields: Sequence[str], unmerged: set[str]) -> Iterator[tuple[str, str]]:
     rest = iter(fields)
     for count in rest:
         if not count.isdecimal():

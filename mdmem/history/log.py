@@ -75,7 +75,7 @@ def log_of(workspace: Workspace, name: str) -> LogReport:
     """
     repository = _repository(workspace)
     address, versions = _history(workspace, repository, name)
-    stance = view_of(workspace).files.catalog.stance(address) if address in workspace.catalog.entries else None
+    stance = view_of(workspace).checkout.catalog.stance(address) if address in workspace.catalog.entries else None
     steps = tuple(HistoryStep(change=one.change, lines=tuple(_told(workspace, one))) for one in versions)
     return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
 
@@ -120,7 +120,7 @@ def _history(workspace: Workspace, repository: Repository, name: str) -> tuple[s
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
     under = workspace.location.under
     path = f"{under}/{address}.md" if under else f"{address}.md"
-    changes = file_changes(repository, path, until=workspace.moment.revision)
+    changes = file_changes(repository, path, until=workspace.snapshot.revision)
     blobs = dict.fromkeys(blob for one in changes for blob in (one.before, one.after) if blob is not None)
     contents = dict(read_blobs(repository, list(blobs)))
     seen = [one for one in changes if one.moved_from is None or workspace.access.sees(_from_root(workspace, one.path))]

@@ -84,13 +84,13 @@ def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tupl
         return {}
     paths = {f"{under}/{address}.md" if under else f"{address}.md": address for address in addresses}
     found: dict[str, list[Commit]] = {}
-    revision = workspace.moment.revision
+    revision = workspace.snapshot.revision
     until = resolve(repository, revision) if revision is not None else None
     commits = history(repository, list(paths), until=until)
     if workspace.access.is_narrow:
-        from mdmem.workspace.visibility import seen_commits
+        from mdmem.workspace.visibility import visible_commits
 
-        commits = seen_commits(workspace, commits)
+        commits = visible_commits(workspace, commits)
     for commit in commits:
         for path in commit.paths:
             if path in paths:

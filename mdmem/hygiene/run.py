@@ -28,7 +28,7 @@ from mdmem.saving.pending import concerns
 from mdmem.state.hygiene_times import record_hygiene
 from mdmem.state.pending_writes import PendingWrite, PendingWrites
 from mdmem.workspace.scope import find_wing, get_wing
-from mdmem.workspace.visibility import is_to_see, seen_findings
+from mdmem.workspace.visibility import is_visible, visible_findings
 from mdmem.workspace.workspace import Workspace
 
 
@@ -144,7 +144,7 @@ def run(workspace: Workspace, asked: HygieneRequest) -> HygieneReport:
     makes no other's next run later. One that looks only at entries with a focus, or at the writes that wait, is full
     for none. Raises UsageError for a wing or scope that does not exist, and what `carry` raises where `record` is set.
     """
-    is_kept = asked.is_full and workspace.moment.is_working_tree
+    is_kept = asked.is_full and workspace.snapshot.is_working_tree
     if asked.record and not is_kept:
         raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
     _refuse_unknown_scope(asked.scope)
@@ -214,7 +214,7 @@ def _reach(catalog: Catalog, asked: HygieneRequest) -> HygieneReach:
 
 def _told(workspace: Workspace, catalog: Catalog) -> list[Finding]:
     codes = [code for code in chosen_codes(workspace.settings) if code in TOLD]
-    return seen_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
+    return visible_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ class _Changes:
 
 def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
     """Yield every folder in a wing: git and the tree list files alone, so that an empty one shows only here."""
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         return
     for wing in catalog.wings:
         try:
@@ -265,6 +265,6 @@ def _unresolved(workspace: Workspace, asked: HygieneRequest, remarks: list[str])
         remarks.append(f"writes that wait cannot be told: {error}")
         return ()
     remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
-    pending = tuple(one for one in pending if is_to_see(workspace, one))
+    pending = tuple(one for one in pending if is_visible(workspace, one))
     wings = workspace.catalog.wings if pending and asked.wing is not None else {}
     return tuple(one for one in pending if concerns(one, wings, project=asked.wing, scope=asked.scope))

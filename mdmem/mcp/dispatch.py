@@ -109,7 +109,7 @@ class Calls:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(workspace, limits.seconds, clock=monotonic)
         facts = tool.carry(workspace, **arguments)
-        return {**facts, AT.name: list(workspace.moment.remarks)} if workspace.moment.remarks else facts
+        return {**facts, AT.name: list(workspace.snapshot.remarks)} if workspace.snapshot.remarks else facts
 
     def _limits(self) -> Limits:
         try:

@@ -31,7 +31,7 @@ def answering(workspace: Workspace) -> Catalog:
     """Return the entries that answer: those of the default branch where there is one, with what is proposed marked."""
     from mdmem.workspace.proposals import view_of
 
-    return view_of(workspace).answers.catalog
+    return view_of(workspace).effective.catalog
 
 
 def wing_name(catalog: Catalog, named: str) -> str:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from mdmem.catalog import Catalog, load_cached
 from mdmem.disk import read_regular
 from mdmem.errors import SettingsError
 from mdmem.tree import FileKind, Tree, TreeFile
-from mdmem.workspace.workspace import Workspace
+from mdmem.workspace.workspace import Parts, Workspace
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
@@ -43,9 +42,7 @@ class Provider:
     def workspace(self, access: Access = EVERYTHING) -> Workspace:
         """Return a workspace that has read nothing yet; raises RootNotFoundError and SeveralRootsError."""
         first = self._opened()
-        fresh = replace(first, today=self._today(), access=access)
-        vars(fresh)["index"] = first.index
-        return fresh
+        return replace(first.reread(), today=self._today(), access=access)
 
     def settings(self) -> Settings:
         """Return the settings as they are now, so far as they can be read; raises what `workspace` raises, and OSError.
@@ -70,7 +67,7 @@ class Provider:
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
-        return replace(self._opened(), today=self._today(), progress=progress)
+        return replace(self._opened(), today=self._today(), progress=progress, parts=Parts())
 
     def _opened(self) -> Workspace:
         with self._turn:
@@ -96,8 +93,6 @@ class OpenedProvider(Provider):
         self._first = workspace
 
 
-# What follows from the entries alone, and costs more than a look.
-_DERIVED = ("lineage", "addresses", "digests", "closed")
 # So many callers' views are kept.
 _VIEWS = 8
 
@@ -130,7 +125,7 @@ class Recent:
         with self._turn:
             before = self._known.get(access)
         if before is not None and before[0] == seen:
-            return _over(before[1], tree)
+            return before[1].over(tree)
         loaded = load_cached(tree, workspace.cache_folder)
         with self._turn:
             while len(self._known) >= _VIEWS:
@@ -139,22 +134,14 @@ class Recent:
         return loaded
 
 
-def _over(catalog: Catalog, tree: Tree) -> Catalog:
-    """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""
-    other = replace(catalog, tree=tree, _documents={})
-    vars(other).update({name: getattr(catalog, name) for name in _DERIVED})
-    return other
-
-
 @dataclass(frozen=True)
 class ServedWorkspace(Workspace):
     """A workspace of a server; replaced, it shares what was loaded."""
 
     recent: Recent = field(default_factory=Recent, repr=False, compare=False)
 
-    @cached_property
-    def catalog(self) -> Catalog:
+    def _loaded(self) -> Catalog:
         """Return the entries, those of the call before where nothing changed."""
-        if not self.moment.is_working_tree:
+        if not self.snapshot.is_working_tree:
             return load_cached(self.tree, self.cache_folder)
         return self.recent.catalog(self)

@@ -101,7 +101,7 @@ def _intent(workspace: Workspace, quarrel: MergeConflict, taking: ResolveRequest
     if taking.side is None:
         _refuse_more(quarrel)
     after = take_side(before, side)
-    overlaid = OverlaidTree(workspace.tree).having({quarrel.path: after}, ())
+    overlaid = OverlaidTree(workspace.tree).with_changes({quarrel.path: after}, ())
     catalog = workspace.over(overlaid).catalog
     intent = _of_successors(workspace, catalog, quarrel, taking)
     return replace(intent, plan=_from(intent.plan, Change(quarrel.path, quarrel.path, before, after)))

@@ -32,7 +32,7 @@ class Shown:
 
 def catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
     """Return the catalog that an entry was listed from: the files', else that of the default branch's versions."""
-    files, answers = view_of(workspace).files.catalog, view_of(workspace).answers.catalog
+    files, answers = view_of(workspace).checkout.catalog, view_of(workspace).effective.catalog
     return files if files.entries.get(entry.address) is entry else answers
 
 
@@ -66,11 +66,13 @@ def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[Shown]:
 def list_entries(workspace: Workspace, filters: Filters) -> tuple[Entry, ...]:
     """Return the entries that pass the filters, by address: as the files state them, else the default branch."""
     view = view_of(workspace)
-    shown = {entry.address: entry for entry in _listed(view.answers, filters)}
-    if view.files is not view.answers:
-        hidden = (view.files.catalog.entries.keys() - view.answers.catalog.entries.keys()) | view.replaced
-        read = {entry.address: entry for entry in _listed(view.files, filters)}
-        shown |= {address: one for address, one in read.items() if address in view.beside or address not in hidden}
+    shown = {entry.address: entry for entry in _listed(view.effective, filters)}
+    if view.checkout is not view.effective:
+        hidden = (view.checkout.catalog.entries.keys() - view.effective.catalog.entries.keys()) | view.overridden
+        read = {entry.address: entry for entry in _listed(view.checkout, filters)}
+        shown |= {
+            address: one for address, one in read.items() if address in view.alternatives or address not in hidden
+        }
     return tuple(shown[address] for address in sorted(shown))
 
 
@@ -102,7 +104,7 @@ def show(workspace: Workspace, names: Sequence[str]) -> tuple[Shown, ...]:
 
 def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[Shown, ...]:
     """Return entries with what their files state."""
-    catalog = view_of(workspace).files.catalog
+    catalog = view_of(workspace).checkout.catalog
     return shown_in(catalog, [catalog.entries[address] for address in addresses])
 
 

@@ -164,15 +164,15 @@ def text_query(workspace: Workspace, question: Question) -> TextQuery:
     return ask
 
 
-def retrieved(view: View[Workspace], scope: Scope, question: Question) -> Retrieval:
+def retrieved(view: View, scope: Scope, question: Question) -> Retrieval:
     """Return what answers a question, with the versions of its entries that are only proposed."""
 
-    today = view.answers.today
-    found = retrieval_of(view.answers.catalog, scope, question, ask=text_query(view.answers, question), today=today)
-    if not view.beside:
+    today = view.effective.today
+    found = retrieval_of(view.effective.catalog, scope, question, ask=text_query(view.effective, question), today=today)
+    if not view.alternatives:
         return found
-    other = retrieval_of(view.files.catalog, scope, question, ask=text_query(view.files, question), today=today)
-    return with_versions(found, other, view.beside)
+    other = retrieval_of(view.checkout.catalog, scope, question, ask=text_query(view.checkout, question), today=today)
+    return with_versions(found, other, view.alternatives)
 
 
 def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, ...]]:
@@ -220,13 +220,13 @@ def retrieve(workspace: Workspace, question: Question, *, budget: int | None = N
     try:
         return _retrieve(workspace, question, budget)
     except GoneError:
-        return _retrieve(replace(workspace), question, budget)
+        return _retrieve(workspace.reread(), question, budget)
 
 
 def _retrieve(workspace: Workspace, question: Question, budget: int | None) -> Pack:
     settings, faults = forgiving_settings(workspace)
     view = view_of(workspace)
-    catalog, files = view.answers.catalog, view.files.catalog
+    catalog, files = view.effective.catalog, view.checkout.catalog
     found = retrieved(view, resolve_scope(catalog, settings, question.filters), question)
     found = replace(found, problems=(*faults, *found.problems))
     limit = settings.budget if budget is None else budget

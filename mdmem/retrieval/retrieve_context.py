@@ -13,7 +13,7 @@ from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, Re
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
 from mdmem.retrieval.question import Question, Retrieval
 from mdmem.retrieval.retrieve import forgiving_settings, passages_elsewhere, problems_in, retrieved, with_code_paths
-from mdmem.workspace.deadline import Clock, OverdueError, anew, within
+from mdmem.workspace.deadline import Clock, OverdueError, within
 from mdmem.workspace.freshness import is_due
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state
@@ -51,7 +51,7 @@ def retrieve_context(
             why = str(error)
         except (EnvironmentFaultError, OSError) as error:
             return _failed(workspace, asked, str(error))
-        current = anew(workspace)
+        current = workspace.reread()
     return _failed(workspace, asked, why) if why else _timed_out(asked)
 
 
@@ -64,7 +64,7 @@ class _Bundling:
         self.asked, self.paths = asked, paths
 
     def bundle(self) -> ContextBundle:
-        catalog = view_of(self.workspace).answers.catalog
+        catalog = view_of(self.workspace).effective.catalog
         state = scope_state(catalog, self.asked.project_id, self.asked.focus)
         if state.wing is None:
             return _without_wing(catalog, self.asked, state)
@@ -85,8 +85,8 @@ class _Bundling:
         return self._told(found, merged, state)
 
     def _told(self, found: Retrieval, merged: MergedBundle, state: ScopeAnswer) -> ContextBundle:
-        catalog, wing = view_of(self.workspace).answers.catalog, state.wing or ""
-        files = view_of(self.workspace).files.catalog
+        catalog, wing = view_of(self.workspace).effective.catalog, state.wing or ""
+        files = view_of(self.workspace).checkout.catalog
         by = overriders(catalog, wing)
         bundle = ContextBundle(
             status=_status(found, merged, catalog),

@@ -104,8 +104,8 @@ def _merged(first: Hit | None, second: Hit) -> Hit:
 def search(workspace: Workspace, question: Question) -> SearchResult:
     """Return the hits for a question, superseded ones resolved to their heads."""
     view = view_of(workspace)
-    result = _searched(view.answers, question)
-    return with_versions(result, _searched(view.files, question), view.beside) if view.beside else result
+    result = _searched(view.effective, question)
+    return with_versions(result, _searched(view.checkout, question), view.alternatives) if view.alternatives else result
 
 
 def _searched(workspace: Workspace, question: Question) -> SearchResult:
@@ -121,8 +121,8 @@ def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]
     view = view_of(workspace)
 
     def of(hit: Hit) -> str:
-        is_answer = view.answers.catalog.entries.get(hit.entry.address) is hit.entry
-        catalog = (view.answers if is_answer else view.files).catalog
+        is_answer = view.effective.catalog.entries.get(hit.entry.address) is hit.entry
+        catalog = (view.effective if is_answer else view.checkout).catalog
         try:
             return snippet(catalog.body(hit.entry.address), hit.terms or result.terms)
         except GoneError:

@@ -49,7 +49,7 @@ class _ReviewedTrees:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The two moments of a change; `before` is None without a commit, `into` what the second would be merged into."""
+    """The two snapshots of a change; `before` is None without a commit, `into` what the second would be merged into."""
 
     before: Snapshot | None
     after: Snapshot
@@ -120,12 +120,12 @@ def _against_files(workspace: Workspace, revision: str, asked: ReviewRequest) ->
     return _Span(Snapshot(revision), after, "")
 
 
-def _read(workspace: Workspace, moment: Snapshot | None, name: str) -> _ReviewedTrees:
+def _read(workspace: Workspace, snapshot: Snapshot | None, name: str) -> _ReviewedTrees:
     """Return a side, found again where the memory's folder was moved meanwhile."""
-    if moment is None:
+    if snapshot is None:
         return _ReviewedTrees(_nothing(workspace), name)
-    at = workspace.at(moment)
-    if moment.is_working_tree or any(file.path == SETTINGS_NAME for file in at.tree.files()):
+    at = workspace.at(snapshot)
+    if snapshot.is_working_tree or any(file.path == SETTINGS_NAME for file in at.tree.files()):
         return _ReviewedTrees(at, name or at.tree.name)
     return _elsewhere(at, name or at.tree.name)
 
@@ -136,7 +136,7 @@ def _elsewhere(at: Workspace, name: str) -> _ReviewedTrees:
     if len(roots) == 1:
         moved = replace(at.location, root=at.location.base / roots[0])
         remark = f"the memory stands in {roots[0] or 'the top'} in {name}, and in {here} in the working tree"
-        return _ReviewedTrees(replace(at, location=moved), name, (remark,))
+        return _ReviewedTrees(replace(at, location=moved).at(at.snapshot), name, (remark,))
     if not roots:
         return _ReviewedTrees(at, name, (f"{name} holds no {SETTINGS_NAME}",))
     listed = ", ".join(root or "the top" for root in roots)
@@ -146,10 +146,10 @@ def _elsewhere(at: Workspace, name: str) -> _ReviewedTrees:
 def _roots(at: Workspace) -> list[str]:
     """Return the folders, from the top, that hold settings in the commit or the index of a side."""
     repository = _repository(at)
-    if at.moment.revision is None:
+    if at.snapshot.revision is None:
         paths: Collection[str] = list_tracked(repository, index=staged_index(repository, at.environment, at.cwd))
     else:
-        paths = [blob.path for blob in list_revision(repository, resolve(repository, at.moment.revision), "")]
+        paths = [blob.path for blob in list_revision(repository, resolve(repository, at.snapshot.revision), "")]
     return sorted(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == SETTINGS_NAME)
 
 
@@ -194,8 +194,8 @@ def _faults(which: Which, reading: _ReviewedTrees) -> Iterator[Unread]:
 def _tracked(after: Workspace) -> Collection[str]:
     """Return the files of the repository beside the second tree, from one question to git."""
     repository = _repository(after)
-    if after.moment.revision is not None:
-        return [blob.path for blob in list_revision(repository, resolve(repository, after.moment.revision), "")]
+    if after.snapshot.revision is not None:
+        return [blob.path for blob in list_revision(repository, resolve(repository, after.snapshot.revision), "")]
     return list_tracked(repository, index=staged_index(repository, after.environment, after.cwd))
 
 
@@ -205,9 +205,9 @@ def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
 
     at = after.workspace
     if span.into is not None:
-        moment = Snapshot(span.after.revision, merge_into=span.into)
+        snapshot = Snapshot(span.after.revision, merge_into=span.into)
         what = f"merging {span.after.revision} into {span.into}"
-        report = check(at.at(moment), CheckRequest())
+        report = check(at.at(snapshot), CheckRequest())
     else:
         base = span.before.revision if span.before is not None else None
         what = f"{at.tree.name} against {span.before_name or base}"

@@ -84,9 +84,7 @@ class SaveExecutor:
 
     def fresh(self) -> Workspace:
         """Return the workspace with its files read anew; the index, which heeds what changed, stays open."""
-        fresh = replace(self._workspace)
-        vars(fresh)["index"] = self._workspace.index
-        return fresh
+        return self._workspace.reread()
 
     def _attempt(self, call: SaveRequest) -> SaveResult:
         # The comparison and the write of one call are one step to all others.

@@ -92,7 +92,7 @@ def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResu
     for _ in range(_ATTEMPTS):
         try:
             with write_lock(home.state_folder / _SAVING, wait=_WAIT):
-                return _write(replace(home), memo, now, is_private=memo.project is None)
+                return _write(home.reread(), memo, now, is_private=memo.project is None)
         except LostRaceError as lost:
             error = lost
     raise error

@@ -14,7 +14,7 @@ from mdmem.saving.calls import PRODUCED_BY, call_of
 from mdmem.saving.pending import PendingQueue
 from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStanding, SaveStatus, failed
 from mdmem.state.pending_writes import PendingWrites
-from mdmem.workspace.visibility import is_to_try
+from mdmem.workspace.visibility import may_retry
 from mdmem.workspace.workspace import Workspace
 
 # Seconds: behind seven others, of which each takes its time, waits the eighth.
@@ -37,7 +37,7 @@ class Saves:
         ledger = PendingWrites(workspace.state_folder)
         self._attempts = SaveExecutor(workspace, ledger, now=self._now, wait=wait)
         self.pending = PendingQueue(
-            ledger, workspace.location.root, self._attempts.carry_out, may_try=lambda one: is_to_try(workspace, one)
+            ledger, workspace.location.root, self._attempts.carry_out, may_try=lambda one: may_retry(workspace, one)
         )
 
     def save_decision(

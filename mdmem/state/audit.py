@@ -114,12 +114,10 @@ def _line(audit: Audit) -> bytes:
         "when": written_time(audit.when),
         "caller": audit.caller,
         "verb": audit.verb,
-        "asked": {name: _short(value) for name, value in audit.asked.items()},
+        "asked": {
+            name: value[:_LONGEST_TEXT] if isinstance(value, str) else value for name, value in audit.asked.items()
+        },
         "returned": list(audit.returned),
         **audit.more,
     }
     return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
-
-
-def _short(value: Any) -> Any:
-    return value[:_LONGEST_TEXT] if isinstance(value, str) else value

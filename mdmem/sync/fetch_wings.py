@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.message import commit_message
 from mdmem.catalog import Catalog, settings_bytes
-from mdmem.catalog.remote_wings import NotHere
+from mdmem.catalog.remote_wings import NotHere, find_remote_wing, place_of
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, UsageError
 from mdmem.finding import Finding, Severity
@@ -20,7 +20,6 @@ from mdmem.settings import WingSettings
 from mdmem.settings.pins import with_pin
 from mdmem.state.pins import Pin, find_pin, keep_pin, store_of
 from mdmem.tree import SETTINGS_NAME, Unreadable
-from mdmem.workspace.remote_wings import find_wing, place_of
 from mdmem.workspace.workspace import Workspace
 
 
@@ -71,7 +70,7 @@ def fetch_wings(
     fetched, or that its new commit does not hold, stays where it was; its `fault` says why. Raises UsageError for a
     name that is no such wing, and what `apply` and `commit_paths` raise.
     """
-    if not workspace.moment.is_working_tree:
+    if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
     stated = _chosen(workspace, names)
     repository = _repository_to_commit_to(workspace, commit=commit, pinned=pinned)
@@ -151,11 +150,11 @@ def _asked(workspace: Workspace, url: str, commit: str | None) -> str | None:
 
 
 def _is_here(workspace: Workspace, name: str, stated: WingSettings) -> bool:
-    return not isinstance(find_wing(workspace.cache_folder, workspace.location.root, name, stated), NotHere)
+    return not isinstance(find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated), NotHere)
 
 
 def _not_here(workspace: Workspace, name: str, stated: WingSettings) -> str | None:
-    found = find_wing(workspace.cache_folder, workspace.location.root, name, stated)
+    found = find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated)
     return f"it {found.why}; {found.help}" if isinstance(found, NotHere) else None
 
 
@@ -180,11 +179,11 @@ class _Moving:
         if isinstance(before, Unreadable) or after == before:
             return FetchWingsResult(wings=tuple(found))
         # What was known of the files counted from before the fetching.
-        old = replace(workspace)
+        old = workspace.reread()
         known = {_same(one) for one in _failing(old)}
         change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
         apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
-        now = replace(workspace)
+        now = workspace.reread()
         wings = tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found)
         return FetchWingsResult(
             wings=wings,

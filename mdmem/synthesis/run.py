@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mdmem.entry.model import Entry
 from mdmem.errors import GoneError
 from mdmem.retrieval.question import Question
@@ -24,7 +22,7 @@ def plan_synthesis(workspace: Workspace, asked: SynthesisRequest) -> SynthesisPl
     try:
         return _plan(workspace, asked)
     except GoneError:
-        return _plan(replace(workspace), asked)
+        return _plan(workspace.reread(), asked)
 
 
 def _plan(workspace: Workspace, asked: SynthesisRequest) -> SynthesisPlan:

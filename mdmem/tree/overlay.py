@@ -54,7 +54,7 @@ class OverlaidTree:
         """Return the identity of the bytes themselves."""
         return digest_of(content)
 
-    def having(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> OverlaidTree:
+    def with_changes(self, contents: Mapping[str, bytes], renames: Sequence[tuple[str, str]] = ()) -> OverlaidTree:
         """Return the tree with other bytes in some files and then some files renamed."""
         changed, gone = {**self.changed, **contents}, set(self.gone)
         for old, new in renames:

@@ -19,8 +19,8 @@ _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[
 _NO_BRANCH = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
 
 
-def moment_of(location: Location, said: str, *, today: date) -> tuple[Snapshot, date]:
-    """Return the moment that somebody means, and the day to judge by.
+def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot, date]:
+    """Return the snapshot that somebody means, and the day to judge by.
 
     What names a revision is one, even where it looks like a date; then the day stays today. A date means the last
     commit by then on the first-parent line of the default branch. A day lasts until its end in UTC, and a time without

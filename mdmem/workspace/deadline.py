@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mdmem.tree import Tree, TreeFile, Unreadable
 from mdmem.workspace.workspace import Workspace
@@ -65,19 +65,5 @@ class TimedTree:
 
 
 def within(workspace: Workspace, seconds: float, *, clock: Clock) -> Workspace:
-    """Return a workspace that reads the same tree until so many seconds are over; an open index stays open."""
-    deadline = Deadline(clock() + seconds, clock)
-    timed = workspace.over(TimedTree(workspace.whole_tree, deadline))
-    return with_index_of(workspace, timed)
-
-
-def anew(workspace: Workspace) -> Workspace:
-    """Return a workspace of the files as they are now; an index that is open stays open."""
-    return with_index_of(workspace, replace(workspace))
-
-
-def with_index_of(workspace: Workspace, other: Workspace) -> Workspace:
-    """Return the other workspace with the index that the first has opened, if it has."""
-    if "index" in vars(workspace):
-        vars(other)["index"] = workspace.index
-    return other
+    """Return a workspace that reads the same tree until so many seconds are over."""
+    return workspace.over(TimedTree(workspace.whole_tree, Deadline(clock() + seconds, clock)))

@@ -81,17 +81,13 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         repository = find_repository(cwd)
     except GitError as error:
         raise RootNotFoundError(f"no memory is found here, for git does not answer: {error}") from error
-    roots = _tracked_roots(repository) if repository is not None else ()
-    if repository is None or not roots:
+    tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
+    if repository is None or not tracked:
         hint = "`mdmem init` makes one, --root names one"
         raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
-    why = f"the repository's only {SETTINGS_NAME}" if len(roots) == 1 else "one of several in the repository"
-    return tuple(Location(root.resolve(), why, repository) for root in roots)
-
-
-def _tracked_roots(repository: Repository) -> tuple[Path, ...]:
-    """Return every folder of the repository whose `mdmem.toml` git tracks, or else would, sorted."""
-    return tuple(sorted((repository.top / path).parent for path in list_tracked_named(repository, SETTINGS_NAME)))
+    why = f"the repository's only {SETTINGS_NAME}" if len(tracked) == 1 else "one of several in the repository"
+    folders = sorted((repository.top / path).parent for path in tracked)
+    return tuple(Location(folder.resolve(), why, repository) for folder in folders)
 
 
 def _named_root(named: str, cwd: Path) -> Path:

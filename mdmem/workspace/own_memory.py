@@ -59,4 +59,5 @@ def _write_once(path: Path, text: str) -> None:
 def _opened(workspace: Workspace, root: Path) -> Workspace:
     """Return a root outside git; a repository around the data folder, as of somebody's home, is none of its matter."""
     location = Location(root.resolve(), "the caller's own memory")
-    return replace(workspace, location=location, moment=Snapshot(), access=Access(), parsed=ParsedFiles())
+    apart = replace(workspace, location=location, access=Access(), parsed=ParsedFiles())
+    return apart.at(Snapshot())

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
 from mdmem.entry.model import Entry, Status
@@ -20,55 +19,40 @@ from mdmem.git import Repository, read_blobs
 from mdmem.settings import Proposals, Settings, parse_settings
 from mdmem.standing import Stance, Standing
 from mdmem.tree import OverlaidTree
-from mdmem.workspace.standing import Standings, standings_of
+from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
-
-_Opened = TypeVar("_Opened", bound=Workspace)
 
 
 @dataclass(frozen=True, slots=True)
-class View(Generic[_Opened]):
+class View:
     """What answers, and the files as they are, both with the standing of each entry where that is known.
 
-    `replaced` are the entries of which the answer has another version than the files; `beside` are those of them of
-    which the files' version is shown, too.
+    `overridden` are the entries of which `effective` has another version than the `checkout`; `alternatives` are those
+    of them of which the version of the checkout is shown, too.
     """
 
-    answers: _Opened
-    files: _Opened
-    replaced: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
+    effective: Workspace
+    checkout: Workspace
+    overridden: frozenset[str] = frozenset()
+    alternatives: frozenset[str] = frozenset()
 
 
-def view_of(workspace: _Opened) -> View[_Opened]:
+def view_of(workspace: Workspace) -> View:
     """Return what answers for a workspace; it is made once for each."""
-    kept = vars(workspace)
-    if "view" not in kept:
-        kept["view"] = _view_of(workspace)
-    view: View[_Opened] = kept["view"]
-    return view
+    return workspace.once(_view_of)
 
 
-def _view_of(workspace: _Opened) -> View[_Opened]:
-    standings = standings_of(workspace)
+def _view_of(workspace: Workspace) -> View:
+    standings = find_standings(workspace)
     if standings is None:
         return View(workspace, workspace)
-    files = _with_catalog(workspace, replace(workspace.catalog, stances=dict(_stances(standings))))
+    checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
     if not standings.found and not standings.displaced:
-        return View(files, files)
+        return View(checkout, checkout)
     wanted = _setting(standings, workspace.location.repository)
     if wanted is Proposals.COUNT:
-        return View(files, files)
-    return _Composing(files, standings, wanted).view()
-
-
-def _with_catalog(workspace: _Opened, catalog: Catalog) -> _Opened:
-    """Return a workspace of the same files with another catalog of them; what is open already is shared."""
-    other = replace(workspace)
-    shared = ("whole_tree", "tree", "index")
-    vars(other).update({name: vars(workspace)[name] for name in shared if name in vars(workspace)})
-    vars(other)["catalog"] = catalog
-    return other
+        return View(checkout, checkout)
+    return _Composition(checkout, standings, wanted).view()
 
 
 def _setting(standings: Standings, repository: Repository | None) -> Proposals:
@@ -95,42 +79,39 @@ def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
 
 
 @dataclass(frozen=True)
-class _Composing(Generic[_Opened]):
+class _Composition:
     """One answer made of the default branch's entries and of proposals."""
 
-    files: _Opened
+    checkout: Workspace
     standings: Standings
     wanted: Proposals
 
-    def view(self) -> View[_Opened]:
+    def view(self) -> View:
         restored = dict(self._restored())
-        hidden = self._proposed - restored.keys() if self.wanted is Proposals.HIDE else frozenset[str]()
+        hidden = frozenset[str]()
+        if self.wanted is Proposals.HIDE:
+            standings = self.standings.found.items()
+            proposed = {path for path, standing in standings if standing.is_proposal and is_entry_place(path)}
+            hidden = frozenset(proposed - restored.keys())
         if not restored and not hidden:
-            catalog = self._as_answer(self.files.catalog, {})
-            return View(_with_catalog(self.files, catalog), self.files)
-        tree = OverlaidTree(self.files.whole_tree, restored, hidden)
-        answers = replace(self.files, index_of=self.files)
-        vars(answers)["whole_tree"] = tree
-        if self.files.access.is_narrow or not all(map(is_entry_place, restored)):
-            found = self._with_problems(answers.catalog, restored)
+            catalog = self._as_answer(self.checkout.catalog, {})
+            return View(self.checkout.with_catalog(catalog), self.checkout)
+        tree = OverlaidTree(self.checkout.whole_tree, restored, hidden)
+        effective = replace(self.checkout.over(tree), index_source=self.checkout)
+        if self.checkout.access.is_narrow or not all(map(is_entry_place, restored)):
+            found = self._with_problems(effective.catalog, restored)
         else:
-            found = with_other_entries(self.files.catalog, answers.tree, restored, gone=hidden)
-        vars(answers)["catalog"] = self._as_answer(found, restored)
-        replaced = frozenset(path.removesuffix(".md") for path in restored)
-        return View(answers, self.files, replaced, frozenset(self._beside(replaced)))
-
-    @property
-    def _proposed(self) -> frozenset[str]:
-        """The files of entries that the default branch has not seen as they are."""
-        found = self.standings.found.items()
-        return frozenset(path for path, standing in found if standing.is_proposal and is_entry_place(path))
+            found = with_other_entries(self.checkout.catalog, effective.tree, restored, gone=hidden)
+        overridden = frozenset(path.removesuffix(".md") for path in restored)
+        effective = effective.with_catalog(self._as_answer(found, restored))
+        return View(effective, self.checkout, overridden, frozenset(self._alternatives(overridden)))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield what the default branch holds of files that a proposal changed or took away.
 
         Of entries that are not in force there the proposal's version stands, unless proposals are hidden.
         """
-        displaced, repository = self.standings.displaced, self.files.location.repository
+        displaced, repository = self.standings.displaced, self.checkout.location.repository
         if not displaced or repository is None:
             return
         contents = dict(read_blobs(repository, list(dict.fromkeys(displaced.values()))))
@@ -149,14 +130,14 @@ class _Composing(Generic[_Opened]):
 
     def _with_problems(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
         """Return a catalog that tells what is wrong with files although the default branch's version answers."""
-        files = self.files.catalog
+        files = self.checkout.catalog
         broken = {path: one for path, one in files.broken.items() if path in restored}
         findings = [one for one in files.findings if one.place.path in restored]
-        told = sorted([*catalog.findings, *findings], key=lambda one: one.sort_key)
-        return replace(catalog, broken={**catalog.broken, **broken}, findings=tuple(told))
+        found = sorted([*catalog.findings, *findings], key=lambda one: one.sort_key)
+        return replace(catalog, broken={**catalog.broken, **broken}, findings=tuple(found))
 
     def _as_answer(self, catalog: Catalog, restored: Mapping[str, bytes]) -> Catalog:
-        stances = {**(self.files.catalog.stances or {})}
+        stances = {**(self.checkout.catalog.stances or {})}
         for path in restored:
             address = path.removesuffix(".md")
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
@@ -171,7 +152,7 @@ class _Composing(Generic[_Opened]):
 
     def _proposal_for(self, address: str) -> str:
         """Return what is proposed for an entry that binds, in a few words."""
-        catalog, path = self.files.catalog, f"{address}.md"
+        catalog, path = self.checkout.catalog, f"{address}.md"
         standing = self.standings.found.get(path)
         where = "a commit of this branch" if standing is Standing.PROPOSED else "the disk"
         if standing is None:
@@ -183,12 +164,12 @@ class _Composing(Generic[_Opened]):
             return f"{where} proposes to replace it by {', '.join(heads)}"
         return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to end it"
 
-    def _beside(self, replaced: Set[str]) -> Iterator[str]:
+    def _alternatives(self, overridden: Set[str]) -> Iterator[str]:
         """Yield the addresses of which a version is proposed that would be in force, or is a draft."""
         if self.wanted is Proposals.HIDE:
             return
-        catalog = self.files.catalog
-        for address in replaced:
+        catalog = self.checkout.catalog
+        for address in overridden:
             entry = catalog.entries.get(address)
             if entry is not None and (entry.status is Status.DRAFT or catalog.lineage.is_current(address)):
                 yield address

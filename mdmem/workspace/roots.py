@@ -31,7 +31,7 @@ def roots_to_check(
     return chosen or found
 
 
-def moment_to_check(
+def snapshot_to_check(
     environment: Mapping[str, str], *, revision: str | None, staged: bool, merge_into: str | None
 ) -> Snapshot:
     """Return the tree that the options and pre-commit's variables mean; raises UsageError where they mean two."""

@@ -266,11 +266,7 @@ def _hidden(catalog: Catalog) -> tuple[str, ...]:
     """Return what may be a wing of any `project_id`: folders and manifests that cannot be read, sorted."""
     unread = {finding.place.path for finding in catalog.findings if finding.code == "unreadable"}
     unclear = {f"{name}/{MANIFEST}" for name in _doubtful(catalog) if _may_have_any_id(catalog, name)}
-    return tuple(sorted(unclear | {path for path in unread if "/" not in path or _is_manifest_path(path)}))
-
-
-def _is_manifest_path(path: str) -> bool:
-    return path.count("/") == 1 and path.endswith(f"/{MANIFEST}")
+    return tuple(sorted(unclear | {path for path in unread if path.partition("/")[2] in ("", MANIFEST)}))
 
 
 def _may_have_any_id(catalog: Catalog, name: str) -> bool:

@@ -39,13 +39,13 @@ class Standings:
     settings: str | None = None
 
 
-def standings_of(workspace: Workspace) -> Standings | None:
+def find_standings(workspace: Workspace) -> Standings | None:
     """Return how the tree of a workspace stands; None where that cannot be told, as before the first commit.
 
     A commit in the history of the default branch was binding itself. Of the index and of a merge nothing is told.
     """
-    moment, repository = workspace.moment, workspace.location.repository
-    if repository is None or moment.staged or moment.merge_into is not None:
+    snapshot, repository = workspace.snapshot, workspace.location.repository
+    if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
     try:
         branch = find_default_branch(repository)
@@ -68,7 +68,7 @@ class _StandingScan:
     def standings(self) -> Standings | None:
         if self._commit is None:
             return None
-        if self.workspace.moment.is_dated or (not self._is_disk and self._base == self._commit):
+        if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
             return Standings(self.branch)
         found = dict(self._found())
         displaced = {path: digest for path, digest in self._binding.items() if self._is_displaced(path, found)}
@@ -78,7 +78,7 @@ class _StandingScan:
 
     @property
     def _is_disk(self) -> bool:
-        return self.workspace.moment.is_working_tree
+        return self.workspace.snapshot.is_working_tree
 
     @cached_property
     def _commit(self) -> str | None:
@@ -86,7 +86,7 @@ class _StandingScan:
         if self._is_disk and self.branch.is_here:
             return self.branch.commit
         try:
-            return resolve(self.repository, self.workspace.moment.revision or "HEAD")
+            return resolve(self.repository, self.workspace.snapshot.revision or "HEAD")
         except UnknownRevisionError:
             return None
 

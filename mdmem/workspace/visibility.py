@@ -34,7 +34,7 @@ from mdmem.workspace.workspace import Workspace
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")
 
 
-def seen_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:
+def visible_findings(catalog: Catalog, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings that name nothing of a wing that is not seen, without the fixes that would."""
     if not catalog.access.is_narrow:
         return list(findings)
@@ -93,7 +93,7 @@ def _texts_in(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def seen_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Commit]:
+def visible_commits(workspace: Workspace, commits: Sequence[Commit]) -> list[Commit]:
     """Return the commits, without the subject of those that did something to wings that are not seen, or name one."""
     access, location = workspace.access, workspace.location
     if not access.is_narrow or not commits or location.repository is None:
@@ -137,7 +137,7 @@ def wing_of(catalog: Catalog, project_id: str) -> str:
         return project_id
 
 
-def is_to_see(workspace: Workspace, record: PendingWrite) -> bool:
+def is_visible(workspace: Workspace, record: PendingWrite) -> bool:
     """Say whether a write that waits is for a wing that is seen."""
     named = record.arguments.get("project_id")
     if not workspace.access.is_narrow:
@@ -145,21 +145,18 @@ def is_to_see(workspace: Workspace, record: PendingWrite) -> bool:
     return isinstance(named, str) and workspace.access.reads(wing_of(workspace.catalog, named))
 
 
-def is_to_try(workspace: Workspace, record: PendingWrite) -> bool:
+def may_retry(workspace: Workspace, record: PendingWrite) -> bool:
     """Say whether a write that waits may be tried again for this caller: one of others waits for them."""
     access, named = workspace.access, record.arguments.get("project_id")
     if not access.is_narrow and access.writable is None:
         return True
-    is_global = any("global" in (one.get("scope"), one.get("save_scope")) for one in _records_in(record))
+    records = (value for value in record.arguments.values() if isinstance(value, Mapping))
+    is_global = any("global" in (one.get("scope"), one.get("save_scope")) for one in records)
     try:
         require_writable(workspace, named if isinstance(named, str) else "", is_global=is_global)
     except AccessDeniedError:
         return False
     return True
-
-
-def _records_in(record: PendingWrite) -> Iterator[Mapping[str, Any]]:
-    yield from (value for value in record.arguments.values() if isinstance(value, Mapping))
 
 
 def project_scope(workspace: Workspace, settings: Settings, project: str | None, *, widely: bool = False) -> Scope:

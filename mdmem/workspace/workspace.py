@@ -1,27 +1,27 @@
-"""One opened root: where it is, which moment of it is read, and the parts that every verb needs."""
+"""One opened root: where it is, which snapshot of it is read, and the parts that every verb needs."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
-from mdmem.catalog.remote_wings import NotHere, with_remote_wings
+from mdmem.catalog.redaction import visible_settings
+from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
 from mdmem.entry.fields import Searched, searched_as
-from mdmem.entry.model import Entry
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
 from mdmem.git import Repository, resolve, staged_index
 from mdmem.git.merge import MergeResult, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
-from mdmem.settings import Settings, WingSettings, parse_settings
+from mdmem.settings import Settings, parse_settings
 from mdmem.state import Places, StatCache, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
@@ -31,31 +31,49 @@ if TYPE_CHECKING:
     from mdmem.git.merge import PathConflict
 
 
+_Made = TypeVar("_Made")
 # Files whose lines are kept while findings are shown.
 _SHOWN_FILES = 16
 
 
+@dataclass(slots=True)
+class IndexSlot:
+    """The full-text index of a root, None until somebody asks it; whoever reads the root again asks the same one."""
+
+    opened: FullText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a workspace is given, where it does not read it itself: its files, its entries, and where its index is."""
+
+    tree: Tree | None = None
+    catalog: Catalog | None = None
+    index: IndexSlot = field(default_factory=IndexSlot)
+
+
 @dataclass(frozen=True)
 class Workspace:
-    """One root at one moment, on one day and for one caller: each part is built once, when it is first needed.
+    """One root at one snapshot, on one day and for one caller: each part is built once, when it is first needed.
 
-    What the caller's access hides is in no part, as if it were not there. `index_of` has the index that is asked, and
-    brought up to date, in place of its own.
+    What the caller's access hides is in no part, as if it were not there. `index_source` is
+    what the index is brought up to date from, in place of its own files.
     """
 
     location: Location
     environment: Mapping[str, str]
     cwd: Path
     today: date
-    moment: Snapshot = field(default_factory=Snapshot)
+    snapshot: Snapshot = field(default_factory=Snapshot)
     progress: Progress | None = None
     access: Access = EVERYTHING
     parsed: ParsedFiles = field(default_factory=ParsedFiles, repr=False, compare=False)
-    index_of: Workspace | None = field(default=None, repr=False, compare=False)
+    index_source: Workspace | None = field(default=None, repr=False, compare=False)
+    parts: Parts = field(default_factory=Parts, repr=False, compare=False)
 
-    def at(self, moment: Snapshot) -> Self:
-        """Return the same root at another moment; what both have in common is parsed once."""
-        return replace(self, moment=moment)
+    def at(self, snapshot: Snapshot) -> Self:
+        """Return the same root at another snapshot; what both have in common is parsed once."""
+        return replace(self, snapshot=snapshot, parts=Parts())
 
     def as_of(self, said: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
@@ -64,60 +82,79 @@ class Workspace:
         """
         if said is None:
             return self
-        from mdmem.workspace.dates import moment_of
+        from mdmem.workspace.dates import snapshot_at
 
-        moment, day = moment_of(self.location, said, today=self.today)
-        return replace(self, moment=moment, today=day)
+        snapshot, day = snapshot_at(self.location, said, today=self.today)
+        return replace(self.at(snapshot), today=day)
+
+    def reread(self) -> Self:
+        """Return the same root with its files as they are now; the index, which heeds what changed, stays open."""
+        return replace(self, parts=Parts(index=self.parts.index))
 
     def over(self, tree: Tree) -> Self:
         """Return the same root as it would be with the files of another tree."""
-        other = replace(self)
-        vars(other)["whole_tree"] = tree
-        return other
+        return replace(self, parts=Parts(tree, index=self.parts.index))
+
+    def with_catalog(self, catalog: Catalog) -> Self:
+        """Return the same files with another catalog of them."""
+        return replace(self, parts=Parts(self.whole_tree, catalog, self.parts.index))
+
+    def with_index(self, index: FullText) -> Self:
+        """Return the same root with a full-text index that is open already."""
+        return replace(self, parts=replace(self.parts, index=IndexSlot(index)))
 
     def unlimited(self) -> Self:
         """Return the same root as who may see everything sees it: for what is done for all, and shown to nobody."""
-        return replace(self, access=EVERYTHING) if self.access.is_narrow else self
+        return replace(self.reread(), access=EVERYTHING) if self.access.is_narrow else self
+
+    def once(self, make: Callable[[Workspace], _Made]) -> _Made:
+        """Return what a function makes of this workspace, made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[[Workspace], Any], Any]:
+        return {}
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the files of the moment that are seen; raises what `whole_tree` raises."""
-        return narrowed(self.whole_tree, self.access)
+        """Return the files of the snapshot that are seen; raises what `whole_tree` raises."""
+        given = self.parts.catalog
+        return narrowed(self.whole_tree, self.access) if given is None else given.tree
 
     @cached_property
     def whole_tree(self) -> Tree:
-        """Return the files of the moment, wings of other repositories among them, as the moment's own settings say.
+        """Return the files of the snapshot, wings of other repositories among them, as the snapshot's own settings say.
 
         Raises GitError without git and UnknownRevisionError for no revision.
         """
-        return self._joined(self._own_tree())
+        given = self.parts.tree
+        return self._joined(self._own_tree()) if given is None else given
 
     def _joined(self, tree: Tree) -> Tree:
-        return with_remote_wings(tree, self._find_wing)
-
-    def _find_wing(self, name: str, stated: WingSettings) -> Tree | NotHere:
-        from mdmem.workspace.remote_wings import find_wing
-
-        return find_wing(self.cache_folder, self.location.root, name, stated)
+        root = self.location.root
+        return with_remote_wings(tree, lambda name, stated: find_remote_wing(self.cache_folder, root, name, stated))
 
     def _own_tree(self) -> Tree:
         location = self.location
-        if not self.moment.is_working_tree:
+        if not self.snapshot.is_working_tree:
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
         stats = StatCache(self._places.index / "stat.json").load()
         return WorkingTree(location.root, is_top, stats, repository=location.repository)
 
     def _git_tree(self) -> GitTree:
-        repository, under, moment = self._repository, self.location.under, self.moment
-        if moment.merge_into is not None:
+        repository, under, snapshot = self._repository, self.location.under, self.snapshot
+        if snapshot.merge_into is not None:
             merged = self.merged
-            change, into = _named(moment.revision or "HEAD", merged.commit), _named(moment.merge_into, merged.into)
+            change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
             return GitTree(merged.repository, under, merged.tree, f"merge of {change} into {into}")
-        if moment.revision is None:
+        if snapshot.revision is None:
             return GitTree(repository, under, None, "git index", staged_index(repository, self.environment, self.cwd))
-        commit = resolve(repository, moment.revision)
-        return GitTree(repository, under, commit, _named(moment.said or moment.revision, commit))
+        commit = resolve(repository, snapshot.revision)
+        return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
 
     @property
     def _repository(self) -> Repository:
@@ -127,19 +164,16 @@ class Workspace:
 
     @cached_property
     def merged(self) -> MergeResult:
-        """Return the merge of the moment; raises UsageError where it is none, and what `git.merge.merge` raises."""
-        if self.moment.merge_into is None:
+        """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
+        if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
-        return merge(self._repository, self.moment.merge_into, self.moment.revision or "HEAD")
-
-    def sides(self) -> tuple[Self, Self, Self]:
-        """Return what a merge is made of: the change, what it is merged into, and what both come from."""
-        return self._sides
+        return merge(self._repository, self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
-    def _sides(self) -> tuple[Self, Self, Self]:
+    def sides(self) -> tuple[Self, Self, Self]:
+        """Return what a merge is made of: the change, what it is merged into, and what both come from."""
         merged = self.merged
-        ours, theirs = self.moment.revision or "HEAD", self.moment.merge_into or ""
+        ours, theirs = self.snapshot.revision or "HEAD", self.snapshot.merge_into or ""
         return self._side(ours, merged.commit), self._side(theirs, merged.into), self._side("", merged.ancestor)
 
     def _side(self, said: str, commit: str) -> Self:
@@ -167,24 +201,27 @@ class Workspace:
     @cached_property
     def _first_names(self) -> frozenset[str]:
         """The wings of all sides: at the repository's top anything else is no part of the memory."""
-        trees = [self.tree, *(side.tree for side in self.sides())]
+        trees = [self.tree, *(side.tree for side in self.sides)]
         return frozenset(file.path.split("/")[0] for tree in trees for file in tree.files())
 
     @cached_property
     def commits(self) -> tuple[str, ...]:
-        """Return the commits whose history the moment's files have; none where HEAD is meant."""
-        if self.moment.merge_into is not None:
+        """Return the commits whose history the snapshot's files have; none where HEAD is meant."""
+        if self.snapshot.merge_into is not None:
             return (self.merged.commit, self.merged.into)
-        return (resolve(self._repository, self.moment.revision),) if self.moment.revision is not None else ()
+        return (resolve(self._repository, self.snapshot.revision),) if self.snapshot.revision is not None else ()
 
     @cached_property
     def settings(self) -> Settings:
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
-        from mdmem.workspace.visible_settings import seen_settings
+        from mdmem.workspace.scope import find_wing
 
-        return seen_settings(self._stated_settings, self.access, lambda: self.catalog.wings)
+        def is_known(name: str) -> bool:
+            return find_wing(name, self.catalog.wings) is not None
+
+        return visible_settings(self._stated_settings, self.access, is_known)
 
     def _stated_settings(self) -> Settings:
         content = settings_bytes(self.tree)
@@ -195,14 +232,22 @@ class Workspace:
     @cached_property
     def catalog(self) -> Catalog:
         """Return the entries, through the cache of parsed ones."""
+        given = self.parts.catalog
+        return self._loaded() if given is None else given
+
+    def _loaded(self) -> Catalog:
         return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
-    @cached_property
+    @property
     def index(self) -> FullText:
         """Return the full-text index; one of another tree than the working tree is never written."""
-        from mdmem.index.fulltext import WhooshIndex
+        slot = self.parts.index
+        if slot.opened is None:
+            from mdmem.index.fulltext import WhooshIndex
 
-        return WhooshIndex(self._places.index / "text", persist=self.moment.is_working_tree, progress=self.progress)
+            persist = self.snapshot.is_working_tree
+            slot.opened = WhooshIndex(self._places.index / "text", persist=persist, progress=self.progress)
+        return slot.opened
 
     @cached_property
     def _places(self) -> Places:
@@ -229,9 +274,9 @@ class Workspace:
         The index is everybody's: it is never brought up to date from what only some may see, nor from anything but
         the files themselves.
         """
-        index, is_part = (self.index_of or self).index, self.access.is_narrow or self.index_of is not None
+        index, is_part = self.index, self.access.is_narrow or self.index_source is not None
         if is_part and index.is_behind(live=self.catalog.digests):
-            whole = (self.index_of or self).unlimited()
+            whole = (self.index_source or self).unlimited()
             # Where that fails, what is seen is read from its files.
             with contextlib.suppress(IndexBusyError, IndexWriteError):
                 index.refresh(live=whole.catalog.digests, read=whole.texts, progress=self.progress)
@@ -247,7 +292,9 @@ class Workspace:
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
         for address, body, digest in self.catalog.bodies(addresses):
-            yield _indexed(self.catalog.entries[address], digest, body)
+            entry = self.catalog.entries[address]
+            stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+            yield IndexDocument(address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
     @cached_property
     def _plain_files(self) -> frozenset[str]:
@@ -292,11 +339,6 @@ class Workspace:
 
 def _named(said: str, commit: str) -> str:
     return commit[:10] if said == commit else f"{said} ({commit[:10]})"
-
-
-def _indexed(entry: Entry, digest: str, body: str) -> IndexDocument:
-    stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
-    return IndexDocument(entry.address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
 
 def _texts_of(value: str | date | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ def moved(memory: Memory) -> tuple[Intent, Case, Case]:
         assume(False)
     contents = {one.path: one.after for one in intent.plan.changes if one.after is not None}
     renames = [(one.path, one.to) for one in intent.plan.changes if one.path != one.to]
-    return intent, before, case_of(OverlaidTree(memory.tree).having(contents, renames))
+    return intent, before, case_of(OverlaidTree(memory.tree).with_changes(contents, renames))
 
 
 @given(memories())

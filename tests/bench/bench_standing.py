@@ -28,7 +28,7 @@ from mdmem.retrieval.retrieve import retrieve
 from mdmem.status import refresh_index
 from mdmem.workspace.location import located
 from mdmem.workspace.scope import Filters
-from mdmem.workspace.standing import standings_of
+from mdmem.workspace.standing import find_standings
 from mdmem.workspace.workspace import Workspace
 
 Verb = Callable[[Workspace], object]
@@ -46,9 +46,7 @@ def opened(folder: Path, cache: str) -> Workspace:
 
 def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
     """Return the seconds of one verb on files that are looked at anew."""
-    fresh = replace(workspace, parsed=type(workspace.parsed)())
-    if at is None:
-        vars(fresh)["index"] = workspace.index
+    fresh = replace(workspace.reread(), parsed=type(workspace.parsed)())
     start = time.perf_counter()
     verb(fresh.as_of(at))
     return time.perf_counter() - start
@@ -56,10 +54,10 @@ def timed(workspace: Workspace, verb: Verb, at: str | None) -> float:
 
 def timed_standing(workspace: Workspace) -> float:
     """Return the seconds of the standing alone, the catalog being there."""
-    fresh = replace(workspace)
+    fresh = workspace.reread()
     assert fresh.catalog.digests
     start = time.perf_counter()
-    assert standings_of(fresh) is not None
+    assert find_standings(fresh) is not None
     return time.perf_counter() - start
 
 
@@ -99,7 +97,7 @@ def main() -> None:
         workspace = opened(folder, name)
         refresh_index(workspace)
         start = time.perf_counter()
-        standings_of(opened(folder, name))
+        find_standings(opened(folder, name))
         print(f"first standing, nothing cached: {1000 * (time.perf_counter() - start):.0f} ms, with loading")
         report("on the default branch", workspace, given.repeats)
         report("--at HEAD", workspace, given.repeats, at="HEAD")

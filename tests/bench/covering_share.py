@@ -32,9 +32,7 @@ def make_peps(folder: Path, *, cut: int | None) -> Workspace:
     for path in folder.glob("memory/*/*/*.md") if cut else ():
         head, fence, body = path.read_text(encoding="utf-8").partition("\n---\n")
         path.write_text(f"{head}{fence}{body[:cut]}\n", encoding="utf-8")
-    workspace = open_root(folder / "memory")
-    vars(workspace)["index"] = WhooshIndex(folder / "text")
-    return workspace
+    return open_root(folder / "memory").with_index(WhooshIndex(folder / "text"))
 
 
 def shares(workspace: Workspace, questions: Sequence[str]) -> list[float]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -496,3 +497,13 @@ def test_cache_forgets_what_other_branches_left_once_it_is_much(
     left = read_json(path, version)
     assert len(left) == 2
     assert digest in left
+
+
+def test_entries_over_another_tree_keep_what_follows_from_them_and_others_do_not(root: Path) -> None:
+    write_entry(root, "w/r/e")
+    catalog = load(WorkingTree(root))
+    same = catalog.over(WorkingTree(root))
+    assert (same.addresses, same.digests) == (catalog.addresses, catalog.digests)
+    assert same.lineage is catalog.lineage
+    other = replace(same, entries={}, broken={})
+    assert (set(catalog.addresses), set(other.addresses), other.digests) == ({"w/r/e"}, set(), {})

@@ -51,7 +51,7 @@ def after(result: FixResult, tree: Tree) -> OverlaidTree:
     """Return the tree that a plan leads to."""
     contents = {change.path: change.after for change in result.plan.changes}
     renames = [(change.path, change.to) for change in result.plan.changes if change.to != change.path]
-    return OverlaidTree(tree).having(contents, renames)
+    return OverlaidTree(tree).with_changes(contents, renames)
 
 
 def shown(result: FixResult) -> str:

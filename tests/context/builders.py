@@ -1,7 +1,6 @@
 """A memory with something in every facet, and packs of it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -48,8 +47,7 @@ def workspace(root: Path, *, access: Access | None = None) -> Workspace:
     beside = root.parent
     said = environment(XDG_CACHE_HOME=str(beside / "cache"), XDG_DATA_HOME=str(beside / "data"))
     found = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
-    vars(found)["index"] = WhooshIndex(None)
-    return found
+    return found.with_index(WhooshIndex(None))
 
 
 def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> ContextPack:
@@ -59,9 +57,7 @@ def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: 
 
 def again(found: Workspace) -> Workspace:
     """Return a workspace with its files read anew."""
-    fresh = replace(found)
-    vars(fresh)["index"] = WhooshIndex(None)
-    return fresh
+    return found.reread().with_index(WhooshIndex(None))
 
 
 def facets(pack: ContextPack) -> list[str]:

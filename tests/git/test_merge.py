@@ -370,7 +370,7 @@ def test_merge_outside_a_repository_is_refused(tmp_path: Path) -> None:
         assert open_root(root).at(Snapshot(merge_into="main")).tree
 
 
-def test_merge_is_asked_of_a_moment_that_is_none(top: Path) -> None:
+def test_merge_is_asked_of_a_snapshot_that_is_none(top: Path) -> None:
     with pytest.raises(UsageError, match="working tree is no merge; name what to merge into"):
         assert open_root(top / "memory").merged
 
@@ -433,7 +433,7 @@ def test_parents_at_hand_are_none_while_a_commit_is_picked(top: Path) -> None:
 
 
 def test_sides_of_a_merge_are_the_change_the_branch_and_their_base(top: Path) -> None:
-    ours, theirs, ancestor = merging(top).sides()
+    ours, theirs, ancestor = merging(top).sides
     base = {"w/r/base"}
     assert [set(side.whole_catalog.entries) for side in (ours, theirs, ancestor)] == [
         base | {"w/r/theirs"},
@@ -453,14 +453,14 @@ def test_sides_of_a_merge_are_those_that_were_merged_though_the_branch_moves(top
     assert opened.tree.files()
     write_entry(top / "memory", "w/r/later")
     commit_all(top)
-    assert "w/r/later" not in opened.sides()[0].whole_catalog.entries
+    assert "w/r/later" not in opened.sides[0].whole_catalog.entries
 
 
-def test_commits_of_a_moment(top: Path) -> None:
+def test_commits_of_a_snapshot(top: Path) -> None:
     opened = open_root(top / "memory")
     topic, main = git(top, "rev-parse", "topic"), git(top, "rev-parse", "main")
-    moments = (Snapshot(), Snapshot(staged=True), Snapshot("main"), Snapshot(merge_into="main"))
-    assert [opened.at(moment).commits for moment in moments] == [(), (), (main,), (topic, main)]
+    snapshots = (Snapshot(), Snapshot(staged=True), Snapshot("main"), Snapshot(merge_into="main"))
+    assert [opened.at(snapshot).commits for snapshot in snapshots] == [(), (), (main,), (topic, main)]
 
 
 def test_root_that_another_tree_does_not_have_is_empty_there(top: Path) -> None:
@@ -558,8 +558,8 @@ def test_deletions_are_those_of_the_history_that_is_read(top: Path) -> None:
     git(top, "checkout", "-q", "topic")
     opened = open_root(top / "memory")
     gone = {
-        moment: dict(GitFacts(repository_of(top), "memory", (), None, opened.at(moment).commits).deleted)
-        for moment in (Snapshot(), Snapshot("main"), Snapshot(merge_into="main"))
+        snapshot: dict(GitFacts(repository_of(top), "memory", (), None, opened.at(snapshot).commits).deleted)
+        for snapshot in (Snapshot(), Snapshot("main"), Snapshot(merge_into="main"))
     }
     told = {"w/r/base.md": (deleted[:7], None)}
     assert list(gone.values()) == [{}, told, told]

@@ -33,9 +33,7 @@ def server_over(
 def opened_apart(root: Path) -> Workspace:
     """Return the workspace of a root, whose caller's own memory lies beside it, not in the user's data folder."""
     opened = open_root(root)
-    apart = replace(opened, environment={**opened.environment, "XDG_DATA_HOME": str(root.parent / "data")})
-    vars(apart)["index"] = opened.index
-    return apart
+    return replace(opened, environment={**opened.environment, "XDG_DATA_HOME": str(root.parent / "data")})
 
 
 def with_client(server: Any, work: Callable[[Client], Awaitable[Any]], *, mode: str = "auto", **options: Any) -> Any:

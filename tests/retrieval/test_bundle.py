@@ -264,7 +264,7 @@ def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Pa
 def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     workspace = open_root(root)
-    at = workspace.at(replace(workspace.moment, revision="HEAD"))
+    at = workspace.at(replace(workspace.snapshot, revision="HEAD"))
 
     answer = retrieve_context(at, project_id="app")
 

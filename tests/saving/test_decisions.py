@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mdmem.saving.save import Saves
+from mdmem.workspace.workspace import Parts
 from saving.agents import WORDS, agent, decision, entries, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
@@ -320,6 +322,5 @@ def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> Non
     root = project(tmp_path)
     known = with_words(root, 13)
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
-    workspace = open_root(root)
-    del vars(workspace)["index"]
+    workspace = replace(open_root(root), parts=Parts())
     assert outcome(Saves(workspace).save_decision(of_words(20), "nav")) == review(known)

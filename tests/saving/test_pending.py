@@ -213,8 +213,9 @@ def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itse
 
 def killed_before_done(root: str) -> None:
     saves = Saves(open_root(Path(root)), now=lambda: NOON, wait=1)
-    vars(saves.pending.ledger)["done"] = lambda _id: os.kill(os.getpid(), signal.SIGKILL)
-    saves.pending.retry()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(type(saves.pending.ledger), "done", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        saves.pending.retry()
 
 
 def in_a_process_that_dies(work: Any, *arguments: str) -> None:

@@ -30,8 +30,8 @@ def pinned(two: Two) -> Two:
     return two
 
 
-def codes(two: Two, *, moment: Snapshot | None = None, base: str | None = None) -> list[str]:
-    opened = two.opened().at(moment or Snapshot())
+def codes(two: Two, *, snapshot: Snapshot | None = None, base: str | None = None) -> list[str]:
+    opened = two.opened().at(snapshot or Snapshot())
     return [f"{one.severity} {one.code}" for one in check(opened, CheckRequest(base=base)).findings]
 
 
@@ -111,7 +111,7 @@ def test_each_tree_reads_the_commit_that_its_own_settings_name(pinned: Two) -> N
     commit_all(pinned.app)
     merged = pinned.opened().at(Snapshot(revision="side", merge_into="main"))
     assert {"ros2/rules/new", "nav/rules/side"} <= merged.catalog.entries.keys()
-    ours, theirs, ancestor = merged.sides()
+    ours, theirs, ancestor = merged.sides
     assert [RULE in side.catalog.entries for side in (ours, theirs, ancestor)] == [True, True, True]
     assert ["ros2/rules/new" in side.catalog.entries for side in (ours, theirs, ancestor)] == [False, True, False]
 

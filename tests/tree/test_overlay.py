@@ -24,38 +24,38 @@ def test_overlay_without_changes_is_the_tree_below(tmp_path: Path) -> None:
 
 
 def test_overlay_holds_other_bytes(tmp_path: Path) -> None:
-    assert held(overlay(tmp_path).having({"a.md": b"new"})) == {"a.md": b"new", "b.md": b"b"}
+    assert held(overlay(tmp_path).with_changes({"a.md": b"new"})) == {"a.md": b"new", "b.md": b"b"}
 
 
 def test_overlay_renames_after_the_change_of_bytes(tmp_path: Path) -> None:
-    tree = overlay(tmp_path).having({"a.md": b"new"}, [("a.md", "c.md")])
+    tree = overlay(tmp_path).with_changes({"a.md": b"new"}, [("a.md", "c.md")])
     assert held(tree) == {"b.md": b"b", "c.md": b"new"}
 
 
 def test_overlay_renames_a_file_that_it_does_not_change(tmp_path: Path) -> None:
-    assert held(overlay(tmp_path).having({}, [("a.md", "0.md")])) == {"0.md": b"a", "b.md": b"b"}
+    assert held(overlay(tmp_path).with_changes({}, [("a.md", "0.md")])) == {"0.md": b"a", "b.md": b"b"}
 
 
 def test_overlay_follows_a_file_renamed_twice(tmp_path: Path) -> None:
-    tree = overlay(tmp_path).having({}, [("a.md", "c.md")]).having({"c.md": b"c"}, [("c.md", "a.md")])
+    tree = overlay(tmp_path).with_changes({}, [("a.md", "c.md")]).with_changes({"c.md": b"c"}, [("c.md", "a.md")])
     assert held(tree) == {"a.md": b"c", "b.md": b"b"}
 
 
 def test_overlay_renames_an_empty_file(tmp_path: Path) -> None:
-    assert held(overlay(tmp_path).having({"a.md": b""}, [("a.md", "c.md")])) == {"b.md": b"b", "c.md": b""}
+    assert held(overlay(tmp_path).with_changes({"a.md": b""}, [("a.md", "c.md")])) == {"b.md": b"b", "c.md": b""}
 
 
 def test_overlay_keeps_to_what_it_read_first(tmp_path: Path) -> None:
     tree = overlay(tmp_path)
     held(tree)
     write(tmp_path, "a.md", "changed meanwhile")
-    assert held(tree.having({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
+    assert held(tree.with_changes({"b.md": b"new"})) == {"a.md": b"a", "b.md": b"new"}
 
 
 def test_overlay_says_what_a_file_held_before(tmp_path: Path) -> None:
-    assert overlay(tmp_path).having({"a.md": b"new"}).bytes_below("a.md") == b"a"
+    assert overlay(tmp_path).with_changes({"a.md": b"new"}).bytes_below("a.md") == b"a"
 
 
 def test_overlay_knows_the_identity_of_changed_bytes(tmp_path: Path) -> None:
-    tree = overlay(tmp_path).having({"a.md": b"new"})
+    tree = overlay(tmp_path).with_changes({"a.md": b"new"})
     assert tree.digests(tree.files()) == {"a.md": digest_of(b"new"), "b.md": digest_of(b"b")}

@@ -1,7 +1,6 @@
 """The limit to how long an answer may take: who reads past it is stopped, and nothing is lost."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Self
@@ -55,9 +54,7 @@ def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
 
 def indexed(root: Path, folder: Path) -> Workspace:
     """Return the workspace of a root whose index is kept in a folder."""
-    workspace = open_root(root)
-    vars(workspace)["index"] = WhooshIndex(folder)
-    return workspace
+    return open_root(root).with_index(WhooshIndex(folder))
 
 
 def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: Path) -> None:
@@ -72,8 +69,7 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
         workspace = indexed(root, tmp_path / "index")
         asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
         seen.add(asked.status)
-    fresh = replace(workspace)
-    vars(fresh)["index"] = WhooshIndex(tmp_path / "index")
+    fresh = workspace.reread().with_index(WhooshIndex(tmp_path / "index"))
 
     assert seen == {RetrievalStatus.TIMED_OUT, RetrievalStatus.SUCCEEDED}
     assert fresh.index.state(live=fresh.catalog.digests).usable

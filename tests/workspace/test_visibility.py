@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,8 +67,8 @@ def test_nobody_sees_nothing_but_the_settings(tmp_path: Path) -> None:
 
 def test_fresh_workspace_keeps_the_access(tmp_path: Path) -> None:
     workspace = seen_by(open_root(two_wings(tmp_path)), APP)
-    assert list(replace(workspace).catalog.wings) == ["app"]
-    assert list(workspace.at(workspace.moment).whole_catalog.wings) == ["app"]
+    assert list(workspace.reread().catalog.wings) == ["app"]
+    assert list(workspace.at(workspace.snapshot).whole_catalog.wings) == ["app"]
 
 
 def test_shown_entry_has_no_link_to_an_unseen_wing_and_its_file_keeps_them(tmp_path: Path) -> None:
@@ -181,12 +180,11 @@ def test_entry_that_moved_out_of_sight_is_gone(tmp_path: Path) -> None:
 def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     index = WhooshIndex(tmp_path / "index")
-    whole = open_root(root)
-    vars(whole)["index"] = index
+    whole = open_root(root).with_index(index)
     assert next(hit.entry.address for hit in search(whole, Question(words="granite")).hits) == "app/rules/granite"
     seen = seen_by(whole, APP)
     scanned = search(seen, Question(words="granite weighed"))
-    vars(seen)["index"] = index
+    seen = seen.with_index(index)
     asked = search(seen, Question(words="granite weighed"))
     assert [(hit.entry.address, hit.score) for hit in asked.hits] == [
         (hit.entry.address, hit.score) for hit in scanned.hits
@@ -200,8 +198,7 @@ def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_pat
 def test_caller_of_a_part_has_the_index_of_the_whole_built(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     index = WhooshIndex(tmp_path / "index")
-    seen = seen_by(open_root(root), APP)
-    vars(seen)["index"] = index
+    seen = seen_by(open_root(root), APP).with_index(index)
     assert [hit.entry.address for hit in search(seen, Question(words="granite")).hits] == ["app/rules/granite"]
     assert index.state(live=open_root(root).catalog.digests).documents == 2
 

@@ -29,9 +29,7 @@ EVERYTHING = Filters(include_deprecated=True, include_drafts=True, all_wings=Tru
 
 def seen_by(workspace: Workspace, access: Access) -> Workspace:
     """Return the workspace as a caller gets it; its full text is read anew and never kept."""
-    seen = replace(workspace, access=access)
-    vars(seen)["index"] = WhooshIndex(None)
-    return seen
+    return replace(workspace.reread(), access=access).with_index(WhooshIndex(None))
 
 
 def everything_seen(workspace: Workspace, *words: str) -> str:

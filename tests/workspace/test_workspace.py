@@ -1,0 +1,60 @@
+"""What a workspace shares with those that are made from it, and what each reads itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import commit_all, memory, open_root, write_entry
+
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.tree import OverlaidTree
+from mdmem.workspace.snapshot import Snapshot
+from mdmem.workspace.workspace import Parts, Workspace
+
+NEW = "nav/rules/new"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return open_root(memory(tmp_path) / "memory")
+
+
+def test_files_are_read_once_until_they_are_reread(workspace: Workspace) -> None:
+    given = workspace.over(OverlaidTree(workspace.tree)).with_catalog(workspace.catalog)
+    write_entry(workspace.location.root, NEW)
+    assert NEW not in given.catalog.entries
+    assert NEW in given.reread().catalog.entries
+
+
+def test_an_index_is_opened_once_whoever_asks_first(workspace: Workspace) -> None:
+    first = replace(workspace, parts=Parts())
+    others = [first.reread(), first.over(first.tree), first.with_catalog(first.catalog), first.unlimited()]
+    assert {id(one.index) for one in others} == {id(first.index)}
+
+
+def test_another_snapshot_has_an_index_of_its_own(tmp_path: Path, workspace: Workspace) -> None:
+    commit_all(tmp_path, "one")
+    assert workspace.at(Snapshot("HEAD")).index is not workspace.index
+
+
+def test_an_index_that_is_given_leaves_the_files_as_they_are(workspace: Workspace) -> None:
+    tree, index = OverlaidTree(workspace.tree), WhooshIndex(None)
+    given = workspace.over(tree).with_index(index)
+    assert (given.whole_tree, given.index) == (tree, index)
+
+
+def test_a_catalog_that_is_given_brings_its_tree(workspace: Workspace) -> None:
+    catalog = replace(workspace.catalog, entries={})
+    given = workspace.with_catalog(catalog)
+    assert given.catalog is catalog
+    assert given.tree is catalog.tree
+
+
+def test_what_follows_from_a_workspace_is_made_once_for_each(workspace: Workspace) -> None:
+    made = []
+
+    def make(one: Workspace) -> int:
+        made.append(one)
+        return len(made)
+
+    assert (workspace.once(make), workspace.once(make), workspace.reread().once(make)) == (1, 1, 2)
