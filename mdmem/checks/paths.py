@@ -58,6 +58,11 @@ def is_expected(path: str) -> bool:
     return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
 
 
+def is_path_like(written: str) -> bool:
+    """Say whether an address is written as the path of a file."""
+    return written.endswith(".md") or written.startswith((".", "/"))
+
+
 def has_odd_extension(path: str) -> bool:
     """Say whether a file is Markdown by a name that is not read: `.MD`, `.markdown`."""
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")

@@ -55,7 +55,7 @@ def _faults(comparison: Comparison, today: date) -> dict[str, list[Finding]]:
     """Return what the checks of changes find, by address: a review says it whatever the settings leave out."""
     before, after = comparison.before, comparison.after
     base = Base(before.name, before.catalog, before.settings)
-    case = Case(after.catalog, after.settings, today, base=base).knowing(comparison.changes)
+    case = Case(after.catalog, after.settings, today, base=base, known_changes=comparison.changes)
     found: dict[str, list[Finding]] = {}
     for code in CHANGE:
         for finding in get_check(code).find(case):
