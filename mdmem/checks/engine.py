@@ -39,8 +39,7 @@ class CheckReport:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
     `base` is what the tree was compared with, `fixed` what was mended before these findings were left, and `older` how
-    many findings the base has, too, that are left out because they fail nothing. At `fail_on`, of the settings of the
-    tree that was read, a finding fails the run.
+    many findings the base has, too, that are left out because they fail nothing. At `fail_on` a finding fails the run.
     """
 
     tree: str
@@ -52,9 +51,10 @@ class CheckReport:
     older: int = 0
     fail_on: Severity = Severity.ERROR
 
-    def worst_at_or_above(self, level: Severity) -> bool:
-        """Say whether any finding weighs at least as much as a level."""
-        return any(finding.severity is not None and finding.severity.rank <= level.rank for finding in self.findings)
+    @property
+    def is_failing(self) -> bool:
+        """Say whether any finding fails the run."""
+        return any(finding.weight.rank <= self.fail_on.rank for finding in self.findings)
 
 
 def get_check(code: str) -> Check:

@@ -213,7 +213,7 @@ def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
         what = f"{at.tree.name} against {span.before_name or base}"
         report = check(at, CheckRequest(base=base))
     new = tuple(one for one in report.findings if one.new)
-    told = tuple(sorted(new, key=lambda one: (one.severity.rank if one.severity else 0, one.sort_key)))
+    told = tuple(sorted(new, key=lambda one: (one.weight.rank, one.sort_key)))
     return Merging(what, span.into is not None, told, len(report.findings) - len(new), report.incomplete)
 
 

@@ -17,4 +17,4 @@ def test_each_code_has_one_file_or_one_row_and_nothing_has_two() -> None:
 
 
 def test_check_answers_to_its_code() -> None:
-    assert [code for code in CODES if get_check(code).CODE != code] == []
+    assert [code for code in CODES if code != get_check(code).CODE] == []

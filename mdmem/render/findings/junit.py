@@ -44,7 +44,7 @@ def _sums(checked: CheckedRoot, found: Sequence[OrderedFindings], tests: int) ->
 
 
 def _fails(found: OrderedFindings) -> bool:
-    return found.severity.rank <= found.checked.fail_on.rank
+    return found.severity.rank <= found.checked.report.fail_on.rank
 
 
 def _names(found: Sequence[OrderedFindings]) -> list[str]:

@@ -25,7 +25,7 @@ ShowPath = Callable[[str], str]
 class CheckedRoot:
     """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
 
-    `show_path` serves the outputs for people; the others count from the top. At `fail_on` a finding fails the run.
+    `show_path` serves the outputs for people; the others count from the top.
     """
 
     report: CheckReport
@@ -33,7 +33,6 @@ class CheckedRoot:
     line_of: LineOf
     bytes_of: BytesOf
     show_path: ShowPath
-    fail_on: Severity = Severity.ERROR
 
     def from_top(self, path: str) -> str:
         """Return a path of the root counted from the repository's top."""
@@ -63,7 +62,7 @@ class OrderedFindings:
     @property
     def severity(self) -> Severity:
         """Return the finding's severity; an error where the engine gave none."""
-        return self.finding.severity or Severity.ERROR
+        return self.finding.weight
 
     @property
     def is_new(self) -> bool:
