@@ -19,7 +19,8 @@ def beliefs(comparison: Comparison) -> tuple[Belief, ...]:
     """Return what ended and what took its place, then what is new in no other's place, each by authority."""
     ended = [_ended(comparison, old) for old in comparison.ended]
     told = {one.address for belief in ended for one in belief.after}
-    new = [_begun(comparison, address) for address in comparison.begun if address not in told]
+    fresh = (address for address in comparison.begun if address not in told)
+    new = [Belief(None, (comparison.after.ref(address),), _why(comparison, address)) for address in fresh]
     by_rank = [*sorted(ended, key=_rank), *sorted(new, key=_rank)]
     return tuple(by_rank)
 
@@ -34,10 +35,6 @@ def _ended(comparison: Comparison, old: str) -> Belief:
     was = frozenset(head for head in heads if head not in comparison.begun)
     after = tuple(comparison.after.ref(head) for head in heads)
     return Belief(comparison.before.ref(old), after, _why_ended(comparison, old, heads), was)
-
-
-def _begun(comparison: Comparison, address: str) -> Belief:
-    return Belief(None, (comparison.after.ref(address),), _why(comparison, address))
 
 
 def _why_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:

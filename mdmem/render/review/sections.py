@@ -32,13 +32,13 @@ from mdmem.review.model import (
     Merging,
     Move,
     Ref,
-    ReviewReport,
     Rewording,
     Transition,
     Unread,
     Which,
     WingChangeCount,
 )
+from mdmem.review.report import ReviewReport
 
 # Of what is only listed, so many lines are shown.
 _MOST = 100
