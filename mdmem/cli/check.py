@@ -151,7 +151,7 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
 
 
 def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
-    from mdmem.render.findings.summary import summary
+    from mdmem.render.findings.report import summary
 
     given.remark(summary(runs))
 
@@ -183,7 +183,7 @@ def _update_baseline(
 def _explain(code: str) -> int:
     from mdmem.checks.engine import first_sentences, get_check
     from mdmem.checks.registry import FAMILIES
-    from mdmem.render.findings.explanation import check_list, explanation
+    from mdmem.render.findings.text import check_list, explanation
 
     if code == "all":
         print_text(check_list(FAMILIES, first_sentences()))

@@ -19,6 +19,14 @@ from mdmem.state.pending_writes import PendingWrite
 from mdmem.workspace.freshness import age_of, freshness_of
 
 EMPTY_ROOM = "empty-room"
+COPY_OF_SHARED = "copy-of-shared"
+# Entry-model: from .86 one entry says what another says.
+COPY_FROM = 0.86
+# The contract fixes these three.
+DUPLICATE_ABOVE = 0.9
+DECISION_DAYS = 180
+PATTERN_DAYS = 90
+Changes = Callable[[Sequence[str], date], Mapping[str, date]]
 
 
 def empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
@@ -36,11 +44,6 @@ def empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
 def _room(path: str) -> str:
     wing, room, _ = path.split("/", 2)
     return f"{wing}/{room}"
-
-
-COPY_OF_SHARED = "copy-of-shared"
-# Entry-model: from .86 one entry says what another says.
-COPY_FROM = 0.86
 
 
 def copies(
@@ -84,14 +87,6 @@ def _finding(entry: Entry, shared: Entry, share: float) -> Finding:
     reason = f"repeats {shared.address}"
     help_ = f"type `mdmem deprecate {entry.address} --reason '{reason}'`, or add `overrides: {shared.address}`"
     return Finding(COPY_OF_SHARED, message, Place(entry.path), help_, entry.address, other=Place(shared.path))
-
-
-# The contract fixes these three.
-DUPLICATE_ABOVE = 0.9
-DECISION_DAYS = 180
-PATTERN_DAYS = 90
-
-Changes = Callable[[Sequence[str], date], Mapping[str, date]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

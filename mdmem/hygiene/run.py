@@ -31,6 +31,11 @@ from mdmem.workspace.scope import find_wing, get_wing
 from mdmem.workspace.visibility import is_to_see, seen_findings
 from mdmem.workspace.workspace import Workspace
 
+# What the checks find anyway, and what a round of hygiene is for.
+_CHECKED = ("link-to-superseded", "expired", "review-overdue")
+_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
+SCOPES = ("global", "project", "focus")
+
 
 def record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
     """Keep that hygiene ran today, over some wings or over everything (None); remark it where that fails."""
@@ -73,12 +78,6 @@ def _why_not(catalog: Catalog, name: str) -> str:
     if any(file.path == path for file in (*catalog.files, *catalog.others)):
         return f"{path} states no wing to record in; `mdmem check` says what is wrong, or write `kind: project` in it"
     return f"`{name}` has no manifest to record in; write {path} with `kind: project`"
-
-
-# What the checks find anyway, and what a round of hygiene is for.
-CHECKED = ("link-to-superseded", "expired", "review-overdue")
-_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
-SCOPES = ("global", "project", "focus")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +213,7 @@ def _reach(catalog: Catalog, request: HygieneRequest) -> HygieneReach:
 
 
 def _checked(workspace: Workspace, catalog: Catalog) -> list[Finding]:
-    codes = [code for code in chosen_codes(workspace.settings) if code in CHECKED]
+    codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
     return seen_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
 
 

@@ -13,6 +13,8 @@ from mdmem.review.texts import Faults
 
 # A rationale may be a page; its beginning tells what kind of reason it is.
 _LONGEST = 300
+_ILLEGAL = ("illegal-transition", "deleted-in-force")
+_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
 
 
 def beliefs(comparison: Comparison) -> tuple[Belief, ...]:
@@ -67,10 +69,6 @@ def _why(comparison: Comparison, address: str) -> str | None:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
-
-
-_ILLEGAL = ("illegal-transition", "deleted-in-force")
-_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
 
 
 def transitions(comparison: Comparison, faults: Faults) -> tuple[Transition, ...]:

@@ -16,6 +16,8 @@ from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.model import ContradictionChange, Covered, Dependent, Rewording
 
 _NAMED = 5
+_FIELDS = ("overrides", "conflicts_with", "see", "produced")
+_IN_TEXT = "text"
 
 
 def covered_files(
@@ -60,10 +62,6 @@ def _pairs(side: TreeSide, binding: frozenset[str]) -> list[tuple[str, str, str]
 def _change(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) -> ContradictionChange:
     first, second = sorted((side.ref(a), side.ref(b)), key=lambda ref: ref.rank)
     return ContradictionChange(first, second, why, is_new)
-
-
-_FIELDS = ("overrides", "conflicts_with", "see", "produced")
-_IN_TEXT = "text"
 
 
 def dependents(comparison: Comparison) -> tuple[Dependent, ...]:
