@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.catalog import interpret, is_entry_place
@@ -18,10 +17,6 @@ from mdmem.finding import Edit, Finding, Fix
 from mdmem.tree import FileKind, Tree, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    pass
-
 
 # One fix may make room for the next: the Python proposals took four rounds.
 _ROUNDS = 10

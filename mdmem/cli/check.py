@@ -85,7 +85,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
 
     return CheckRequest(
@@ -103,17 +103,18 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
 
 
 def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
-    from mdmem.authoring.fix import mend
     from mdmem.checks.run import check
     from mdmem.render.findings.report import CheckedRoot
 
-    asked = _asked(paths, options)
+    request = _request(paths, options)
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        report, mended = mend(workspace, asked, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        from mdmem.authoring.fix import mend
+
+        report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         if options["diff"]:
             _print_diff(mended, workspace, given)
     else:
-        report = check(workspace, asked)
+        report = check(workspace, request)
     location = workspace.location
     return CheckedRoot(
         report=report,
@@ -175,7 +176,7 @@ def _update_baseline(
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        path, number = update_baseline(workspace, _asked(paths, options))
+        path, number = update_baseline(workspace, _request(paths, options))
         given.remark(f"{path} records {count(number, 'finding')}")
     return 0
 
