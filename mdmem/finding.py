@@ -85,6 +85,11 @@ class Finding:
         """Order findings as a reader meets them: by file, then from top to bottom."""
         return (self.place.path, self.place.line, self.place.column, self.code, self.message)
 
+    @property
+    def weight(self) -> Severity:
+        """Return the severity; an error where the engine gave none yet."""
+        return self.severity or Severity.ERROR
+
     def at(self, path: str, address: str | None) -> Finding:
         """Return the same finding for a file of the same content at another path."""
         return replace(self, place=replace(self.place, path=path), address=address)

@@ -166,3 +166,16 @@ def test_broad_excepts_are_the_boundaries() -> None:
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
     ]
     assert broad == ["mdmem.checks.engine", "mdmem.cli.main", "mdmem.mcp.dispatch"]
+
+
+def test_rules_see_only_what_is_complete_before_they_run() -> None:
+    rules = [module for module in modules() if module.startswith("mdmem.checks.rules.")]
+    # A rule's helpers are reached through it, and may not open a root either.
+    reached, todo = set(rules), list(rules)
+    while todo:
+        found = {name for name in own_imports(todo.pop()) if unit_of(name) == "mdmem.checks"} - reached
+        reached |= found
+        todo += found
+    users = {module for module in reached for name in own_imports(module) if unit_of(name) == "mdmem.workspace"}
+    assert rules
+    assert users == set()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.catalog import interpret, is_entry_place
 from mdmem.checks.engine import CheckReport
-from mdmem.checks.run import CheckRequest, check
+from mdmem.checks.run import CheckRequest, check_all, reported
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import apply_edits
 from mdmem.errors import UsageError
@@ -18,10 +17,6 @@ from mdmem.finding import Edit, Finding, Fix
 from mdmem.tree import FileKind, Tree, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    pass
-
 
 # One fix may make room for the next: the Python proposals took four rounds.
 _ROUNDS = 10
@@ -214,7 +209,7 @@ def mend(
     known = workspace.catalog.file_digests
 
     def mended_in(one: Workspace) -> FixResult:
-        return mend_all(one.tree, lambda tree: check(one.over(tree), asked), with_unsafe=with_unsafe)
+        return mend_all(one.tree, lambda tree: check_all(one.over(tree), asked), with_unsafe=with_unsafe)
 
     mended = mended_in(workspace)
 
@@ -226,4 +221,4 @@ def mend(
 
     if not is_dry:
         apply(workspace.location.root, mended.plan, state=workspace.state_folder, newest=newest)
-    return replace(mended.report, fixed=mended.fixed), mended
+    return reported(replace(mended.report, fixed=mended.fixed), asked), mended

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.checks.registry import ASKS_GIT, CODES, EXCUSABLE, INCOMPLETE_CODES
-from mdmem.checks.rules import stale_baseline_entry
+from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import codes_of
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, SettingsError, UsageError
@@ -158,10 +158,10 @@ def _beyond(group: list[Finding], known: int) -> list[Finding]:
 def _stale(
     baseline: Baseline, found: Mapping[tuple[str, str], list[Finding]], settings: Settings, codes: Collection[str]
 ) -> Iterator[Finding]:
-    code = stale_baseline_entry.CODE
-    if code not in codes:
+    check = LOADED["stale-baseline-entry"]
+    if check.CODE not in codes:
         return
-    severity = settings.severity.get(code, stale_baseline_entry.SEVERITY)
+    severity = settings.severity.get(check.CODE, check.SEVERITY)
     for record in baseline.records:
         count = len(found.get((record.code, record.address), ()))
         ran = record.code in codes and record.code not in ASKS_GIT
@@ -170,7 +170,7 @@ def _stale(
                 f"`{record.code}` is recorded {_times(record.count)} for `{record.address}`, found {_times(count)}"
             )
             place, help_ = Place(baseline.path, record.line), "run `mdmem check --update-baseline`"
-            yield Finding(code, message, place, help_, severity=severity)
+            yield Finding(check.CODE, message, place, help_, severity=severity)
 
 
 def _is_chosen(settings: Settings, record: Record) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import Protocol
@@ -75,13 +75,31 @@ class Merge:
     ancestor: Base
     conflicts: tuple[PathConflict, ...]
 
+    def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return the entries that both sides superseded by different ones, each with our and their new successors."""
+        before, ours, theirs = (side.catalog.lineage.successors for side in (self.ancestor, self.ours, self.theirs))
+        found = {}
+        for old in sorted(ours.keys() & theirs.keys()):
+            known = set(before.get(old, ()))
+            mine, other = set(ours[old]) - known, set(theirs[old]) - known
+            if mine - other and other - mine:
+                found[old] = (tuple(sorted(mine - other)), tuple(sorted(other - mine)))
+        return found
+
+    def collided(self) -> Iterator[str]:
+        """Yield the addresses that both sides added with different content, sorted."""
+        ours, theirs = self.ours.catalog, self.theirs.catalog
+        for address in sorted((ours.addresses & theirs.addresses) - self.ancestor.catalog.addresses):
+            if ours.document(f"{address}.md").data != theirs.document(f"{address}.md").data:
+                yield address
+
 
 @dataclass(frozen=True)
 class Case:
     """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with.
 
     `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong
-    while the case was put together.
+    while the case was put together; `known_changes` what the change did, where that was found out already.
     """
 
     catalog: Catalog
@@ -92,12 +110,7 @@ class Case:
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
-
-    def knowing(self, changes: Changes) -> Case:
-        """Return the same case with what the change did, where that was found out without reading every file."""
-        other = replace(self)
-        vars(other)["changes"] = changes
-        return other
+    known_changes: Changes | None = None
 
     def loaded(self, code: str) -> Iterator[Finding]:
         """Yield what loading, or putting the case together, found under one code."""
@@ -140,6 +153,15 @@ class Case:
         return tuple(link for entry in self.catalog.entries.values() for link in _links(entry, self.catalog))
 
     @cached_property
+    def distinct_links(self) -> tuple[Link, ...]:
+        """Return each link once; what is left out has its own finding, `self-link` or `duplicate-link`."""
+        distinct: dict[tuple[str, str, str], Link] = {}
+        for link in self.links:
+            if link.target != link.entry.address:
+                distinct.setdefault((link.entry.address, link.field, link.target or link.written), link)
+        return tuple(distinct.values())
+
+    @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Return every cross-reference of every body, by address and offset."""
         return tuple(references_in(self.prose, self.catalog.addresses))
@@ -152,6 +174,8 @@ class Case:
     @cached_property
     def changes(self) -> Changes:
         """Return what the change did to the entries of its base; nothing where there is no base."""
+        if self.known_changes is not None:
+            return self.known_changes
         if self.base is None:
             return Changes()
         unmerged = frozenset(path.removesuffix(".md") for path in self.unmerged)

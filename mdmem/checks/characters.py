@@ -17,7 +17,7 @@ from mdmem.finding import Finding, Severity
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def unshown_in_names(catalog: Catalog) -> Iterator[tuple[str, str]]:
+def invisible_in_names(catalog: Catalog) -> Iterator[tuple[str, str]]:
     """Yield the paths below the root in which a character does not show, with the first such."""
     for file in (*catalog.files, *catalog.others):
         if not file.path.isprintable():
@@ -29,7 +29,7 @@ def in_name(code: str, path: str, character: str) -> Finding:
     return at_path(code, path, f"the name `{visible(path)}` holds {described(character)}", "rename it with `git mv`")
 
 
-def unshown_values(document: Document) -> Iterator[tuple[str, str]]:
+def invisible_in_values(document: Document) -> Iterator[tuple[str, str]]:
     """Yield the fields with a text in which some character does not show, a line's end included."""
     for name, value in (document.fields or {}).items():
         for text in value if isinstance(value, list) else (value,):

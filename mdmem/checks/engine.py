@@ -14,6 +14,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.registry import ASKS_GIT, CODES
 from mdmem.checks.rules import unused_suppression
 from mdmem.checks.rules.check_crashed import crash_of
+from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
 from mdmem.errors import MdmemError, SettingsError, UsageError
@@ -22,7 +23,7 @@ from mdmem.settings import Settings, WingSettings
 
 
 class Check(Protocol):
-    """What each module of a check offers."""
+    """What each module of a check offers, and each row of the table of `rules.loaded`."""
 
     __doc__: str
     CODE: str
@@ -38,8 +39,7 @@ class CheckReport:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
     `base` is what the tree was compared with, `fixed` what was mended before these findings were left, and `older` how
-    many findings the base has, too, that are left out because they fail nothing. At `fail_on`, of the settings of the
-    tree that was read, a finding fails the run.
+    many findings the base has, too, that are left out because they fail nothing. At `fail_on` a finding fails the run.
     """
 
     tree: str
@@ -51,16 +51,17 @@ class CheckReport:
     older: int = 0
     fail_on: Severity = Severity.ERROR
 
-    def worst_at_or_above(self, level: Severity) -> bool:
-        """Say whether any finding weighs at least as much as a level."""
-        return any(finding.severity is not None and finding.severity.rank <= level.rank for finding in self.findings)
+    @property
+    def is_failing(self) -> bool:
+        """Say whether any finding fails the run."""
+        return any(finding.weight.rank <= self.fail_on.rank for finding in self.findings)
 
 
 def get_check(code: str) -> Check:
     """Return the check of a code; raises UsageError naming the nearest code."""
     if code not in CODES:
         raise UsageError(f"there is no check `{code}`; {_nearest(code)}")
-    return cast("Check", import_module(f"mdmem.checks.rules.{code.replace('-', '_')}"))
+    return LOADED.get(code) or cast("Check", import_module(f"mdmem.checks.rules.{code.replace('-', '_')}"))
 
 
 def _nearest(code: str) -> str:
@@ -120,22 +121,22 @@ def run_checks(
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
     A check that raises is a finding, too, unless `is_debugging`.
     """
-    weighing = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
-    running = _Running(case, weighing, is_debugging=is_debugging)
+    policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
+    run = _Run(case, policy, is_debugging=is_debugging)
     for code in codes:
         if code != unused_suppression.CODE:
-            running.take(code)
+            run.take(code)
     if unused_suppression.CODE in codes:
-        running.take_unused()
-    return sorted(set(running.found), key=lambda finding: finding.sort_key)
+        run.take_unused()
+    return sorted(set(run.found), key=lambda finding: finding.sort_key)
 
 
-class _Running:
+class _Run:
     """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
 
-    def __init__(self, case: Case, weighing: SeverityPolicy, *, is_debugging: bool) -> None:
-        self._case, self._weighing, self._is_debugging = case, weighing, is_debugging
-        self._silenced = Suppressions(case)
+    def __init__(self, case: Case, policy: SeverityPolicy, *, is_debugging: bool) -> None:
+        self._case, self._policy, self._is_debugging = case, policy, is_debugging
+        self._suppressions = Suppressions(case)
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 
@@ -153,12 +154,12 @@ class _Running:
             return
         self._ran.add(code)
         for finding in found:
-            if not self._silenced.keeps_back(finding) and self._weighing.counts(code, finding.place.path):
+            if not self._suppressions.keeps_back(finding) and self._policy.counts(code, finding.place.path):
                 self._add(finding, check.SEVERITY)
 
     def _add(self, finding: Finding, default: Severity) -> None:
-        severity = self._weighing.severity(finding, default)
-        if finding.fix is not None and self._weighing.is_elsewhere(*(edit.path for edit in finding.fix.edits)):
+        severity = self._policy.severity(finding, default)
+        if finding.fix is not None and self._policy.is_elsewhere(*(edit.path for edit in finding.fix.edits)):
             finding = replace(finding, fix=None)
         self.found.append(finding if finding.severity is severity else replace(finding, severity=severity))
 
@@ -166,8 +167,8 @@ class _Running:
         """Take the suppressions that kept nothing back, where their check ran: what all the other checks tell."""
         unused = [
             one
-            for one in self._silenced.unused()
-            if one.code in self._ran - ASKS_GIT and self._weighing.counts(one.code, one.place.path)
+            for one in self._suppressions.unused()
+            if one.code in self._ran - ASKS_GIT and self._policy.counts(one.code, one.place.path)
         ]
         self._case = replace(self._case, faults=(*self._case.faults, *unused_suppression.unused(unused)))
         self.take(unused_suppression.CODE)

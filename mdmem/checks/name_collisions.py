@@ -12,7 +12,7 @@ from mdmem.tree import TreeFile
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
+class NameCollision:
     """Two files or folders, and the first file at or below each."""
 
     first: str
@@ -26,7 +26,7 @@ def composed(name: str) -> str:
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
-def twins(case: Case, fold: Callable[[str], str]) -> list[Twins]:
+def name_collisions(case: Case, fold: Callable[[str], str]) -> list[NameCollision]:
     """Return the pairs whose names fold to one, in order of their paths.
 
     The tree and the index are each looked at alone: a file renamed on disk stands in both, under two names.
@@ -48,11 +48,11 @@ def _in_index(case: Case, listed: Iterable[TreeFile], fold: Callable[[str], str]
             yield path
 
 
-def _pairs(paths: Iterable[str], fold: Callable[[str], str]) -> Iterator[Twins]:
+def _pairs(paths: Iterable[str], fold: Callable[[str], str]) -> Iterator[NameCollision]:
     below = files_and_folders(paths)
     seen: dict[str, str] = {}
     for place, path in below.items():
         folder, _, name = place.rpartition("/")
         first = seen.setdefault(f"{folder}/{fold(name)}", place)
         if first != place:
-            yield Twins(first, place, below[first], path)
+            yield NameCollision(first, place, below[first], path)

@@ -16,6 +16,11 @@ from mdmem.entry.globs import matches
 from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME, FileKind, TreeFile
 
+_ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
+_MAGIC = re.compile(r"[*?\[\\]")
+# An empty part, `.` or `..`: such a glob names no folder in the form that git lists.
+_ODD = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
+
 
 def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
     """Return every file and folder by its path, each with the first file at or below it, in order."""
@@ -27,9 +32,6 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
             end = path.find("/", end + 1)
         found[path] = path
     return found
-
-
-_ODD_EXTENSIONS = (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdwn")
 
 
 def at_path(code: str, path: str, message: str, help_: str, *, other: Place | None = None) -> Finding:
@@ -58,6 +60,11 @@ def is_expected(path: str) -> bool:
     return path == SETTINGS_NAME or (path.rsplit("/", 1)[-1] == "README.md" and path.count("/") <= 2)
 
 
+def is_path_like(written: str) -> bool:
+    """Say whether an address is written as the path of a file."""
+    return written.endswith(".md") or written.startswith((".", "/"))
+
+
 def has_odd_extension(path: str) -> bool:
     """Say whether a file is Markdown by a name that is not read: `.MD`, `.markdown`."""
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
@@ -76,11 +83,6 @@ def leaves_root(file: TreeFile) -> bool:
         return True
     reached = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.target))
     return reached == ".." or reached.startswith("../")
-
-
-_MAGIC = re.compile(r"[*?\[\\]")
-# An empty part, `.` or `..`: such a glob names no folder in the form that git lists.
-_ODD = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)")
 
 
 @dataclass(frozen=True)

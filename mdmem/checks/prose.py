@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.changes import Changed, first_difference
 from mdmem.checks.case import Case
 from mdmem.entry.model import Entry
 from mdmem.finding import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
 _SETTING = r"(?:context|background|problem|purpose|driver)s?"
@@ -32,6 +28,11 @@ _SENTENCE_END = re.compile(r"[.!?](?<!e\.g\.)(?<!i\.e\.)[\"')\]*_]*\s+|\n[ \t]*\
 # Atomic, since a comment could otherwise end in many places: 2^n ways for n comments.
 _NOTHING = re.compile(r"(?>\s+|#{1,6}(?:[ \t][^\n]*)?(?=\r?\n|\Z)|<!--(?s:.*?)-->)*+\Z")
 _HEADING = re.compile(r"\n[ \t]*#{1,6}[ \t].*")
+_CAUSE = re.compile(
+    r"\b(?:because|since|so\s+that|therefore|instead\s+of|rather\s+than|no\s+longer|due\s+to|in\s+favou?r\s+of"
+    r"|replac\w+|supersed\w+)\b",
+    re.IGNORECASE,
+)
 
 
 def says_nothing(body: str) -> bool:
@@ -69,13 +70,6 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start : end.start()]
         start = end.end()
     yield start, text[start:]
-
-
-_CAUSE = re.compile(
-    r"\b(?:because|since|so\s+that|therefore|instead\s+of|rather\s+than|no\s+longer|due\s+to|in\s+favou?r\s+of"
-    r"|replac\w+|supersed\w+)\b",
-    re.IGNORECASE,
-)
 
 
 def gives_reason(entry: Entry, catalog: Catalog) -> bool:

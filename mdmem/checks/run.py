@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mdmem.checks.baseline import without_known, write_baseline
 from mdmem.checks.case import Case
@@ -16,15 +15,12 @@ from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
 from mdmem.errors import UsageError
-from mdmem.finding import Finding
+from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    pass
 
 
 def narrowed(workspace: Workspace, findings: Sequence[Finding], paths: Sequence[str]) -> list[Finding]:
@@ -63,6 +59,8 @@ class CheckRequest:
 
     `base` is the revision to compare with; without one, what is staged is compared with HEAD and a merge with what it
     goes into. `baseline` is a file of known findings, counted from the working folder; without one the settings' own.
+    With `strict` warnings fail, too. Without `with_info` findings of severity info are left out, without `with_older`
+    those that what it is compared with has, too, and that fail nothing.
     """
 
     select: tuple[str, ...] = ()
@@ -70,49 +68,66 @@ class CheckRequest:
     paths: tuple[str, ...] = ()
     base: str | None = None
     baseline: str | None = None
+    strict: bool = False
+    with_info: bool = True
+    with_older: bool = True
     in_ci: bool = False
     is_debugging: bool = False
 
 
-def check(workspace: Workspace, asked: CheckRequest) -> CheckReport:
-    """Return what the checks find on the whole tree, narrowed to paths where some are given."""
-    compared = compare(workspace, asked.base)
+def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
+    """Return what the checks find on the whole tree, narrowed to what was asked for."""
+    return reported(check_all(workspace, request), request)
+
+
+def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
+    """Return a report without the findings that the request leaves out, and at what it says that a run fails."""
+    fail_on = Severity.WARNING if request.strict else report.fail_on
+    found = [one for one in report.findings if request.with_info or one.severity is not Severity.INFO]
+    # A commit is asked about what it did; a team's thousand known warnings would hide it.
+    told = [one for one in found if request.with_older or one.new or one.weight.rank <= fail_on.rank]
+    return replace(report, findings=tuple(told), older=len(found) - len(told), fail_on=fail_on)
+
+
+def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
+    """Return what the checks find whatever its severity, new or old, narrowed to paths where some are given."""
+    compared = compare(workspace, request.base)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be told; what goes into it can.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
-    codes = _codes(workspace, compared, asked)
+    codes = _codes(workspace, compared, request)
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
-    found = find(workspace, compared, codes, asked)
+    found = find(workspace, compared, codes, request)
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    found = without_known(workspace, visible_findings(catalog, found), codes, asked.baseline)
+    found = without_known(workspace, visible_findings(catalog, found), codes, request.baseline)
     return CheckReport(
         tree=catalog.tree.name,
         checked=len(catalog.files),
-        findings=tuple(narrowed(workspace, found, asked.paths)),
+        findings=tuple(narrowed(workspace, found, request.paths)),
         incomplete=tuple(incomplete),
         base=compared.base.name if compared.base is not None else None,
         fail_on=workspace.settings.fail_on,
     )
 
 
-def _codes(workspace: Workspace, compared: ComparedTrees, asked: CheckRequest) -> tuple[str, ...]:
-    codes = chosen_codes(workspace.settings, asked.select, asked.ignore)
+def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:
+    codes = chosen_codes(workspace.settings, request.select, request.ignore)
     guard = settings_loosened.CODE
-    if compared.base is None or asked.select or guard in (*asked.ignore, *compared.base.settings.ignore):
+    if compared.base is None or request.select or guard in (*request.ignore, *compared.base.settings.ignore):
         return codes
     # A change that switches this check off does so for later ones, not for itself.
     return tuple(code for code in CODES if code == guard or code in codes)
 
 
-def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], asked: CheckRequest) -> list[Finding]:
+def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
     """Return every finding of the tree, those marked new that what it is compared with has not."""
-    case = _case(workspace, compared, in_ci=asked.in_ci)
+    case = _case(workspace, compared, in_ci=request.in_ci)
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
-        return run_checks(one, some, by_wing=not asked.select, is_debugging=asked.is_debugging)
+        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging)
 
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
@@ -129,11 +144,11 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], as
     return mark_new(found, found_in(before, [code for code in codes if code in told and code not in CHANGE]))
 
 
-def update_baseline(workspace: Workspace, asked: CheckRequest) -> tuple[Path, int]:
+def update_baseline(workspace: Workspace, request: CheckRequest) -> tuple[Path, int]:
     """Record every finding of the whole tree as known, and return the file and how many findings it records."""
-    codes = chosen_codes(workspace.settings, asked.select, asked.ignore)
-    found = find(workspace, compare(workspace, asked.base), codes, asked)
-    return write_baseline(workspace, found, codes, asked.baseline)
+    codes = chosen_codes(workspace.settings, request.select, request.ignore)
+    found = find(workspace, compare(workspace, request.base), codes, request)
+    return write_baseline(workspace, found, codes, request.baseline)
 
 
 def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case:

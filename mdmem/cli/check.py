@@ -19,14 +19,13 @@ from mdmem.cli.common import (
     workspace_at,
 )
 from mdmem.cli.completion import complete_code
+from mdmem.render.findings.formats import FORMATS, get_format
 
 if TYPE_CHECKING:
     from mdmem.authoring.fix import FixResult
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
     from mdmem.workspace.workspace import Workspace
-
-_FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown", "rdjson")
 
 
 @click.command("check")
@@ -48,7 +47,7 @@ _FORMATS = ("text", "concise", "json", "jsonl", "sarif", "github", "gitlab", "ju
     "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
 )
 @click.option(
-    "--format", "form", type=click.Choice(_FORMATS), help="How to print; in GitHub Actions github, else text."
+    "--format", "form", type=click.Choice(tuple(FORMATS)), help="How to print; in GitHub Actions github, else text."
 )
 @global_options
 def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: str | None, **options: Any) -> int:
@@ -88,7 +87,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
 
     return CheckRequest(
@@ -97,40 +96,34 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
         paths=paths,
         base=options["base"],
         baseline=options["baseline"],
+        strict=options["strict"],
+        with_info=options["verbose"],
+        with_older=options["verbose"] or not options["staged"],
         in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
         is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
     )
 
 
 def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
-    from dataclasses import replace
-
-    from mdmem.authoring.fix import mend
     from mdmem.checks.run import check
-    from mdmem.finding import Severity
     from mdmem.render.findings.report import CheckedRoot
 
-    asked = _asked(paths, options)
+    request = _request(paths, options)
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
-        report, mended = mend(workspace, asked, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        from mdmem.authoring.fix import mend
+
+        report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
         if options["diff"]:
             _print_diff(mended, workspace, given)
     else:
-        report = check(workspace, asked)
-    fail_on = Severity.WARNING if options["strict"] else report.fail_on
-    shown = [one for one in report.findings if options["verbose"] or one.severity is not Severity.INFO]
-    if options["staged"] and not options["verbose"]:
-        # A commit is asked about what it did; a team's thousand known warnings would hide it.
-        told = [one for one in shown if one.new or (one.severity or Severity.ERROR).rank <= fail_on.rank]
-        report, shown = replace(report, older=len(shown) - len(told)), told
+        report = check(workspace, request)
     location = workspace.location
     return CheckedRoot(
-        report=replace(report, findings=tuple(shown)),
+        report=report,
         under=location.under,
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
         show_path=path_for_reader(location, workspace.cwd),
-        fail_on=fail_on,
     )
 
 
@@ -138,7 +131,7 @@ def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:
     report = checked.report
     if report.incomplete:
         return 3
-    return int(report.worst_at_or_above(checked.fail_on) or bool(options["diff"] and report.fixed))
+    return int(report.is_failing or bool(options["diff"] and report.fixed))
 
 
 def _usual_format() -> str:
@@ -147,7 +140,6 @@ def _usual_format() -> str:
 
 def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
     from mdmem import __version__
-    from mdmem.render.findings.formats import get_format
     from mdmem.render.findings.report import Look
     from mdmem.render.ink import sent
 
@@ -162,7 +154,7 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
 
 
 def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
-    from mdmem.render.findings.summary import summary
+    from mdmem.render.findings.report import summary
 
     given.remark(summary(runs))
 
@@ -186,7 +178,7 @@ def _update_baseline(
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        path, number = update_baseline(workspace, _asked(paths, options))
+        path, number = update_baseline(workspace, _request(paths, options))
         given.remark(f"{path} records {count(number, 'finding')}")
     return 0
 
@@ -194,7 +186,7 @@ def _update_baseline(
 def _explain(code: str) -> int:
     from mdmem.checks.engine import first_sentences, get_check
     from mdmem.checks.registry import FAMILIES
-    from mdmem.render.findings.explanation import check_list, explanation
+    from mdmem.render.findings.text import check_list, explanation
 
     if code == "all":
         print_text(check_list(FAMILIES, first_sentences()))

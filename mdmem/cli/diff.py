@@ -10,7 +10,7 @@ from mdmem.cli.common import Globals, format_option, global_options, open_worksp
 from mdmem.cli.completion import complete_wing
 
 if TYPE_CHECKING:
-    from mdmem.review.model import ReviewReport
+    from mdmem.review.report import ReviewReport
 
 
 @click.command("diff")
@@ -44,7 +44,7 @@ def command(
     """
     from mdmem.review.run import ReviewRequest, review_change
 
-    asked = ReviewRequest(
+    request = ReviewRequest(
         span=span,
         base=base,
         staged=staged,
@@ -52,20 +52,20 @@ def command(
         wings=split_values(wings),
         with_check=not no_check,
     )
-    reviewed = review_change(open_workspace(given), asked)
-    print_text(_rendered(reviewed, form, given))
-    return int(exit_code and not reviewed.is_empty)
+    report = review_change(open_workspace(given), request)
+    print_text(_rendered(report, form, given))
+    return int(exit_code and not report.is_empty)
 
 
-def _rendered(reviewed: ReviewReport, form: str, given: Globals) -> str:
+def _rendered(report: ReviewReport, form: str, given: Globals) -> str:
     if form == "json":
         from mdmem.render.review.json import review_json
 
-        return review_json(reviewed)
+        return review_json(report)
     if form == "markdown":
         from mdmem.render.review.markdown import review_markdown
 
-        return review_markdown(reviewed)
+        return review_markdown(report)
     from mdmem.render.review.text import review_text
 
-    return review_text(reviewed, given.ink())
+    return review_text(report, given.ink())

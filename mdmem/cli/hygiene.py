@@ -44,12 +44,12 @@ def command(
     from mdmem.hygiene.run import HygieneRequest, run
     from mdmem.render.hygiene import hygiene_json, hygiene_markdown, hygiene_text
 
-    asked = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
-    tended = run(open_workspace(given), asked)
+    request = HygieneRequest(wing=wing, scope=scope, pending_only=pending_only, record=record, commit=commit)
+    report = run(open_workspace(given), request)
     if form == "text":
-        print_text(hygiene_text(tended, given.ink(), limit=limit))
-        for remark in tended.remarks:
+        print_text(hygiene_text(report, given.ink(), limit=limit))
+        for remark in report.remarks:
             given.remark(remark)
     else:
-        print_text(hygiene_json(tended) if form == "json" else hygiene_markdown(tended, limit=limit))
+        print_text(hygiene_json(report) if form == "json" else hygiene_markdown(report, limit=limit))
     return 0

@@ -13,8 +13,8 @@ from mdmem.cli.common import Globals, at_option, format_option, global_options, 
 @global_options
 def command(given: Globals, form: str, revision: str | None) -> int:
     """Show the root and why it is the root, the wings, the index and the findings."""
-    from mdmem.render.entries import status_text
     from mdmem.render.json import status_json
+    from mdmem.render.status import status_text
     from mdmem.status import report_status
 
     report = report_status(open_workspace(given, revision=revision))

@@ -16,7 +16,7 @@ from mdmem.cli.completion import complete_address
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
     from mdmem.history.why import why
-    from mdmem.render.entries import why_text
+    from mdmem.render.history import why_text
     from mdmem.render.json import why_json
 
     explained = why(open_workspace(given, revision=revision), address)

@@ -19,6 +19,14 @@ from mdmem.state.pending_writes import PendingWrite
 from mdmem.workspace.freshness import age_of, freshness_of
 
 EMPTY_ROOM = "empty-room"
+COPY_OF_SHARED = "copy-of-shared"
+# Entry-model: from .86 one entry says what another says.
+COPY_FROM = 0.86
+# The contract fixes these three.
+DUPLICATE_ABOVE = 0.9
+DECISION_DAYS = 180
+PATTERN_DAYS = 90
+Changes = Callable[[Sequence[str], date], Mapping[str, date]]
 
 
 def empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
@@ -36,11 +44,6 @@ def empty_rooms(catalog: Catalog, rooms: Iterable[str]) -> Iterator[Finding]:
 def _room(path: str) -> str:
     wing, room, _ = path.split("/", 2)
     return f"{wing}/{room}"
-
-
-COPY_OF_SHARED = "copy-of-shared"
-# Entry-model: from .86 one entry says what another says.
-COPY_FROM = 0.86
 
 
 def copies(
@@ -86,14 +89,6 @@ def _finding(entry: Entry, shared: Entry, share: float) -> Finding:
     return Finding(COPY_OF_SHARED, message, Place(entry.path), help_, entry.address, other=Place(shared.path))
 
 
-# The contract fixes these three.
-DUPLICATE_ABOVE = 0.9
-DECISION_DAYS = 180
-PATTERN_DAYS = 90
-
-Changes = Callable[[Sequence[str], date], Mapping[str, date]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What the catalog does not hold.
@@ -133,14 +128,19 @@ def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Hygie
     """
     current = [entry for entry in catalog.entries.values() if catalog.lineage.is_current(entry.address)]
     held = [entry for entry in current if reach.holds(entry)]
-    drafts = [entry for entry in catalog.entries.values() if reach.holds(entry) and _is_on_its_own(catalog, entry)]
+    # A draft that is to replace something says nearly what its predecessor says, and may.
+    drafts = [
+        entry
+        for entry in catalog.entries.values()
+        if reach.holds(entry) and entry.status is Status.DRAFT and not _replaces(catalog, entry)
+    ]
     addresses = frozenset(entry.address for entry in held)
     outdated = tuple(entry.address for entry in held if _is_outdated(catalog, entry, today))
     obsolete = tuple(entry.address for entry in held if _is_obsolete(entry, today))
     stale = {*outdated, *obsolete}
-    told = (one for one in around.found if one.address in addresses)
+    checked = (one for one in around.found if one.address in addresses)
     findings = (
-        *(one for one in told if one.code != "review-overdue" or one.address not in stale),
+        *(one for one in checked if one.code != "review-overdue" or one.address not in stale),
         *outgrown(catalog, held, around.changes),
         *copies(current, catalog.wings, around.text, held=addresses),
         *(one for one in empty_rooms(catalog, around.rooms) if one.place.path.split("/")[0] in reach.wings),
@@ -158,11 +158,6 @@ def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Hygie
         findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
         titles={one.address: one.title for one in held} | {one.address: f"{one.title} (draft)" for one in drafts},
     )
-
-
-def _is_on_its_own(catalog: Catalog, entry: Entry) -> bool:
-    """Say whether a draft is to replace nothing: one that is says nearly what its predecessor says, and may."""
-    return entry.status is Status.DRAFT and not _replaces(catalog, entry)
 
 
 def _replaces(catalog: Catalog, entry: Entry) -> bool:

@@ -75,7 +75,8 @@ def alike(texts: Iterable[NumberedText], *, above: float) -> list[tuple[str, ...
     groups = [[place] for place in range(len(different))]
     for meeting in _meetings(different, above):
         _join_near(meeting, different, groups, above)
-    found = ([name for place in group for name in named[different[place].words]] for group in _distinct(groups))
+    distinct = {id(group): group for group in groups}.values()
+    found = ([name for place in group for name in named[different[place].words]] for group in distinct)
     return sorted(tuple(sorted(names)) for names in found if len(names) > 1)
 
 
@@ -95,10 +96,6 @@ def _join(groups: list[list[int]], one: list[int], other: list[int]) -> None:
     large += small
     for place in small:
         groups[place] = large
-
-
-def _distinct(groups: Iterable[list[int]]) -> Iterable[list[int]]:
-    return {id(group): group for group in groups}.values()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,11 @@ from mdmem.workspace.scope import find_wing, get_wing
 from mdmem.workspace.visibility import is_visible, visible_findings
 from mdmem.workspace.workspace import Workspace
 
+# What the checks find anyway, and what a round of hygiene is for.
+_CHECKED = ("link-to-superseded", "expired", "review-overdue")
+_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
+SCOPES = ("global", "project", "focus")
+
 
 def record_in_state(workspace: Workspace, wings: Collection[str] | None, remarks: list[str]) -> None:
     """Keep that hygiene ran today, over some wings or over everything (None); remark it where that fails."""
@@ -73,12 +78,6 @@ def _why_not(catalog: Catalog, name: str) -> str:
     if any(file.path == path for file in (*catalog.files, *catalog.others)):
         return f"{path} states no wing to record in; `mdmem check` says what is wrong, or write `kind: project` in it"
     return f"`{name}` has no manifest to record in; write {path} with `kind: project`"
-
-
-# What the checks tell anyway, and what a round of hygiene is for.
-TOLD = ("link-to-superseded", "expired", "review-overdue")
-_NOT_KNOWN = "whether the code changed since an entry was verified is not known"
-SCOPES = ("global", "project", "focus")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,41 +127,42 @@ def run_hygiene(
 
     A project that has no wing yet needs no maintenance, but its writes may wait.
     """
-    asked = HygieneRequest(wing=project_id or None, scope=scope, pending_only=check_pending_only)
-    if asked.wing is None or find_wing(asked.wing, workspace.catalog.wings) is not None:
-        return run(workspace, asked).as_json()
+    request = HygieneRequest(wing=project_id or None, scope=scope, pending_only=check_pending_only)
+    if request.wing is None or find_wing(request.wing, workspace.catalog.wings) is not None:
+        return run(workspace, request).as_json()
     _refuse_unknown_scope(scope)
     remarks = [f"there is no wing for the project `{project_id}` yet"]
-    hygiene = _only_pending(workspace, asked, remarks)
+    hygiene = _only_pending(workspace, request, remarks)
     return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=check_pending_only).as_json()
 
 
-def run(workspace: Workspace, asked: HygieneRequest) -> HygieneReport:
+def run(workspace: Workspace, request: HygieneRequest) -> HygieneReport:
     """Return what needs maintenance; a full run over files on disk is recorded in the state.
 
     A run is full for every wing within its reach, so one that is narrowed to a project is full for that project, and
     makes no other's next run later. One that looks only at entries with a focus, or at the writes that wait, is full
-    for none. Raises UsageError for a wing or scope that does not exist, and what `carry` raises where `record` is set.
+    for none. Raises UsageError for a wing or scope that does not exist, and what `write_once` raises where `record` is
+    set.
     """
-    is_kept = asked.is_full and workspace.snapshot.is_working_tree
-    if asked.record and not is_kept:
+    is_kept = request.is_full and workspace.snapshot.is_working_tree
+    if request.record and not is_kept:
         raise UsageError("only a full run over files on disk is recorded; leave out what narrows it, or --record")
-    _refuse_unknown_scope(asked.scope)
+    _refuse_unknown_scope(request.scope)
     remarks: list[str] = []
-    if asked.pending_only:
-        if asked.wing is not None:
-            get_wing(asked.wing, workspace.catalog.wings)
-        hygiene = _only_pending(workspace, asked, remarks)
+    if request.pending_only:
+        if request.wing is not None:
+            get_wing(request.wing, workspace.catalog.wings)
+        hygiene = _only_pending(workspace, request, remarks)
         return HygieneReport(hygiene=hygiene, remarks=tuple(remarks), pending_only=True)
-    reach = _reach(workspace.whole_catalog, asked)
-    hygiene = _examined(workspace, asked, reach, remarks)
+    reach = _reach(workspace.whole_catalog, request)
+    hygiene = _examined(workspace, request, reach, remarks)
     if is_kept:
-        is_everything = asked.wing is None and asked.scope is None
+        is_everything = request.wing is None and request.scope is None
         is_everything = is_everything and not workspace.access.is_narrow
         record_in_state(workspace, None if is_everything else reach.wings, remarks)
-    if not asked.record:
+    if not request.record:
         return HygieneReport(hygiene=hygiene, remarks=tuple(remarks))
-    written = record_in_manifests(workspace, reach.wings, remarks, commit=asked.commit)
+    written = record_in_manifests(workspace, reach.wings, remarks, commit=request.commit)
     recorded = tuple(change.path for change in written.changes)
     return HygieneReport(hygiene=hygiene, recorded=recorded, commit=written.commit, remarks=tuple(remarks))
 
@@ -172,48 +172,48 @@ def _refuse_unknown_scope(scope: str | None) -> None:
         raise UsageError(f"there is no scope `{scope}`; write one of {', '.join(SCOPES)}")
 
 
-def _examined(workspace: Workspace, asked: HygieneRequest, reach: HygieneReach, remarks: list[str]) -> HygieneFindings:
+def _examined(
+    workspace: Workspace, request: HygieneRequest, reach: HygieneReach, remarks: list[str]
+) -> HygieneFindings:
     catalog = workspace.whole_catalog
     around = Surroundings(
         text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
         changes=_Changes(workspace, remarks),
         rooms=tuple(_rooms_on_disk(workspace, catalog)),
-        unresolved=_unresolved(workspace, asked, remarks),
-        found=_told(workspace, catalog),
+        unresolved=_unresolved(workspace, request, remarks),
+        found=_checked(workspace, catalog),
     )
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
-    if left_out := [path for path in unread if asked.wing is None or path.split("/")[0] in reach.wings]:
-        remarks.append(_left_out(len(left_out)))
+    if left_out := [path for path in unread if request.wing is None or path.split("/")[0] in reach.wings]:
+        files, them = ("file was", "it") if len(left_out) == 1 else ("files were", "them")
+        remarks.append(f"{len(left_out)} unreadable {files} left out; `mdmem check` names {them}")
     return examine(catalog, around, today=workspace.today, reach=reach)
 
 
-def _left_out(number: int) -> str:
-    files, them = ("file was", "it") if number == 1 else ("files were", "them")
-    return f"{number} unreadable {files} left out; `mdmem check` names {them}"
-
-
-def _only_pending(workspace: Workspace, asked: HygieneRequest, remarks: list[str]) -> HygieneFindings:
+def _only_pending(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> HygieneFindings:
     """Look at the writes that wait alone: only where a project is meant are the wings read at all."""
-    unresolved = _unresolved(workspace, asked, remarks)
-    return HygieneFindings(checked_at=workspace.today, project_id=asked.wing, scope=asked.scope, unresolved=unresolved)
+    unresolved = _unresolved(workspace, request, remarks)
+    return HygieneFindings(
+        checked_at=workspace.today, project_id=request.wing, scope=request.scope, unresolved=unresolved
+    )
 
 
-def _reach(catalog: Catalog, asked: HygieneRequest) -> HygieneReach:
+def _reach(catalog: Catalog, request: HygieneRequest) -> HygieneReach:
     wings = catalog.wings
-    if asked.wing is None:
-        is_meant = {None: (True, False), "global": (True,)}.get(asked.scope, (False,))
+    if request.wing is None:
+        is_meant = {None: (True, False), "global": (True,)}.get(request.scope, (False,))
         meant = frozenset(name for name, wing in wings.items() if wing.is_shared in is_meant)
-    elif asked.scope == "global":
-        read = wings[get_wing(asked.wing, wings)].shared_wings
+    elif request.scope == "global":
+        read = wings[get_wing(request.wing, wings)].shared_wings
         meant = frozenset(one.name for one in wings.values() if one.is_shared and (read is None or one.name in read))
     else:
-        meant = frozenset({get_wing(asked.wing, wings)})
+        meant = frozenset({get_wing(request.wing, wings)})
     # What lives in another repository is tended there.
-    return HygieneReach(wings=meant - catalog.fetched_wings, project_id=asked.wing, scope=asked.scope)
+    return HygieneReach(wings=meant - catalog.fetched_wings, project_id=request.wing, scope=request.scope)
 
 
-def _told(workspace: Workspace, catalog: Catalog) -> list[Finding]:
-    codes = [code for code in chosen_codes(workspace.settings) if code in TOLD]
+def _checked(workspace: Workspace, catalog: Catalog) -> list[Finding]:
+    codes = [code for code in chosen_codes(workspace.settings) if code in _CHECKED]
     return visible_findings(catalog, run_checks(Case(catalog, workspace.settings, workspace.today), codes))
 
 
@@ -257,7 +257,7 @@ def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
         yield from (f"{wing}/{name}" for name, git in folders if not os.path.lexists(git))
 
 
-def _unresolved(workspace: Workspace, asked: HygieneRequest, remarks: list[str]) -> tuple[PendingWrite, ...]:
+def _unresolved(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> tuple[PendingWrite, ...]:
     try:
         ledger = PendingWrites(workspace.state_folder)
         pending, torn = ledger.pending(), ledger.unreadable()
@@ -266,5 +266,5 @@ def _unresolved(workspace: Workspace, asked: HygieneRequest, remarks: list[str])
         return ()
     remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
     pending = tuple(one for one in pending if is_visible(workspace, one))
-    wings = workspace.catalog.wings if pending and asked.wing is not None else {}
-    return tuple(one for one in pending if concerns(one, wings, project=asked.wing, scope=asked.scope))
+    wings = workspace.catalog.wings if pending and request.wing is not None else {}
+    return tuple(one for one in pending if concerns(one, wings, project=request.wing, scope=request.scope))

@@ -1,18 +1,16 @@
-"""Hits, entries, chains and the standing of a memory, as text and Markdown."""
+"""Hits and entries as text and Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from mdmem.entry.model import Entry, Status, day_of
-from mdmem.history.why import ChainLink, WhyReport
+from mdmem.entry.model import Entry, Status
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.words import count, entries, indent
+from mdmem.render.words import count, indent
 from mdmem.retrieval.entries import Shown
 from mdmem.retrieval.question import Hit, SearchResult
 from mdmem.standing import marked
-from mdmem.status import StatusReport
 
 
 def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:
@@ -133,102 +131,3 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return one_line(", ".join(str(item) for item in value))
     return "" if value is None else one_line(str(value))
-
-
-def why_text(explained: WhyReport, ink: Ink) -> str:
-    """Return the chain from the oldest to the newest, and what bears on the entry."""
-    blocks = [_link(link, explained.address, ink) for link in explained.chain]
-    blocks.append("\n".join([_conclusion(explained), *_bearings(explained)]))
-    return "\n\n".join(blocks)
-
-
-def _link(link: ChainLink, asked: str, ink: Ink) -> str:
-    entry = link.entry
-    pointer = "→" if entry.address == asked else " "
-    state = "current" if link.current else entry.status.replace("_", " ")
-    lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
-    lines += [f"    {text}" for text in _dates(entry)]
-    lines += [f"    replaces {old}" for old in link.replaced]
-    lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
-    lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
-    lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
-    shown = [
-        f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}" for one in link.commits[:3]
-    ]
-    more = len(link.commits) - len(shown)
-    return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])
-
-
-def _dates(entry: Entry) -> list[str]:
-    stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
-    found = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
-    return [found] if found else []
-
-
-def _conclusion(explained: WhyReport) -> str:
-    if explained.contradictory:
-        return f"{explained.address} stands on a circle of supersessions: nothing tells which entry binds."
-    if explained.unread:
-        return f"{', '.join(explained.unread)} cannot be read, so what binds instead is not known."
-    if explained.address in explained.heads:
-        return f"{explained.address} is current."
-    if explained.draft:
-        return f"{explained.address} is a draft: it changes nothing until it is active."
-    if explained.heads:
-        return f"Binding instead: {', '.join(explained.heads)}."
-    return f"Nothing in this chain is in force; {explained.address} does not bind."
-
-
-def _bearings(explained: WhyReport) -> list[str]:
-    named = (
-        ("A draft would replace it", explained.drafts),
-        ("It overrides", explained.overrides),
-        ("Overridden by", explained.overridden_by),
-        ("In conflict with", explained.conflicts),
-    )
-    return [f"{text}: {', '.join(addresses)}." for text, addresses in named if addresses]
-
-
-def status_text(report: StatusReport, ink: Ink) -> str:
-    """Return the standing of a memory in a few lines."""
-    lines = [f"root     {ink.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
-    width = max((len(wing.name) for wing in report.wings), default=0)
-    for wing in report.wings:
-        types = ", ".join(count(number, kind) for kind, number in sorted(wing.types.items()))
-        statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
-        active = " (active)" if wing.name == report.active_wing else ""
-        broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
-        held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
-        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
-    lines += [
-        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}"
-        for one in report.borrowed
-    ]
-    lines += [
-        f"index    {_index(report)}",
-        f"findings {_findings(report)}",
-        f"hygiene  {_hygiene(report)}",
-        *(f"note     {remark}" for remark in report.remarks),
-    ]
-    return "\n".join(lines)
-
-
-def _index(report: StatusReport) -> str:
-    index = report.index
-    if not index.exists:
-        return f"not built yet; the first question builds it in {index.folder}"
-    if not index.usable:
-        return f"unusable ({index.why}); the next question rebuilds it"
-    behind = f", {index.stale} changed since" if index.stale or index.gone else ", up to date"
-    return f"{entries(index.documents)}, {index.bytes / 1024:.0f} KiB{behind}"
-
-
-def _findings(report: StatusReport) -> str:
-    found = [count(number, level) for level, number in report.findings.items() if number]
-    return ", ".join(found) + "; `mdmem check` shows them" if found else "none"
-
-
-def _hygiene(report: StatusReport) -> str:
-    last = report.hygiene
-    said = f"last on {last.day}" if last.day is not None else "never"
-    return f"{said} (due); `mdmem hygiene` shows what needs maintenance" if last.is_due else said

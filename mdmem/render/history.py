@@ -1,11 +1,12 @@
-"""The history of one entry, and who last set its fields, as text and JSON."""
+"""The history of one entry, who last set its fields, and why it is current or not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from mdmem.entry.model import visible
+from mdmem.entry.model import Entry, day_of, visible
+from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.standing import standing_json
@@ -13,6 +14,7 @@ from mdmem.standing import standing_json
 if TYPE_CHECKING:
     from mdmem.git.file_log import FileRevision
     from mdmem.history.log import Blamed, BlameReport, HistoryStep, LogReport
+    from mdmem.history.why import ChainLink, WhyReport
 
 _CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
 _LONGEST = 60
@@ -80,3 +82,57 @@ def blame_json(blame: BlameReport) -> str:
 def _fields(blame: BlameReport) -> Iterator[dict[str, Any]]:
     for one in blame.fields:
         yield {"name": one.name, "value": one.value, "set_by": _commit(one.change) if one.change else None}
+
+
+def why_text(explained: WhyReport, ink: Ink) -> str:
+    """Return the chain from the oldest to the newest, and what bears on the entry."""
+    blocks = [_chain_link(link, explained.address, ink) for link in explained.chain]
+    blocks.append("\n".join([_conclusion(explained), *_bearings(explained)]))
+    return "\n\n".join(blocks)
+
+
+def _chain_link(link: ChainLink, asked: str, ink: Ink) -> str:
+    entry = link.entry
+    pointer = "→" if entry.address == asked else " "
+    state = "current" if link.current else entry.status.replace("_", " ")
+    lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
+    lines += [f"    {text}" for text in _days(entry)]
+    lines += [f"    replaces {old}" for old in link.replaced]
+    lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
+    lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
+    lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
+    shown = [
+        f"    {one.digest} {one.when[:10]} {one_line(one.author)}: {one_line(one.subject)}" for one in link.commits[:3]
+    ]
+    more = len(link.commits) - len(shown)
+    return "\n".join([*lines, *shown, *([ink.dim(f"    and {more} earlier commits")] if more else [])])
+
+
+def _days(entry: Entry) -> list[str]:
+    stated = (("since", entry.created_at), ("verified", entry.verified_at), ("until", entry.deprecated_at))
+    found = ", ".join(f"{word} {day_of(moment)}" for word, moment in stated if moment is not None)
+    return [found] if found else []
+
+
+def _conclusion(explained: WhyReport) -> str:
+    if explained.contradictory:
+        return f"{explained.address} stands on a circle of supersessions: nothing tells which entry binds."
+    if explained.unread:
+        return f"{', '.join(explained.unread)} cannot be read, so what binds instead is not known."
+    if explained.address in explained.heads:
+        return f"{explained.address} is current."
+    if explained.draft:
+        return f"{explained.address} is a draft: it changes nothing until it is active."
+    if explained.heads:
+        return f"Binding instead: {', '.join(explained.heads)}."
+    return f"Nothing in this chain is in force; {explained.address} does not bind."
+
+
+def _bearings(explained: WhyReport) -> list[str]:
+    named = (
+        ("A draft would replace it", explained.drafts),
+        ("It overrides", explained.overrides),
+        ("Overridden by", explained.overridden_by),
+        ("In conflict with", explained.conflicts),
+    )
+    return [f"{text}: {', '.join(addresses)}." for text, addresses in named if addresses]

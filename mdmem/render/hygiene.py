@@ -43,17 +43,17 @@ class _Section:
         return replace(self, items=(*self.items[:limit], (f"and {rest} more", "--limit 0 shows all")))
 
 
-def hygiene_text(tended: HygieneReport, ink: Ink, *, limit: int = _SHOWN) -> str:
+def hygiene_text(report: HygieneReport, ink: Ink, *, limit: int = _SHOWN) -> str:
     """Return what needs maintenance by kind, the most urgent kind first, each with what to type next."""
-    blocks = [_text_of(section, ink, limit=limit) for section in _sections(tended.hygiene)]
-    if tended.recorded:
-        commit = f", committed as {tended.commit[:10]}" if tended.commit else ""
-        blocks.append(f"recorded in {', '.join(tended.recorded)}{commit}")
-    return "\n\n".join(blocks or [_nothing(tended)])
+    blocks = [_text_of(section, ink, limit=limit) for section in _sections(report.hygiene)]
+    if report.recorded:
+        commit = f", committed as {report.commit[:10]}" if report.commit else ""
+        blocks.append(f"recorded in {', '.join(report.recorded)}{commit}")
+    return "\n\n".join(blocks or [_nothing(report)])
 
 
-def _nothing(tended: HygieneReport) -> str:
-    return "every write completed" if tended.pending_only else "nothing needs maintenance"
+def _nothing(report: HygieneReport) -> str:
+    return "every write completed" if report.pending_only else "nothing needs maintenance"
 
 
 def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
@@ -64,22 +64,22 @@ def _text_of(section: _Section, ink: Ink, *, limit: int) -> str:
     return "\n".join([*lines, f"  next: {section.advice}"])
 
 
-def hygiene_markdown(tended: HygieneReport, *, limit: int = _SHOWN) -> str:
+def hygiene_markdown(report: HygieneReport, *, limit: int = _SHOWN) -> str:
     """Return what needs maintenance as a document."""
-    hygiene = tended.hygiene
+    hygiene = report.hygiene
     about = f" of {code(hygiene.project_id)}" if hygiene.project_id else ""
     blocks = [f"## Hygiene{about} on {hygiene.checked_at}"]
     for section in _sections(hygiene):
         items = "\n".join(f"- {code(name)}: {prose(said)}" for name, said in section.cut(limit).items)
         heading = f"### {prose(section.heading)} ({len(section.items)})"
         blocks.append(f"{heading}\n\n{items}\n\nNext: {prose(section.advice)}.")
-    blocks += [f"{_nothing(tended).capitalize()}."] if hygiene.is_clean else []
-    return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in tended.remarks)])
+    blocks += [f"{_nothing(report).capitalize()}."] if hygiene.is_clean else []
+    return "\n\n".join([*blocks, *(f"Note: {prose(remark)}." for remark in report.remarks)])
 
 
-def hygiene_json(tended: HygieneReport) -> str:
+def hygiene_json(report: HygieneReport) -> str:
     """Return the contract's keys, the findings beyond it, and remarks about the run."""
-    return dump(tended.as_json())
+    return dump(report.as_json())
 
 
 def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:

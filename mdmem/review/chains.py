@@ -19,17 +19,17 @@ _Ends = tuple[str, str]
 
 def touched_chains(comparison: Comparison) -> Graph:
     """Return the entries and edges of every chain of which an edge was added, taken away or changed its class."""
-    return _Drawing(comparison).graph()
+    return _ChainDrawing(comparison).graph()
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class _ChainDrawing:
     """One drawing; addresses of the first tree count where they went."""
 
     comparison: Comparison
 
     def graph(self) -> Graph:
-        nodes = self._kept_nodes()
+        nodes = tuple(address for group in self._groups for address in group)[:MOST_NODES]
         shown = set(nodes)
         edges = [edge for edge in self._edges() if {edge.old, edge.new} <= shown]
         edges += self._skipped(nodes, edges)
@@ -39,21 +39,16 @@ class _Drawing:
     @cached_property
     def touched(self) -> Mapping[_Ends, GraphEdge]:
         """The edges that are not as they were."""
-        before = {self._moved(ends): kind for ends, kind in _kinds(self.comparison.before.catalog).items()}
+        moved = self.comparison.moved
+        before = {(moved(old), moved(new)): kind for (old, new), kind in _kinds(self.comparison.before.catalog).items()}
         after = _kinds(self.comparison.after.catalog)
         found = {}
         for ends in sorted(before.keys() | after.keys()):
             was, now = before.get(ends), after.get(ends)
-            if was is not now and self._is_known(ends):
+            if was is not now and all(self._ref(address) is not None for address in ends):
                 change = EdgeChange.REMOVED if now is None else EdgeChange.ADDED if was is None else EdgeChange.ALTERED
                 found[ends] = GraphEdge(*ends, change, _in_words(now))
         return found
-
-    def _moved(self, ends: _Ends) -> _Ends:
-        return self.comparison.moved(ends[0]), self.comparison.moved(ends[1])
-
-    def _is_known(self, ends: _Ends) -> bool:
-        return all(self._ref(address) is not None for address in ends)
 
     @cached_property
     def members(self) -> frozenset[str]:
@@ -91,9 +86,6 @@ class _Drawing:
 
     def _group_weight(self, group: tuple[str, ...]) -> tuple[int, str]:
         return min(ref.rank for address in group if (ref := self._ref(address)) is not None)
-
-    def _kept_nodes(self) -> tuple[str, ...]:
-        return tuple(address for group in self._groups for address in group)[:MOST_NODES]
 
     def _skipped(self, nodes: Iterable[str], edges: Sequence[GraphEdge]) -> Iterator[GraphEdge]:
         """Yield an edge for each shown entry whose way to its shown head leads over others that are not."""

@@ -13,13 +13,16 @@ from mdmem.review.texts import Faults
 
 # A rationale may be a page; its beginning tells what kind of reason it is.
 _LONGEST = 300
+_ILLEGAL = ("illegal-transition", "deleted-in-force")
+_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
 
 
 def beliefs(comparison: Comparison) -> tuple[Belief, ...]:
     """Return what ended and what took its place, then what is new in no other's place, each by authority."""
     ended = [_ended(comparison, old) for old in comparison.ended]
     told = {one.address for belief in ended for one in belief.after}
-    new = [_begun(comparison, address) for address in comparison.begun if address not in told]
+    fresh = (address for address in comparison.begun if address not in told)
+    new = [Belief(None, (comparison.after.ref(address),), _why(comparison, address)) for address in fresh]
     by_rank = [*sorted(ended, key=_rank), *sorted(new, key=_rank)]
     return tuple(by_rank)
 
@@ -34,10 +37,6 @@ def _ended(comparison: Comparison, old: str) -> Belief:
     was = frozenset(head for head in heads if head not in comparison.begun)
     after = tuple(comparison.after.ref(head) for head in heads)
     return Belief(comparison.before.ref(old), after, _why_ended(comparison, old, heads), was)
-
-
-def _begun(comparison: Comparison, address: str) -> Belief:
-    return Belief(None, (comparison.after.ref(address),), _why(comparison, address))
 
 
 def _why_ended(comparison: Comparison, old: str, heads: tuple[str, ...]) -> str | None:
@@ -70,10 +69,6 @@ def _why(comparison: Comparison, address: str) -> str | None:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
-
-
-_ILLEGAL = ("illegal-transition", "deleted-in-force")
-_CODES = (*_ILLEGAL, "approved-by-nobody", "activated-by-agent")
 
 
 def transitions(comparison: Comparison, faults: Faults) -> tuple[Transition, ...]:

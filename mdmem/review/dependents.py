@@ -13,9 +13,11 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status
 from mdmem.retrieval.retrieve import conflicts_among
 from mdmem.review.comparison import Comparison, TreeSide
-from mdmem.review.model import ContradictionChange, Covered, Dependent, Ref, Rewording
+from mdmem.review.model import ContradictionChange, Covered, Dependent, Rewording
 
 _NAMED = 5
+_FIELDS = ("overrides", "conflicts_with", "see", "produced")
+_IN_TEXT = "text"
 
 
 def covered_files(
@@ -33,49 +35,44 @@ def covered_files(
     concerned += [(comparison.after.ref(address), after[address].applies_to) for address in changed]
     with_globs = sorted(((ref, globs) for ref, globs in concerned if globs), key=lambda pair: pair[0].rank)
     tracked = sorted(files()) if with_globs else []
-    return tuple(_covered(ref, globs, tracked) for ref, globs in with_globs)
-
-
-def _covered(ref: Ref, globs: tuple[str, ...], tracked: Sequence[str]) -> Covered:
-    found = [path for path in tracked if any_match(globs, (path,)) is not None]
-    return Covered(ref, globs, len(found), tuple(found[:_NAMED]))
+    found = []
+    for ref, globs in with_globs:
+        paths = [path for path in tracked if any_match(globs, (path,)) is not None]
+        found.append(Covered(ref, globs, len(paths), tuple(paths[:_NAMED])))
+    return tuple(found)
 
 
 def contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
     """Return the pairs that contradict each other and did not before, then those that do no more, by authority."""
     moved = comparison.moved
-    told = _all(comparison.before, comparison.bound)
+    told = _pairs(comparison.before, comparison.bound)
     before = {tuple(sorted((moved(a), moved(b)))): (a, b, why) for a, b, why in told}
-    after = {tuple(sorted((a, b))): (a, b, why) for a, b, why in _all(comparison.after, comparison.binds)}
-    new = [_told(comparison.after, *after[ends], is_new=True) for ends in after.keys() - before.keys()]
-    old = [_told(comparison.before, *before[ends], is_new=False) for ends in before.keys() - after.keys()]
+    after = {tuple(sorted((a, b))): (a, b, why) for a, b, why in _pairs(comparison.after, comparison.binds)}
+    new = [_change(comparison.after, *after[ends], is_new=True) for ends in after.keys() - before.keys()]
+    old = [_change(comparison.before, *before[ends], is_new=False) for ends in before.keys() - after.keys()]
     return tuple(sorted([*new, *old], key=lambda one: (not one.is_new, one.first.rank, one.second.rank)))
 
 
-def _all(side: TreeSide, binding: frozenset[str]) -> list[tuple[str, str, str]]:
+def _pairs(side: TreeSide, binding: frozenset[str]) -> list[tuple[str, str, str]]:
     entries = side.catalog.entries
     chosen = {address: entries[address] for address in entries if address in binding}
     return [(one.a, one.b, one.why) for one in conflicts_among(side.catalog, chosen)]
 
 
-def _told(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) -> ContradictionChange:
+def _change(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) -> ContradictionChange:
     first, second = sorted((side.ref(a), side.ref(b)), key=lambda ref: ref.rank)
     return ContradictionChange(first, second, why, is_new)
-
-
-_FIELDS = ("overrides", "conflicts_with", "see", "produced")
-_IN_TEXT = "text"
 
 
 def dependents(comparison: Comparison) -> tuple[Dependent, ...]:
     """Return who names what does not bind any more, by what is named, then by authority."""
     if not comparison.ended:
         return ()
-    return tuple(_Looking(comparison).found())
+    return tuple(_DependentSearch(comparison).found())
 
 
 @dataclass(frozen=True)
-class _Looking:
+class _DependentSearch:
     """One look through the entries of the second tree."""
 
     comparison: Comparison

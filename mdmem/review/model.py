@@ -1,4 +1,4 @@
-"""What a review of a change says, part by part; each part is in the order in which it is told."""
+"""The parts of a review of a change; `report` puts them together."""
 
 from __future__ import annotations
 
@@ -274,36 +274,3 @@ class AnswerPair:
         """Say whether the change makes no difference to the answer."""
         same_items = [one.address for one in self.before.items] == [one.address for one in self.after.items]
         return same_items and (self.before.covered, self.before.error) == (self.after.covered, self.after.error)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewReport:
-    """What a change does to what is believed, from one tree to another."""
-
-    before: str
-    after: str
-    remarks: tuple[str, ...] = ()
-    unread: tuple[Unread, ...] = ()
-    counts: Counts = Counts()
-    wings: tuple[WingChangeCount, ...] = ()
-    transitions: tuple[Transition, ...] = ()
-    beliefs: tuple[Belief, ...] = ()
-    graph: Graph = Graph()
-    rewordings: tuple[Rewording, ...] = ()
-    edits: tuple[FieldEdit, ...] = ()
-    dependents: tuple[Dependent, ...] = ()
-    covered: tuple[Covered, ...] = ()
-    moves: tuple[Move, ...] = ()
-    no_ops: tuple[str, ...] = ()
-    near: tuple[NearEntry, ...] = ()
-    contradictions: tuple[ContradictionChange, ...] = ()
-    merging: Merging | None = None
-    answers: tuple[AnswerPair, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        """Say whether no entry changed; a file that cannot be read on one side alone is a change."""
-        counts = self.counts
-        sides = {which: {(one.path, one.code) for one in self.unread if one.which is which} for which in Which}
-        touched = counts.added + counts.gone + counts.altered + counts.moved + counts.no_ops
-        return not touched and not self.contradictions and sides[Which.BEFORE] == sides[Which.AFTER]

@@ -10,8 +10,8 @@ from mdmem.errors import GitError, MdmemError, UsageError
 from mdmem.git import Repository, UnknownRevisionError, list_revision, list_tracked, resolve, staged_index
 from mdmem.git.merge import merge_base
 from mdmem.review.comparison import TreeSide
-from mdmem.review.model import Answered, AnswerPair, Merging, ReviewReport, Unread, Which
-from mdmem.review.review import review
+from mdmem.review.model import Answered, AnswerPair, Merging, Unread, Which
+from mdmem.review.report import ReviewReport, report_on
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.snapshot import Snapshot
 
@@ -57,35 +57,38 @@ class _Span:
     into: str | None = None
 
 
-def review_change(workspace: Workspace, asked: ReviewRequest) -> ReviewReport:
+def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     """Return what a change does to what is believed.
 
     Raises UsageError for a span that is none, GitError without git, and UnknownRevisionError.
     """
-    span = _span(workspace, asked)
+    span = _span(workspace, request)
     before, after = _read(workspace, span.before, span.before_name), _read(workspace, span.after, "")
     sides = _side(before), _side(after)
-    reviewed = review(*sides, today=workspace.today, files=lambda: _tracked(after.workspace))
-    unread = [*_faults(Which.BEFORE, before), *_faults(Which.AFTER, after), *reviewed.unread]
+    report = report_on(*sides, today=workspace.today, files=lambda: _tracked(after.workspace))
+    unread = [*_faults(Which.BEFORE, before), *_faults(Which.AFTER, after), *report.unread]
     return replace(
-        reviewed,
+        report,
         remarks=tuple(dict.fromkeys((*before.remarks, *after.remarks))),
         unread=tuple(unread),
-        merging=_merging(span, after) if asked.with_check else None,
-        answers=tuple(_answer(question, before, after, asked.wings) for question in asked.queries),
+        merging=_merging(span, after) if request.with_check else None,
+        answers=tuple(
+            AnswerPair(one, _answered(before, one, request.wings), _answered(after, one, request.wings))
+            for one in request.queries
+        ),
     )
 
 
-def _span(workspace: Workspace, asked: ReviewRequest) -> _Span:
-    if asked.base is not None:
-        if asked.span is not None:
-            raise UsageError(f"--base names where a change began, and so does `{asked.span}`; give one")
-        return _since(workspace, asked.base, "HEAD", Snapshot(staged=asked.staged))
-    first, dots, second = _parted(asked.span or "")
+def _span(workspace: Workspace, request: ReviewRequest) -> _Span:
+    if request.base is not None:
+        if request.span is not None:
+            raise UsageError(f"--base names where a change began, and so does `{request.span}`; give one")
+        return _since(workspace, request.base, "HEAD", Snapshot(staged=request.staged))
+    first, dots, second = _parted(request.span or "")
     if not dots:
-        return _against_files(workspace, first or "HEAD", asked)
-    if asked.staged:
-        raise UsageError(f"--staged reads git's index, `{asked.span}` names two commits; give one")
+        return _against_files(workspace, first or "HEAD", request)
+    if request.staged:
+        raise UsageError(f"--staged reads git's index, `{request.span}` names two commits; give one")
     first, second = first or "HEAD", second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Snapshot(second))
@@ -109,12 +112,12 @@ def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
     )
 
 
-def _against_files(workspace: Workspace, revision: str, asked: ReviewRequest) -> _Span:
-    after = Snapshot(staged=asked.staged)
+def _against_files(workspace: Workspace, revision: str, request: ReviewRequest) -> _Span:
+    after = Snapshot(staged=request.staged)
     try:
         resolve(_repository(workspace), revision)
     except UnknownRevisionError:
-        if asked.span is not None:
+        if request.span is not None:
             raise
         return _Span(None, after, "nothing: there is no commit yet")
     return _Span(Snapshot(revision), after, "")
@@ -213,12 +216,8 @@ def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
         what = f"{at.tree.name} against {span.before_name or base}"
         report = check(at, CheckRequest(base=base))
     new = tuple(one for one in report.findings if one.new)
-    told = tuple(sorted(new, key=lambda one: (one.severity.rank if one.severity else 0, one.sort_key)))
+    told = tuple(sorted(new, key=lambda one: (one.weight.rank, one.sort_key)))
     return Merging(what, span.into is not None, told, len(report.findings) - len(new), report.incomplete)
-
-
-def _answer(question: str, before: _ReviewedTrees, after: _ReviewedTrees, wings: tuple[str, ...]) -> AnswerPair:
-    return AnswerPair(question, _answered(before, question, wings), _answered(after, question, wings))
 
 
 def _answered(reading: _ReviewedTrees, question: str, wings: tuple[str, ...]) -> Answered:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mdmem.entry.model import LINK_FIELDS, Entry, Status
+from mdmem.entry.model import LINK_FIELDS, Status
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import NearEntry, Rewording
 from mdmem.similarity import SUPERSEDES_FROM, words_once
@@ -27,18 +27,18 @@ def near_entries(comparison: Comparison, reworded: Sequence[Rewording]) -> tuple
     entries = comparison.after.catalog.entries
     fresh = {*(one.address for one in comparison.changes.added), *comparison.begun}
     fresh |= {one.entry.address for one in reworded if one.title or one.body}
-    live = {address: entry for address, entry in entries.items() if _counts(comparison, entry)}
+    live = {
+        address: entry
+        for address, entry in entries.items()
+        if address in comparison.binds or entry.status is Status.DRAFT
+    }
     asked = sorted(fresh & live.keys())
     types = {live[address].type for address in asked}
-    likeness = _Likeness({address: words for address, words in _texts(comparison, asked) if words})
+    similar = _SimilarTexts({address: words for address, words in _texts(comparison, asked) if words})
     texts = _texts(comparison, (address for address, entry in live.items() if entry.type in types))
-    pairs = likeness.pairs(texts)
+    pairs = similar.pairs(texts)
     found = [near for address, share, other in pairs if (near := _near(comparison, address, other, share))]
     return tuple(sorted(_nearest(found), key=_rank))
-
-
-def _counts(comparison: Comparison, entry: Entry) -> bool:
-    return entry.address in comparison.binds or entry.status is Status.DRAFT
 
 
 def _texts(comparison: Comparison, addresses: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -73,7 +73,7 @@ def _rank(near: NearEntry) -> tuple[int, float, str, str]:
 
 
 @dataclass(frozen=True)
-class _Likeness:
+class _SimilarTexts:
     """Some texts, compared with many others."""
 
     asked: Mapping[str, frozenset[str]]

@@ -19,6 +19,15 @@ KEPT, TAKEN, PUT = " ", "-", "+"
 _MANY = 4_000_000
 _TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
 _PARAGRAPH = "\n\n"
+BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
+# The rest of the review tells these: the steps of a life, the chains, how a change of the text accounts for itself.
+_TOLD = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *BINDING})
+_OF_A_STEP = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
+_OF_A_TEXT = frozenset({"version", "editorial_at"})
+_NAMES = tuple(item.name for item in fields(Entry))
+Faults = Mapping[str, Sequence[Finding]]
+FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
+_FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
 
 
 def word_changes(before: str, after: str) -> tuple[Span, ...]:
@@ -66,14 +75,6 @@ def _common(old: list[str], new: list[str]) -> int:
     return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
-BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
-# The rest of the review tells these: the steps of a life, the chains, how a change of the text accounts for itself.
-_TOLD = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *BINDING})
-_OF_A_STEP = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
-_OF_A_TEXT = frozenset({"version", "editorial_at"})
-_NAMES = tuple(item.name for item in fields(Entry))
-
-
 def binding_changes(comparison: Comparison, one: Changed) -> tuple[FieldChange, ...]:
     """Return the changes of the fields that say what binds, and where."""
     return _changes(comparison, one, BINDING)
@@ -106,11 +107,6 @@ def _shown(value: object) -> str:
     if isinstance(value, Relation):
         return f"{value.type} {value.to}"
     return value.isoformat() if isinstance(value, date) else str(value)
-
-
-Faults = Mapping[str, Sequence[Finding]]
-FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
-_FROZEN = (EntryType.INVARIANT, EntryType.DECISION)
 
 
 def rewordings(comparison: Comparison, faults: Faults) -> tuple[Rewording, ...]:

@@ -11,7 +11,7 @@ from mdmem.catalog import Catalog, settings_bytes
 from mdmem.catalog.remote_wings import NotHere, find_remote_wing, place_of
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import GitError, UsageError
-from mdmem.finding import Finding, Severity
+from mdmem.finding import Finding
 from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.fetch import fetch_commit, fetch_tip, folders_with, make_bare
@@ -196,7 +196,7 @@ class _Moving:
 def _failing(workspace: Workspace) -> list[Finding]:
     report = check(workspace, CheckRequest())
     level = report.fail_on.rank
-    return [one for one in report.findings if (one.severity or Severity.ERROR).rank <= level]
+    return [one for one in report.findings if one.weight.rank <= level]
 
 
 def _same(finding: Finding) -> tuple[str, str, str]:

@@ -89,8 +89,7 @@ def test_junit_of_a_clean_root_passes_one_case() -> None:
 
 @pytest.mark.parametrize(("fail_on", "tags"), [("error", ["failure", "system-out"]), ("warning", ["failure"] * 2)])
 def test_junit_fails_what_fails_the_run(fail_on: str, tags: list[str]) -> None:
-    root = checked(finding(), finding("b", severity=Severity.WARNING))
-    made = CheckedRoot(root.report, root.under, root.line_of, root.bytes_of, root.show_path, Severity(fail_on))
+    made = checked(finding(), finding("b", severity=Severity.WARNING), fail_on=Severity(fail_on))
     (suite,) = ElementTree.fromstring(rendered("junit", made).encode())
     assert [case[0].tag for case in suite] == tags
     assert suite.get("failures") == str(tags.count("failure"))

@@ -17,7 +17,8 @@ from mdmem.render.review.graph import mermaid
 from mdmem.render.review.json import review_json
 from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
 from mdmem.render.review.text import review_text
-from mdmem.review.model import Answered, AnswerPair, Merging, ReviewReport
+from mdmem.review.model import Answered, AnswerPair, Merging
+from mdmem.review.report import ReviewReport
 
 OLD = {"a": entry_text("The old words.\n", title="Old rule")}
 NEW = {"a": superseded("b", title="Old rule"), "b": successor("a", title="New rule")}

@@ -8,8 +8,7 @@ from builders import entry_text
 
 from mdmem.catalog import load
 from mdmem.review.comparison import TreeSide
-from mdmem.review.model import ReviewReport
-from mdmem.review.review import review
+from mdmem.review.report import ReviewReport, report_on
 from mdmem.tree import TreeFile, Unreadable, digest_of
 
 TODAY = date(2026, 11, 21)
@@ -53,7 +52,7 @@ def reviewed(
     before: Mapping[str, str | None], after: Mapping[str, str | None], *, files: Sequence[str] = ()
 ) -> ReviewReport:
     """Return the review of two trees."""
-    return review(side("old", before), side("new", after), today=TODAY, files=lambda: files)
+    return report_on(side("old", before), side("new", after), today=TODAY, files=lambda: files)
 
 
 def superseded(by: str, **more: object) -> str:

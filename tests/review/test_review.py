@@ -224,13 +224,13 @@ def test_files_that_a_changed_rule_covers_are_counted_and_some_are_named() -> No
 
 
 def test_files_are_not_asked_for_where_no_rule_has_globs() -> None:
-    from mdmem.review.review import review
+    from mdmem.review.report import report_on
     from review.sides import TODAY, side
 
     def never() -> tuple[str, ...]:
         raise AssertionError
 
-    assert review(side("old", {}), side("new", {"a": OLD}), today=TODAY, files=never).covered == ()
+    assert report_on(side("old", {}), side("new", {"a": OLD}), today=TODAY, files=never).covered == ()
 
 
 def test_copy_is_near_and_a_link_between_the_two_ends_it() -> None:

@@ -17,6 +17,13 @@ _INDENTED_END = re.compile(r"^[ \t]+---[ \t]*(?=\r?$)", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*#", re.MULTILINE)
 _FIELD = re.compile(r"^([a-z_]+):", re.MULTILINE)
 _FIRST_LINE = re.compile(r"[^\r\n]*")
+_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
+_PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
+_ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
+# What libyaml reads behind a backslash in double quotes.
+_ESCAPE = re.compile(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
+_KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
+_TITLES = {'"': "Put the value in quotes", "'": "Put the value in single quotes"}
 
 
 def with_end(document: Document, finding: Finding) -> Finding:
@@ -75,14 +82,6 @@ def _if_certain(document: Document, finding: Finding, *edits: Edit) -> Finding:
     return with_fix(finding, "Write the fence as `---`", only, *edits)
 
 
-_LINE = re.compile(r"(?P<before>\s*(?:- +)?(?:[\w.-]+:[ \t]+)?)(?P<value>\S.*?)?[ \t\r]*\Z")
-_PLAIN_START = re.compile(r"[^\s'\"\[{|>]")
-_ITEM = re.compile(r"[^,\[\]{}'\"\n]+")
-# What libyaml reads behind a backslash in double quotes.
-_ESCAPE = re.compile(r'\\(?:[0abtnvfre "/\\N_LP\t]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})')
-_KEY_LINE = re.compile(r"[\w.-]+:|---\r?\Z|[ \t]*- |#|[ \t]*\r?\Z")
-
-
 @dataclass(frozen=True, slots=True)
 class _Rewrite:
     """Characters of one line to replace, and what the field, or one of its items, must read as then."""
@@ -131,9 +130,6 @@ def _ends_here(document: Document, start: int) -> bool:
     """Say whether the line after the one that starts here continues no value."""
     following = document.text[start:].split("\n", 2)[1:2]
     return bool(following) and _KEY_LINE.match(following[0]) is not None
-
-
-_TITLES = {'"': "Put the value in quotes", "'": "Put the value in single quotes"}
 
 
 def _helps(document: Document, finding: Finding, edits: tuple[Edit, ...], meant: str | None) -> bool:

@@ -22,6 +22,8 @@ from mdmem.document.relations import replace_relation
 from mdmem.finding import Edit, Finding
 from mdmem.tree import FileKind
 
+_NOWHERE = "/1/2/3/4/5/6/7/8/"
+
 
 def with_link(finding: Finding, case: Case, link: Link, target: str, *, is_safe: bool = True) -> Finding:
     """Return a finding with the fix that makes a link of a front matter name an address.
@@ -55,9 +57,6 @@ def relative(target: str, source: str, written: str) -> str:
     before, mark, anchor = written.partition("#")
     path += "/" if before.endswith("/") else ""
     return (quote(path) if "%" in written or " " in path else path) + mark + anchor
-
-
-_NOWHERE = "/1/2/3/4/5/6/7/8/"
 
 
 def below(case: Case, folder: str, new: str) -> dict[str, str]:

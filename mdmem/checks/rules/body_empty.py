@@ -20,16 +20,12 @@ invariant.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.prose import says_nothing
+from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.entry.model import Entry
 
 CODE = "body-empty"
 SEVERITY = Severity.ERROR

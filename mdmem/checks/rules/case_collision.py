@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import apart
-from mdmem.checks.name_collisions import composed, twins
+from mdmem.checks.name_collisions import composed, name_collisions
 from mdmem.checks.paths import at_path, renaming
 from mdmem.finding import Finding, Place, Severity
 
@@ -28,7 +28,7 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each pair, at the second, those of one Unicode form left to `unicode-collision`."""
-    for pair in twins(case, lambda name: composed(name).lower()):
+    for pair in name_collisions(case, lambda name: composed(name).lower()):
         if composed(pair.first) != composed(pair.second):
             message = f"`{pair.second}` and `{pair.first}` differ only in case"
             help_ = renaming(pair.second, pair.second_path)

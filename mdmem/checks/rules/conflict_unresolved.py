@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.distinct_links import distinct_links
 from mdmem.finding import Finding, Severity
 
 CODE = "conflict-unresolved"
@@ -27,7 +26,7 @@ SEVERITY = Severity.WARNING
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each contradicting pair of which both are current, at the first that names the other."""
     seen: set[frozenset[str]] = set()
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if link.field != "conflicts_with" or link.target is None:
             continue
         pair = frozenset({link.entry.address, link.target})

@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.characters import CONTROL, described, in_body, in_name, unshown_in_names, unshown_values
+from mdmem.checks.characters import CONTROL, described, in_body, in_name, invisible_in_names, invisible_in_values
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Severity
 
@@ -31,7 +31,7 @@ _C1 = b"\xc2"
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each front matter, value, body and name that holds some, at the first."""
     yield from case.loaded(CODE)
-    for path, character in unshown_in_names(case.catalog):
+    for path, character in invisible_in_names(case.catalog):
         if unicodedata.category(character) == "Cc":
             yield in_name(CODE, path, character)
     for address, document in case.documents:
@@ -50,7 +50,7 @@ def _may_hold(data: bytes) -> bool:
 
 
 def _in_values(address: str, document: Document) -> Iterator[Finding]:
-    for name, text in unshown_values(document):
+    for name, text in invisible_in_values(document):
         if found := CONTROL.search(text):
             message = f"`{name}` holds {described(found.group())}, written as an escape"
             yield Finding(CODE, message, document.place(name), "remove the escape", address)

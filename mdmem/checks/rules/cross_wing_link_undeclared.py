@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
-from mdmem.checks.distinct_links import distinct_links
 from mdmem.document.links import BodyLink
 from mdmem.entry.model import Wing
 from mdmem.finding import Finding, Place, Severity
@@ -46,7 +45,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _links(case: Case) -> Iterator[tuple[str, str, Link | BodyLink]]:
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if link.target is not None and link.field not in _HISTORY and not link.target.startswith(f"{link.entry.wing}/"):
             yield link.entry.address, link.target, link
     for found in case.references:

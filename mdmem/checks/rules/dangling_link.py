@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdmem.checks.case import Case, Link
-from mdmem.checks.distinct_links import distinct_links
 from mdmem.checks.fixes.links import with_link
 from mdmem.checks.missing_targets import MissingTarget
 from mdmem.finding import Finding, Severity
@@ -32,7 +31,7 @@ _URL_HELP = "move it into the body, or into an `x-` field; a link field holds ad
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each link that leads nowhere, with what became of the address."""
     missing = MissingTarget(case)
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if link.target is None:
             fate = missing.fate(link.written, link.entry.address)
             is_url = "://" in link.written

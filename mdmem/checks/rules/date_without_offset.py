@@ -12,16 +12,12 @@ Fix: add the offset, as in 2026-10-19T16:20:00+02:00, or write the day alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from mdmem.checks.case import Case
 from mdmem.entry.model import DATE_FIELDS
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "date-without-offset"
 SEVERITY = Severity.INFO

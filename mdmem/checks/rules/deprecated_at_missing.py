@@ -15,18 +15,13 @@ Fix: add `deprecated_at` with the day it ended; often that is the `created_at` o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_choice
 from mdmem.document.patch import set_fields
-from mdmem.entry.model import Status, day_of
+from mdmem.entry.model import Entry, Status, day_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.entry.model import Entry
 
 CODE = "deprecated-at-missing"
 SEVERITY = Severity.WARNING

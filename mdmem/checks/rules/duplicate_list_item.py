@@ -14,17 +14,13 @@ Fix: remove the second one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_fix
 from mdmem.document.patch import remove_item
+from mdmem.entry.model import Entry
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.entry.model import Entry
 
 CODE = "duplicate-list-item"
 SEVERITY = Severity.WARNING

@@ -15,16 +15,12 @@ budgets.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from math import ceil
-from typing import TYPE_CHECKING
 
+from mdmem.checks.case import Case
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mdmem.checks.case import Case
 
 CODE = "entry-too-long"
 SEVERITY = Severity.WARNING

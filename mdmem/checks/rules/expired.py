@@ -13,15 +13,11 @@ Fix: end it with `mdmem deprecate`, or write a later `expires_at`, or none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.entry.model import day_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "expired"
 SEVERITY = Severity.WARNING

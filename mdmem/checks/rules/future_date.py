@@ -13,16 +13,12 @@ Fix: write the day on which it happened.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from mdmem.checks.case import Case
 from mdmem.entry.model import DATE_FIELDS, day_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "future-date"
 SEVERITY = Severity.WARNING

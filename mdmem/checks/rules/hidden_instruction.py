@@ -14,14 +14,10 @@ Fix: remove the comment, or write what it says where people can read it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "hidden-instruction"
 SEVERITY = Severity.WARNING

@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.characters import described, in_body, in_name, unshown_in_names, unshown_values
+from mdmem.checks.characters import described, in_body, in_name, invisible_in_names, invisible_in_values
 from mdmem.document.parse import Document
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.finding import Finding, Severity
@@ -54,7 +54,7 @@ _SUSPECT_BYTES = (b"\xc2", b"\xd8", b"\xe1", b"\xef", b"\xf3")
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each key, address, name, value and body that holds some, at the first."""
     yield from case.loaded(CODE)
-    for path, character in unshown_in_names(case.catalog):
+    for path, character in invisible_in_names(case.catalog):
         if unicodedata.category(character) not in ("Cc", "Cs"):
             yield in_name(CODE, path, character)
     for address, document in case.documents:
@@ -84,7 +84,7 @@ def _may_hold(data: bytes) -> bool:
 
 
 def _in_values(address: str, document: Document) -> Iterator[Finding]:
-    for name, text in unshown_values(document):
+    for name, text in invisible_in_values(document):
         matches = _invisible_in(text) if name not in LINK_FIELDS else []
         if matches:
             message = f"{described(matches[0].group())} in `{name}`"

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.distinct_links import distinct_links
 from mdmem.finding import Finding, Place, Severity
 
 CODE = "link-not-tracked"
@@ -26,7 +25,7 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each link from a file in git to one that is only on disk."""
     if case.facts is None or not case.untracked:
         return
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if link.target not in case.untracked or link.entry.address in case.untracked:
             continue
         path = f"{link.target}.md"

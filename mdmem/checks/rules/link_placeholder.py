@@ -14,17 +14,13 @@ Fix: remove the field; a link field that is absent says the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import field_at, is_only_cause, loaded_with_fixes, with_fix
+from mdmem.document.parse import Document
 from mdmem.document.patch import remove_item
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.document.parse import Document
 
 CODE = "link-placeholder"
 SEVERITY = Severity.ERROR

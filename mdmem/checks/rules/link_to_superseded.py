@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case, Link
-from mdmem.checks.distinct_links import distinct_links
 from mdmem.checks.fixes.links import with_link, with_reference
 from mdmem.finding import Finding, Place, Severity
 
@@ -28,7 +27,7 @@ _HISTORY = frozenset({"supersedes", "superseded_by"})
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each link or cross-reference from a current entry to one that another replaced."""
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if not _is_history(link) and link.target in case.catalog.lineage.successors:
             place = case.catalog.place(link.entry.address, link.field, link.item)
             for shown, head in _stale(case, link.entry.address, link.target, place):

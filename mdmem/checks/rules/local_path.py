@@ -14,14 +14,10 @@ Fix: write the path from the repository's top, or `~/` where a home directory is
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "local-path"
 SEVERITY = Severity.WARNING

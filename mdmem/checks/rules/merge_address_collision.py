@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.merges import collided
 from mdmem.finding import Finding, Place, Severity
 
 CODE = "merge-address-collision"
@@ -27,7 +26,7 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each address that both sides added with different content."""
     if case.merge is None:
         return
-    for address in collided(case):
+    for address in case.merge.collided():
         message = f"{case.merge.ours.name} and {case.merge.theirs.name} each add another entry at this address"
         help_ = f"move one of them, as with `mdmem mv {address} {address}-2`, or withdraw it"
         yield Finding(CODE, message, Place(f"{address}.md"), help_, address)

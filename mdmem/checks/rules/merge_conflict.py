@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.merges import collided, forked
 from mdmem.checks.paths import at_path
 from mdmem.finding import Finding, Severity
 
@@ -40,7 +39,7 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each path that git cannot merge and no finding of its own explains."""
     if case.merge is None:
         return
-    explained = {f"{address}.md" for address in (*forked(case), *collided(case))}
+    explained = {f"{address}.md" for address in (*case.merge.forked(), *case.merge.collided())}
     kinds: dict[str, set[str]] = {}
     for conflict in case.merge.conflicts:
         kinds.setdefault(conflict.path, set()).add(conflict.kind)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.merges import forked
 from mdmem.finding import Finding, Place, Severity
 
 CODE = "merge-two-successors"
@@ -27,7 +26,7 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry that the two sides replaced in two ways, with our successor as other end."""
     if case.merge is None:
         return
-    for old, (ours, theirs) in forked(case).items():
+    for old, (ours, theirs) in case.merge.forked().items():
         message = (
             f"superseded by {_listed(ours)} in {case.merge.ours.name}, and by {_listed(theirs)} in "
             f"{case.merge.theirs.name}"

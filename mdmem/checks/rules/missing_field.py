@@ -16,18 +16,14 @@ Fix: add the field; here `status: draft` until the decision is approved.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import fields_of, is_slip, loaded_with_fixes, with_fix
+from mdmem.document.parse import Document
 from mdmem.document.patch import rename_key
 from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.document.parse import Document
 
 CODE = "missing-field"
 SEVERITY = Severity.ERROR

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.distinct_links import distinct_links
 from mdmem.finding import Finding, Place, Severity
 
 CODE = "override-of-own-wing"
@@ -25,7 +24,7 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each override within one wing."""
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if link.field == "overrides" and link.target is not None and link.target.startswith(f"{link.entry.wing}/"):
             message = f"overrides `{link.target}` of its own wing"
             help_ = (

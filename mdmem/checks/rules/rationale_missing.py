@@ -15,16 +15,12 @@ Fix: add a line `Rationale: ...` that says what breaks otherwise, or what was tu
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.prose import reasons_begin, says_nothing
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "rationale-missing"
 SEVERITY = Severity.WARNING

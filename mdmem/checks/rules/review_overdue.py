@@ -16,16 +16,12 @@ Fix: read it against the code. Where it holds, run `mdmem verify`; else `mdmem s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from mdmem.checks.case import Case
 from mdmem.entry.model import EntryType, day_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "review-overdue"
 SEVERITY = Severity.WARNING

@@ -14,15 +14,11 @@ Fix: revoke it first, then write where it is kept instead of what it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.secrets import find_secrets
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "secret-like-text"
 SEVERITY = Severity.ERROR

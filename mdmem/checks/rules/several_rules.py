@@ -14,16 +14,12 @@ Fix: give each rule an entry of its own and join them with `see`; leave it if th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.prose import sentences, statement
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "several-rules"
 SEVERITY = Severity.INFO

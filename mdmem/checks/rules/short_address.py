@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.distinct_links import distinct_links, is_path_like
 from mdmem.checks.fixes.links import with_link, with_reference
+from mdmem.checks.paths import is_path_like
 from mdmem.finding import Finding, Severity
 
 CODE = "short-address"
@@ -26,7 +26,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each short link, in front matters and in bodies."""
-    for link in distinct_links(case):
+    for link in case.distinct_links:
         if link.target is not None and link.target != link.written and not is_path_like(link.written):
             message = f"`{link.written}` is short for `{link.target}`"
             help_ = f"write `{link.target}`"

@@ -17,16 +17,12 @@ Fix: replace it by what is meant, or remove it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
+from mdmem.document.parse import Document
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.document.parse import Document
 
 CODE = "template-leftover"
 SEVERITY = Severity.ERROR

@@ -18,16 +18,12 @@ Fix: add `title:` with the rule in a few words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.document.parse import first_heading
 from mdmem.entry.model import title_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "title-missing"
 SEVERITY = Severity.WARNING

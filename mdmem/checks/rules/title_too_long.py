@@ -12,14 +12,10 @@ Fix: name the subject and the choice, as in `title: Dates are stored in UTC`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.finding import Finding, Place, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "title-too-long"
 SEVERITY = Severity.WARNING

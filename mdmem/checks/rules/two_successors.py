@@ -22,7 +22,6 @@ from itertools import groupby
 from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import unlinking, with_choice
-from mdmem.checks.merges import forked
 from mdmem.finding import Edit, Finding, Severity
 
 CODE = "two-successors"
@@ -32,7 +31,7 @@ SEVERITY = Severity.ERROR
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry with several successors and no declared split, at its `superseded_by`."""
     # Of these, merge-two-successors knows which side wrote which.
-    known = forked(case)
+    known = case.merge.forked() if case.merge else {}
     doubled = (edge for edge in case.edges if edge.kind is EdgeKind.TWO_SUCCESSORS and edge.old not in known)
     for old, group in groupby(doubled, key=lambda edge: edge.old):
         edges = tuple(group)

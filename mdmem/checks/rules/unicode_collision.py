@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import apart
-from mdmem.checks.name_collisions import composed, twins
+from mdmem.checks.name_collisions import composed, name_collisions
 from mdmem.checks.paths import at_path, renaming
 from mdmem.finding import Finding, Place, Severity
 
@@ -28,7 +28,7 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each pair, at the second."""
-    for pair in twins(case, composed):
+    for pair in name_collisions(case, composed):
         message = f"`{ascii(pair.second)[1:-1]}` and `{ascii(pair.first)[1:-1]}` look the same"
         help_ = renaming(pair.second, pair.second_path)
         shown = at_path(CODE, pair.second_path, message, help_, other=Place(pair.first_path))

@@ -15,18 +15,14 @@ Fix: write one of the four. What was accepted is `active`, what was proposed is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixes, with_fix
+from mdmem.document.parse import Document
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.document.parse import Document
 
 CODE = "unknown-status"
 SEVERITY = Severity.ERROR

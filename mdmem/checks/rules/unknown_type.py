@@ -13,18 +13,14 @@ Fix: write one of the four types; what else the entry is goes into `label`, as i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixes, with_fix
+from mdmem.document.parse import Document
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import EntryType
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.document.parse import Document
 
 CODE = "unknown-type"
 SEVERITY = Severity.ERROR

@@ -14,16 +14,12 @@ Fix: write "A callback must not block the executor", or make the entry a pattern
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.prose import sentences, statement
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "vague-invariant"
 SEVERITY = Severity.WARNING

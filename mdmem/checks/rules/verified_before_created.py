@@ -13,16 +13,12 @@ Fix: correct the date that is wrong, or remove `verified_at` if nobody has verif
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from mdmem.checks.case import Case
 from mdmem.entry.model import instant_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
 
 CODE = "verified-before-created"
 SEVERITY = Severity.ERROR

@@ -18,18 +18,14 @@ is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import field_at, fields_of, loaded_with_fixes, with_fix
+from mdmem.document.parse import Document
 from mdmem.document.patch import replace_item, set_fields
 from mdmem.entry.values import kind_of
 from mdmem.finding import Finding, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mdmem.checks.case import Case
-    from mdmem.document.parse import Document
 
 CODE = "wrong-type"
 SEVERITY = Severity.ERROR

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What `mdmem check` prints: one file a format, and the table of them in `formats`."""

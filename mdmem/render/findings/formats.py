@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from mdmem.render.findings.report import CheckedRoot, Look
+if TYPE_CHECKING:
+    from mdmem.render.findings.report import CheckedRoot, Look
 
 
 class Format(Protocol):
@@ -17,7 +18,7 @@ class Format(Protocol):
         ...
 
 
-# Module and function, so that one format imports none of the others.
+# Module and function, so that one format imports none of the others, and a list of them imports none.
 FORMATS = {
     "text": ("text", "text"),
     "concise": ("text", "concise"),

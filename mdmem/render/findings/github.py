@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from mdmem.finding import Severity
 from mdmem.render.characters import replace_surrogates
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, fix_flag, in_order
-from mdmem.render.findings.summary import summary
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, in_order, summary
 from mdmem.render.findings.text import concise_line
 from mdmem.render.words import count
 
@@ -32,7 +31,7 @@ def commands(roots: Sequence[CheckedRoot], _: Look) -> str:
     return replace_surrogates("\n".join([*annotated, *more, *rest, summary(roots)]))
 
 
-def _command(found: OrderedFindings) -> str:
+def _command(found: RootFinding) -> str:
     place = found.finding.place
     end = f",endColumn={place.column + place.width}" if place.width else ""
     title = _property(f"mdmem {found.finding.code}{' (new)' if found.is_new else ''}")
@@ -42,7 +41,7 @@ def _command(found: OrderedFindings) -> str:
     return f"::{_LEVELS[found.severity]} {at},title={title}::{message}"
 
 
-def _fix(found: OrderedFindings) -> str:
+def _fix(found: RootFinding) -> str:
     fix = found.finding.fix
     return f"fix: {fix.title} ({fix_flag(fix)})" if fix is not None else ""
 

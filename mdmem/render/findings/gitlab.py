@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mdmem.finding import Severity
 from mdmem.render.characters import json_text, replace_surrogates
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, fingerprints, in_order
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order
 
 # GitLab's words go up to `blocker`; an error here is what its own linters call major.
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
@@ -19,7 +19,7 @@ def code_quality(roots: Sequence[CheckedRoot], _: Look) -> str:
     return json_text(issues)
 
 
-def _issue(found: OrderedFindings, fingerprint: str) -> dict[str, object]:
+def _issue(found: RootFinding, fingerprint: str) -> dict[str, object]:
     finding = found.finding
     return {
         "description": "; ".join(part for part in (found.message, found.advice) if part),

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mdmem.checks.engine import CheckReport
-from mdmem.finding import Fix, Place
+from mdmem.finding import Fix
 from mdmem.render.characters import json_text
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, in_order, mended
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, mended
 from mdmem.render.json import SCHEMA, dump
 
 
@@ -59,8 +59,8 @@ def _summary(checked: CheckedRoot) -> dict[str, Any]:
     }
 
 
-def _finding(found: OrderedFindings, *, named: bool) -> dict[str, Any]:
-    finding = found.finding
+def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:
+    finding, other = found.finding, found.finding.other
     return {
         **({"root": _name(found.checked)} if named else {}),
         "code": finding.code,
@@ -71,14 +71,10 @@ def _finding(found: OrderedFindings, *, named: bool) -> dict[str, Any]:
         "address": finding.address,
         "message": finding.message,
         "help": finding.help,
-        "other": _other(finding.other),
+        "other": {"path": other.path, "line": other.line} if other is not None else None,
         "new": finding.new,
         "fix": _fix(finding.fix),
     }
-
-
-def _other(place: Place | None) -> dict[str, Any] | None:
-    return {"path": place.path, "line": place.line} if place is not None else None
 
 
 def _fix(fix: Fix | None) -> dict[str, Any] | None:

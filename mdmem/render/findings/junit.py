@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from mdmem.render.characters import for_xml
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, in_order
-from mdmem.render.findings.summary import summary_line
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, summary_line
 
 
 def suites(roots: Sequence[CheckedRoot], _: Look) -> str:
@@ -33,7 +32,7 @@ def _suite(checked: CheckedRoot) -> ElementTree.Element:
     return suite
 
 
-def _sums(checked: CheckedRoot, found: Sequence[OrderedFindings], tests: int) -> dict[str, str]:
+def _sums(checked: CheckedRoot, found: Sequence[RootFinding], tests: int) -> dict[str, str]:
     return {
         "name": for_xml(f"mdmem {checked.under}".strip()),
         "tests": str(tests),
@@ -43,11 +42,11 @@ def _sums(checked: CheckedRoot, found: Sequence[OrderedFindings], tests: int) ->
     }
 
 
-def _fails(found: OrderedFindings) -> bool:
-    return found.severity.rank <= found.checked.fail_on.rank
+def _fails(found: RootFinding) -> bool:
+    return found.severity.rank <= found.checked.report.fail_on.rank
 
 
-def _names(found: Sequence[OrderedFindings]) -> list[str]:
+def _names(found: Sequence[RootFinding]) -> list[str]:
     """Return a name for each finding: what is the same twice in a file is numbered, or GitLab shows it once."""
     seen: Counter[tuple[str, str]] = Counter()
     names = []
@@ -59,7 +58,7 @@ def _names(found: Sequence[OrderedFindings]) -> list[str]:
     return names
 
 
-def _case(found: OrderedFindings, name: str) -> ElementTree.Element:
+def _case(found: RootFinding, name: str) -> ElementTree.Element:
     finding = found.finding
     path = for_xml(found.path)
     case = ElementTree.Element("testcase", {"classname": path, "name": name, "file": path})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, fix_flag, in_order, mended
-from mdmem.render.findings.summary import levels, summary
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, in_order, levels, mended, summary
 from mdmem.render.markdown import code, prose
 
 # A comment on GitHub holds 65,536 characters; a job's summary holds more.
@@ -21,7 +20,7 @@ def summary_markdown(roots: Sequence[CheckedRoot], _: Look) -> str:
     found, fixed = in_order(roots), mended(roots)
     findings = [one.finding for one in found]
     head = f"## mdmem: {levels(findings)}\n\n" + "  \n".join(prose(line) for line in summary(roots).split("\n"))
-    unread = [_unread(one, path) for one in roots for path in one.report.incomplete]
+    unread = [f"- {code(one.from_top(path))}" for one in roots for path in one.report.incomplete]
     parts = [head, *_listed("Could not be read, so the run is incomplete", unread, limit=_FIXED_LIMIT)]
     if found:
         parts.append(f"{_HEAD}\n{_fitting(map(_row, found), len(found), limit=_TABLE_LIMIT)}")
@@ -31,13 +30,13 @@ def summary_markdown(roots: Sequence[CheckedRoot], _: Look) -> str:
     return "\n\n".join(parts)
 
 
-def _row(found: OrderedFindings) -> str:
+def _row(found: RootFinding) -> str:
     new = " **new**" if found.is_new else ""
     place = code(f"{found.path}:{found.finding.place.line}")
     return f"| {found.severity}{new} | {code(found.finding.code)} | {place} | {prose(found.finding.message)} |"
 
 
-def _advice(found: OrderedFindings) -> list[str]:
+def _advice(found: RootFinding) -> list[str]:
     fix = found.finding.fix
     return [
         *([prose(found.finding.help)] if found.finding.help else []),
@@ -45,19 +44,15 @@ def _advice(found: OrderedFindings) -> list[str]:
     ]
 
 
-def _help(found: OrderedFindings) -> str:
+def _help(found: RootFinding) -> str:
     place = code(f"{found.path}:{found.finding.place.line}")
     return f"- {place} {code(found.finding.code)}: {'; or '.join(_advice(found))}"
 
 
-def _fixed(found: OrderedFindings) -> str:
+def _fixed(found: RootFinding) -> str:
     fix = found.finding.fix
     done = fix.title if fix is not None else found.finding.message
     return f"- {code(found.path)} {code(found.finding.code)}: {prose(done)}"
-
-
-def _unread(checked: CheckedRoot, path: str) -> str:
-    return f"- {code(checked.from_top(path))}"
 
 
 def _listed(title: str, lines: Sequence[str], *, limit: int) -> list[str]:

@@ -13,7 +13,7 @@ from mdmem.entry.model import visible_text
 from mdmem.finding import Edit
 from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.fix_spans import is_text, merged, point
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, in_order
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order
 from mdmem.render.findings.text import concise_line
 
 
@@ -23,7 +23,7 @@ def diagnostics(roots: Sequence[CheckedRoot], _: Look) -> str:
     return json_text(result)
 
 
-def _diagnostic(found: OrderedFindings) -> dict[str, Any]:
+def _diagnostic(found: RootFinding) -> dict[str, Any]:
     suggested = _suggestion(found)
     return {
         "message": "\n".join(part for part in (found.message, _other_end(found), found.advice) if part),
@@ -35,7 +35,7 @@ def _diagnostic(found: OrderedFindings) -> dict[str, Any]:
     }
 
 
-def _other_end(found: OrderedFindings) -> str:
+def _other_end(found: RootFinding) -> str:
     other = found.finding.other
     return (
         visible_text(replace_surrogates(f"other end: {found.checked.from_top(other.path)}:{other.line}"))
@@ -44,7 +44,7 @@ def _other_end(found: OrderedFindings) -> str:
     )
 
 
-def _range(found: OrderedFindings) -> dict[str, Any]:
+def _range(found: RootFinding) -> dict[str, Any]:
     place = found.finding.place
     columns = {"start": place.column, "end": place.column + place.width}
     # A line that cannot be had is taken for one of single bytes.
@@ -57,7 +57,7 @@ def _byte_column(line: str, column: int) -> int:
     return len(before.encode("utf-8", "surrogatepass")) + column - len(before)
 
 
-def _suggestion(found: OrderedFindings) -> dict[str, Any] | None:
+def _suggestion(found: RootFinding) -> dict[str, Any] | None:
     """Return the fix as one replacement; None where it reaches into another file, renames, or is no text."""
     fix, place = found.finding.fix, found.finding.place
     if fix is None or fix.paths != (place.path,) or fix.renames:

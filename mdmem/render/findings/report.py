@@ -1,4 +1,4 @@
-"""What the outputs of `mdmem check` are made from: each root's report, and all findings in one order."""
+"""What the outputs of `mdmem check` are made from: each root's report, all findings in one order, and their sums."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mdmem.entry.model import visible_text
 from mdmem.finding import Finding, Fix, Place, Severity
 from mdmem.render.characters import replace_surrogates
 from mdmem.render.ink import Ink
+from mdmem.render.words import count, entries
 
 # Returns the line of a file a place is in, or None.
 LineOf = Callable[[Place], str | None]
@@ -25,7 +26,7 @@ ShowPath = Callable[[str], str]
 class CheckedRoot:
     """One root that was checked: its report, its folder from the repository's top ("" for the top), its files.
 
-    `show_path` serves the outputs for people; the others count from the top. At `fail_on` a finding fails the run.
+    `show_path` serves the outputs for people; the others count from the top.
     """
 
     report: CheckReport
@@ -33,7 +34,6 @@ class CheckedRoot:
     line_of: LineOf
     bytes_of: BytesOf
     show_path: ShowPath
-    fail_on: Severity = Severity.ERROR
 
     def from_top(self, path: str) -> str:
         """Return a path of the root counted from the repository's top."""
@@ -49,7 +49,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderedFindings:
+class RootFinding:
     """One finding with the root that it is in."""
 
     checked: CheckedRoot
@@ -63,7 +63,7 @@ class OrderedFindings:
     @property
     def severity(self) -> Severity:
         """Return the finding's severity; an error where the engine gave none."""
-        return self.finding.severity or Severity.ERROR
+        return self.finding.weight
 
     @property
     def is_new(self) -> bool:
@@ -81,21 +81,21 @@ class OrderedFindings:
         return visible_text(replace_surrogates(self.finding.help))
 
 
-def in_order(roots: Sequence[CheckedRoot]) -> tuple[OrderedFindings, ...]:
+def in_order(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
     """Return all findings, the worst first, among them the new ones first, then by path and place."""
-    return _sorted(OrderedFindings(one, finding) for one in roots for finding in one.report.findings)
+    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.findings)
 
 
-def mended(roots: Sequence[CheckedRoot]) -> tuple[OrderedFindings, ...]:
+def mended(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
     """Return what was fixed before these findings were left, in the same order."""
-    return _sorted(OrderedFindings(one, finding) for one in roots for finding in one.report.fixed)
+    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.fixed)
 
 
-def _sorted(found: Iterable[OrderedFindings]) -> tuple[OrderedFindings, ...]:
+def _sorted(found: Iterable[RootFinding]) -> tuple[RootFinding, ...]:
     return tuple(sorted(found, key=lambda one: (one.severity.rank, not one.is_new, one.path, one.finding.sort_key)))
 
 
-def fingerprints(found: Sequence[OrderedFindings]) -> tuple[str, ...]:
+def fingerprints(found: Sequence[RootFinding]) -> tuple[str, ...]:
     """Return a hash for each finding that stays the same while lines move, and that no two share."""
     seen: Counter[str] = Counter()
     hashes = []
@@ -112,3 +112,45 @@ def fingerprints(found: Sequence[OrderedFindings]) -> tuple[str, ...]:
 def fix_flag(fix: Fix) -> str:
     """Return what to type so that a fix is made."""
     return "--fix" if fix.is_safe else "--unsafe-fixes"
+
+
+def summary_line(report: CheckReport) -> str:
+    """Return what was checked, the sums by level, what is new, what was fixed and what can be."""
+    against = f" against {report.base}" if report.base is not None else ""
+    parts = [levels(report.findings), *_extras(report)]
+    return f"{entries(report.checked)} checked in {_tree(report)}{against}: {'; '.join(parts)}"
+
+
+def summary(roots: Sequence[CheckedRoot]) -> str:
+    """Return one line of sums for each root; of several each is named."""
+    if len(roots) == 1:
+        return summary_line(roots[0].report)
+    return "\n".join(f"{one.under or '.'}: {summary_line(one.report)}" for one in roots)
+
+
+def levels(findings: Iterable[Finding]) -> str:
+    """Return how many findings there are of each level, the worst first."""
+    sums = Counter(finding.severity or Severity.ERROR for finding in findings)
+    return ", ".join(count(sums[level], level.value) for level in Severity if sums[level]) or "no findings"
+
+
+def _tree(report: CheckReport) -> str:
+    return f"the {report.tree}" if report.tree in ("working tree", "git index") else report.tree
+
+
+def _extras(report: CheckReport) -> list[str]:
+    new = sum(finding.new for finding in report.findings)
+    said = [f"{new} new"] if report.base is not None and report.findings else []
+    said += [f"{report.older} older not shown, --verbose shows them"] if report.older else []
+    said += [f"fixed {len(report.fixed)}"] if report.fixed else []
+    return said + _fixable(report.findings)
+
+
+def _fixable(findings: Iterable[Finding]) -> list[str]:
+    fixes = [finding.fix for finding in findings if finding.fix is not None]
+    safe = sum(fix.is_safe for fix in fixes)
+    unsafe = len(fixes) - safe
+    if safe:
+        more = f" ({unsafe} more with --unsafe-fixes)" if unsafe else ""
+        return [f"{safe} fixable with --fix{more}"]
+    return [f"{unsafe} fixable with --unsafe-fixes"] if unsafe else []

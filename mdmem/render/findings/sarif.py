@@ -15,9 +15,12 @@ from mdmem.checks.registry import CODES, FAMILIES
 from mdmem.finding import Edit, Place, Severity
 from mdmem.render.characters import json_text, replace_surrogates
 from mdmem.render.findings.fix_spans import is_text, point
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, fingerprints, in_order
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+Artifact = Callable[[str], dict[str, Any]]
+# What stands for the repository's top; who reads the file knows where that is.
+_TOP = "%SRCROOT%"
 
 
 def rule(code: str) -> dict[str, Any]:
@@ -53,29 +56,20 @@ def _joined(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
-Artifact = Callable[[str], dict[str, Any]]
-
-
-def fixes(found: OrderedFindings, artifact: Artifact) -> list[dict[str, Any]]:
+def fixes(found: RootFinding, artifact: Artifact) -> list[dict[str, Any]]:
     """Return the fix, if SARIF can say all of it: it has no renames, and a file that cannot be read has no places."""
     fix = found.finding.fix
     if fix is None or fix.renames or not fix.edits:
         return []
-    changes = [_change(found, path, edits, artifact) for path, edits in groupby(_in_files(fix.edits), _path)]
+    in_files = sorted(fix.edits, key=lambda edit: (edit.path, edit.start, edit.end))
+    by_file = groupby(in_files, key=lambda edit: edit.path)
+    changes = [_change(found, path, edits, artifact) for path, edits in by_file]
     if not all(changes):
         return []
     return [{"description": {"text": replace_surrogates(fix.title)}, "artifactChanges": changes}]
 
 
-def _path(edit: Edit) -> str:
-    return edit.path
-
-
-def _in_files(edits: Iterable[Edit]) -> list[Edit]:
-    return sorted(edits, key=lambda edit: (edit.path, edit.start, edit.end))
-
-
-def _change(found: OrderedFindings, path: str, edits: Iterable[Edit], artifact: Artifact) -> dict[str, Any]:
+def _change(found: RootFinding, path: str, edits: Iterable[Edit], artifact: Artifact) -> dict[str, Any]:
     content = found.checked.bytes_of(path)
     if content is None:
         return {}
@@ -91,10 +85,6 @@ def _replacement(content: bytes, edit: Edit) -> dict[str, Any]:
     start, end = point(content, edit.start), point(content, edit.end)
     lines = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
     return {"deletedRegion": {**lines, **span}, "insertedContent": {"text": edit.content.decode()}}
-
-
-# What stands for the repository's top; who reads the file knows where that is.
-_TOP = "%SRCROOT%"
 
 
 def log(roots: Sequence[CheckedRoot], look: Look) -> str:
@@ -138,7 +128,7 @@ def _invocation(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     return {"executionSuccessful": not unread, **said}
 
 
-def _result(found: OrderedFindings, index: int, fingerprint: str) -> dict[str, Any]:
+def _result(found: RootFinding, index: int, fingerprint: str) -> dict[str, Any]:
     finding, report = found.finding, found.checked.report
     result: dict[str, Any] = {
         "ruleId": finding.code,

@@ -1,13 +1,14 @@
-"""Findings as people read them: with the source line and the help, or one line each."""
+"""Findings as people read them, with the source line and the help or one line each, and the checks behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 
+from mdmem.checks.engine import Check
 from mdmem.entry.model import visible
 from mdmem.finding import Place
-from mdmem.render.findings.report import CheckedRoot, Look, OrderedFindings, ShowPath, fix_flag, in_order
-from mdmem.render.findings.summary import summary
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, in_order, summary
 from mdmem.render.ink import Ink
 
 
@@ -17,7 +18,7 @@ def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     return "\n\n".join([*blocks, summary(roots)])
 
 
-def _block(found: OrderedFindings, ink: Ink) -> str:
+def _block(found: RootFinding, ink: Ink) -> str:
     finding, checked = found.finding, found.checked
     head = ink.severity(found.severity, f"{found.severity}[{finding.code}]")
     new = " (new)" if found.is_new else ""
@@ -58,8 +59,22 @@ def concise(roots: Sequence[CheckedRoot], _: Look) -> str:
     return "\n".join(concise_line(found, found.checked.show_path) for found in in_order(roots))
 
 
-def concise_line(found: OrderedFindings, show_path: ShowPath) -> str:
+def concise_line(found: RootFinding, show_path: ShowPath) -> str:
     """Return one finding in one line, its path as `show_path` gives it."""
     finding = found.finding
     mark = " [*]" if finding.fix is not None and finding.fix.is_safe else ""
     return f"{_where(finding.place, show_path)}: {found.severity} {finding.code}{mark} {finding.message}"
+
+
+def explanation(code: str, check: Check) -> str:
+    """Return what a check finds, why, an example and the fix."""
+    return f"{code} ({check.SEVERITY})\n\n{inspect.cleandoc(check.__doc__ or '')}"
+
+
+def check_list(families: Mapping[str, Sequence[str]], first_lines: Mapping[str, str]) -> str:
+    """Return every code with the first sentence of its explanation, by family."""
+    blocks = []
+    for family, codes in families.items():
+        width = max((len(code) for code in codes), default=0)
+        blocks.append("\n".join([f"{family}:", *(f"  {code:<{width}}  {first_lines[code]}" for code in codes)]))
+    return "\n\n".join(blocks)

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What `mdmem diff` prints: the parts of a review as lines, and one file a format."""

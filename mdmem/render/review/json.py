@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.finding import Finding
 from mdmem.render.json import dump
 from mdmem.render.review.graph import mermaid
-from mdmem.review.model import ReviewReport
+from mdmem.review.report import ReviewReport
 
 
 def review_json(review: ReviewReport) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mdmem.render.markdown import code, prose
 from mdmem.render.review.pieces import Line, Piece, PieceKind, ReviewSection, clipped
 from mdmem.render.review.sections import headline, sections
-from mdmem.review.model import ReviewReport
+from mdmem.review.report import ReviewReport
 
 MARKER = "<!-- mdmem diff -->"
 """By this first line a comment is found again, so that it is updated instead of followed by another one."""
@@ -31,7 +31,7 @@ def review_markdown(review: ReviewReport) -> str:
     ]
     head += [f"**{prose(clipped(remark))}**" for remark in review.remarks]
     told = sections(review)
-    blocks = [_block(section) for section in told]
+    blocks = [[f"### {prose(section.title)}\n", *map(_line, section.lines)] for section in told]
     diagrams = [_diagram(section) for section in told]
     room = LIMIT - sum(len(one) + 2 for one in head)
     allotted = _shares([_size(block) for block in blocks], room)
@@ -42,10 +42,6 @@ def review_markdown(review: ReviewReport) -> str:
             parts[number] += f"\n\n{diagram}"
             left -= len(diagram) + 2
     return "\n\n".join([*head, *(part for part in parts if part)])
-
-
-def _block(section: ReviewSection) -> list[str]:
-    return [f"### {prose(section.title)}\n", *map(_line, section.lines)]
 
 
 def _diagram(section: ReviewSection) -> str:

@@ -17,9 +17,9 @@ from mdmem.render.review.pieces import (
     owners_of,
     plain,
     said,
+    shown_words,
     strong,
 )
-from mdmem.render.review.words import shown_words
 from mdmem.render.words import count, entries
 from mdmem.review.model import (
     Answered,
@@ -32,13 +32,13 @@ from mdmem.review.model import (
     Merging,
     Move,
     Ref,
-    ReviewReport,
     Rewording,
     Transition,
     Unread,
     Which,
     WingChangeCount,
 )
+from mdmem.review.report import ReviewReport
 
 # Of what is only listed, so many lines are shown.
 _MOST = 100
@@ -50,6 +50,8 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
     """Return the parts of a review that have something to say, what cannot be read first."""
     frozen = [one for one in review.rewordings if one.is_frozen]
     others = [one for one in review.rewordings if not one.is_frozen]
+    is_merge = review.merging is None or review.merging.is_merge
+    merging = "What merging would do" if is_merge else "What the checks find new"
     parts = (
         _section("Cannot be read", (_unread(review, one) for one in review.unread)),
         _section("In force", _wings(review)),
@@ -64,7 +66,7 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
         _section("Code that this is about", map(_covered, review.covered)),
         _section("Other fields", (line(code(one.entry.address), ": ", *_fields(one.fields)) for one in review.edits)),
         _section("Moves and files that say the same", _moves(review)),
-        _section(_merging_title(review.merging), _merging(review.merging)),
+        _section(merging, _merging(review.merging)),
         _section("Answers", _all(_answer(one) for one in review.answers)),
     )
     return tuple(part for part in parts if part.lines)
@@ -220,10 +222,6 @@ def _moved(old: str, new: str, moved: list[Move]) -> tuple[Piece, ...]:
 def _joined_all(groups: Iterable[tuple[Piece, ...]]) -> Iterator[Piece]:
     for number, group in enumerate(groups):
         yield from (plain(", "), *group) if number else group
-
-
-def _merging_title(one: Merging | None) -> str:
-    return "What merging would do" if one is None or one.is_merge else "What the checks find new"
 
 
 def _merging(one: Merging | None) -> Iterator[Line]:

@@ -1,9 +1,10 @@
-"""Puts a review together from its parts."""
+"""What a change does to what is believed: the whole report, part by part in the order in which it is told."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from datetime import date
 
 from mdmem.catalog import Catalog
@@ -15,12 +16,62 @@ from mdmem.review.chains import touched_chains
 from mdmem.review.changes import beliefs, transitions
 from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.dependents import contradictions, covered_files, dependents
-from mdmem.review.model import Counts, Move, ReviewReport, Unread, Which, WingChangeCount
+from mdmem.review.model import (
+    AnswerPair,
+    Belief,
+    ContradictionChange,
+    Counts,
+    Covered,
+    Dependent,
+    FieldEdit,
+    Graph,
+    Merging,
+    Move,
+    NearEntry,
+    Rewording,
+    Transition,
+    Unread,
+    Which,
+    WingChangeCount,
+)
 from mdmem.review.similar import near_entries
 from mdmem.review.texts import field_edits, rewordings
 
 
-def review(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewReport:
+    """What a change does to what is believed, from one tree to another."""
+
+    before: str
+    after: str
+    remarks: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
+    counts: Counts = field(default_factory=Counts)
+    wings: tuple[WingChangeCount, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    beliefs: tuple[Belief, ...] = ()
+    graph: Graph = field(default_factory=Graph)
+    rewordings: tuple[Rewording, ...] = ()
+    edits: tuple[FieldEdit, ...] = ()
+    dependents: tuple[Dependent, ...] = ()
+    covered: tuple[Covered, ...] = ()
+    moves: tuple[Move, ...] = ()
+    no_ops: tuple[str, ...] = ()
+    near: tuple[NearEntry, ...] = ()
+    contradictions: tuple[ContradictionChange, ...] = ()
+    merging: Merging | None = None
+    answers: tuple[AnswerPair, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether no entry changed; a file that cannot be read on one side alone is a change."""
+        counts = self.counts
+        sides = {which: {(one.path, one.code) for one in self.unread if one.which is which} for which in Which}
+        touched = counts.added + counts.gone + counts.altered + counts.moved + counts.no_ops
+        return not touched and not self.contradictions and sides[Which.BEFORE] == sides[Which.AFTER]
+
+
+def report_on(
     before: TreeSide, after: TreeSide, *, today: date, files: Callable[[], Collection[str]] = tuple
 ) -> ReviewReport:
     """Return what the change from one tree to another does to what is believed.
@@ -55,7 +106,7 @@ def _faults(comparison: Comparison, today: date) -> dict[str, list[Finding]]:
     """Return what the checks of changes find, by address: a review says it whatever the settings leave out."""
     before, after = comparison.before, comparison.after
     base = Base(before.name, before.catalog, before.settings)
-    case = Case(after.catalog, after.settings, today, base=base).knowing(comparison.changes)
+    case = Case(after.catalog, after.settings, today, base=base, known_changes=comparison.changes)
     found: dict[str, list[Finding]] = {}
     for code in CHANGE:
         for finding in get_check(code).find(case):

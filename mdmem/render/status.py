@@ -1,0 +1,52 @@
+"""How a memory stands, as text."""
+
+from __future__ import annotations
+
+from mdmem.render.ink import Ink
+from mdmem.render.words import count, entries
+from mdmem.status import StatusReport
+
+
+def status_text(report: StatusReport, ink: Ink) -> str:
+    """Return the standing of a memory in a few lines."""
+    lines = [f"root     {ink.bold(str(report.root))} ({report.why})", f"tree     {report.tree}"]
+    width = max((len(wing.name) for wing in report.wings), default=0)
+    for wing in report.wings:
+        types = ", ".join(count(number, kind) for kind, number in sorted(wing.types.items()))
+        statuses = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in sorted(wing.statuses.items()))
+        active = " (active)" if wing.name == report.active_wing else ""
+        broken = f"; {count(wing.broken, 'file')} unreadable" if wing.broken else ""
+        held = f"{types or 'no entries'}; {statuses or 'empty'}{broken}"
+        lines.append(f"wing     {wing.name:<{width}}  {wing.kind}{active}: {held}")
+    lines += [
+        f"from     {one.name:<{width}}  {one.git} at {one.commit[:10]}, last asked for on {one.asked}"
+        for one in report.borrowed
+    ]
+    lines += [
+        f"index    {_index(report)}",
+        f"findings {_findings(report)}",
+        f"hygiene  {_hygiene(report)}",
+        *(f"note     {remark}" for remark in report.remarks),
+    ]
+    return "\n".join(lines)
+
+
+def _index(report: StatusReport) -> str:
+    index = report.index
+    if not index.exists:
+        return f"not built yet; the first question builds it in {index.folder}"
+    if not index.usable:
+        return f"unusable ({index.why}); the next question rebuilds it"
+    behind = f", {index.stale} changed since" if index.stale or index.gone else ", up to date"
+    return f"{entries(index.documents)}, {index.bytes / 1024:.0f} KiB{behind}"
+
+
+def _findings(report: StatusReport) -> str:
+    found = [count(number, level) for level, number in report.findings.items() if number]
+    return ", ".join(found) + "; `mdmem check` shows them" if found else "none"
+
+
+def _hygiene(report: StatusReport) -> str:
+    last = report.hygiene
+    said = f"last on {last.day}" if last.day is not None else "never"
+    return f"{said} (due); `mdmem hygiene` shows what needs maintenance" if last.is_due else said
