@@ -68,10 +68,10 @@ def read_rows(file: str) -> list[tuple[str, str]]:
     """Return the rows of a file below tests/data; one that expects nothing is a ValueError."""
     rows = []
     for place, line in _lines(DATA / file):
-        given, arrow, expected = line.partition("=>")
+        given, arrow, expected = line.partition(" => ")
         if line and not (arrow and expected):
             raise ValueError(f"{place}: `input => expected` was expected")
-        rows += [(_text(given.rstrip(" ")), _text(expected.lstrip(" ")))] if line else []
+        rows += [(_text(given.rstrip(" ")), _text(expected.strip(" ")))] if line else []
     return rows
 
 

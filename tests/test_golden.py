@@ -40,6 +40,6 @@ def test_case_is_refused_when_it_claims_nothing_or_cannot_be_read(tmp_path: Path
 @pytest.mark.parametrize("row", ["a =>", "=>", "a"])
 def test_row_is_refused_when_it_expects_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> None:
     monkeypatch.setattr(golden, "DATA", tmp_path)
-    (tmp_path / "file.txt").write_text(f"a  => b<LF>\n=> c\n{row}\n", encoding="utf-8")
+    (tmp_path / "file.txt").write_text(f"a  => b<LF>\n => c\n{row}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"file\.txt:3: `input => expected` was expected"):
         golden.read_rows("file.txt")
