@@ -6,6 +6,7 @@ What is refused of one, so that git takes nothing for something else, is in test
 from __future__ import annotations
 
 import pytest
+from golden import GoldenCase, bytes_of, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,32 +33,11 @@ def test_repository_is_a_url_or_a_path(url: str) -> None:
     assert (stated.git, stated.ref, stated.commit) == (url, None, None)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ('[wings.ros2]\ngit = "../x" # ours\n', f'[wings.ros2]\ngit = "../x" # ours\ncommit = "{NEW}"\n'),
-        (
-            f'[wings.ros2]\r\ngit = "../x"\r\ncommit = "{OLD}" # seen\r\n',
-            f'[wings.ros2]\r\ngit = "../x"\r\ncommit = "{NEW}" # seen\r\n',
-        ),
-        (
-            '[wings.ros2]\n  git = "../x"\n  ref = "v1"\n[check]\nfail_on = "error"\n',
-            f'[wings.ros2]\n  git = "../x"\n  ref = "v1"\n  commit = "{NEW}"\n[check]\nfail_on = "error"\n',
-        ),
-        ('wings.ros2.git = "../x"', f'wings.ros2.git = "../x"\nwings.ros2.commit = "{NEW}"'),
-        (
-            '[wings]\nros2 = { git = "../x", ref = "v1" }\n',
-            f'[wings]\nros2 = {{ git = "../x", commit = "{NEW}", ref = "v1" }}\n',
-        ),
-        (
-            f'[wings.a]\ngit = "../a"\ncommit = "{OLD}"\n[wings.ros2]\ngit = "../x"\ncommit = "{OLD}"\n',
-            f'[wings.a]\ngit = "../a"\ncommit = "{OLD}"\n[wings.ros2]\ngit = "../x"\ncommit = "{NEW}"\n',
-        ),
-        (f'\ufeff[wings.ros2]\ngit = "../x"\ncommit = "{NEW}"', f'\ufeff[wings.ros2]\ngit = "../x"\ncommit = "{NEW}"'),
-    ],
-)
-def test_pin_changes_one_line(before: str, after: str) -> None:
-    assert with_pin(before.encode(), "ros2", NEW) == after.encode()
+@each_case("settings/pins.txt")
+def test_pin_changes_one_line(case: GoldenCase) -> None:
+    after = with_pin(bytes_of(case.before), "ros2", NEW)
+    assert after == bytes_of(case.after)
+    assert case.says == (() if case.before != case.after else ("no change",))
 
 
 def test_pin_that_cannot_be_written_for_certain_is_left_to_people() -> None:
