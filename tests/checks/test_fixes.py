@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
 from test_cases import CASES, TODAY, facts_of
 
+from mdmem.authoring.change_set import Change
 from mdmem.authoring.fix import FixResult, mend_all
 from mdmem.catalog import load
 from mdmem.checks.case import Case
@@ -43,11 +45,18 @@ def check(folder: Path, tree: Tree, codes: tuple[str, ...]) -> CheckReport:
     return CheckReport(tree.name, 0, tuple(run_checks(case, codes)))
 
 
-def mended(folder: Path, tree: Tree) -> FixResult:
+def mend(folder: Path, tree: Tree) -> FixResult:
     return mend_all(tree, lambda one: check(folder, one, (folder.parent.name,)), with_unsafe=True)
 
 
-def after(result: FixResult, tree: Tree) -> OverlaidTree:
+@cache
+def mended(folder: Path) -> tuple[Tree, FixResult]:
+    """Return the tree of a case and all that is mended in it, read once for all that is asked of it."""
+    tree = WorkingTree(folder / "root")
+    return tree, mend(folder, tree)
+
+
+def after(tree: Tree, result: FixResult) -> OverlaidTree:
     """Return the tree that a plan leads to."""
     contents = {change.path: change.after for change in result.plan.changes}
     renames = [(change.path, change.to) for change in result.plan.changes if change.to != change.path]
@@ -56,21 +65,13 @@ def after(result: FixResult, tree: Tree) -> OverlaidTree:
 
 def shown(result: FixResult) -> str:
     """Return what a plan changes, as a diff in which marks and line ends can be read."""
-    return "".join(line for change in result.plan.changes for line in _diff(change.path, change.to, change))
+    return "".join(line for change in result.plan.changes for line in _diff(change))
 
 
-def _diff(path: str, to: str, change: object) -> Iterator[str]:
-    yield from (
-        difflib.unified_diff(
-            _lines(change.before),
-            _lines(change.after),
-            path,
-            to,
-            n=0,  # type: ignore[attr-defined]
-        )
-        if change.before != change.after
-        else [f"rename {path} => {to}\n"]
-    )  # type: ignore[attr-defined]
+def _diff(change: Change) -> Iterable[str]:
+    if change.before == change.after:
+        return [f"rename {change.path} => {change.to}\n"]
+    return difflib.unified_diff(_lines(change.before), _lines(change.after), change.path, change.to, n=0)
 
 
 def _lines(data: bytes) -> list[str]:
@@ -94,14 +95,13 @@ named = pytest.mark.parametrize("folder", failing_cases(), ids=lambda path: f"{p
 @named
 def test_fix_changes_only_what_is_meant(folder: Path) -> None:
     expected = folder / FIXED
-    assert shown(mended(folder, WorkingTree(folder / "root"))) == (expected.read_text() if expected.exists() else "")
+    assert shown(mended(folder)[1]) == (expected.read_text() if expected.exists() else "")
 
 
 @named
 def test_fixed_findings_are_gone_and_no_error_is_new(folder: Path) -> None:
-    tree = WorkingTree(folder / "root")
-    result = mended(folder, tree)
-    before, now = (check(folder, one, CODES) for one in (tree, after(result, tree)))
+    tree, result = mended(folder)
+    before, now = (check(folder, one, CODES) for one in (tree, after(tree, result)))
     new = {code for code, _ in errors_of(now.findings) - errors_of(before.findings)}
     assert {code for code in new if (folder.parent.name, code) not in REVEALED} == set()
     left = {(one.place.path, one.message) for one in now.findings if one.code == folder.parent.name}
@@ -110,14 +110,14 @@ def test_fixed_findings_are_gone_and_no_error_is_new(folder: Path) -> None:
 
 @named
 def test_fix_is_the_same_twice(folder: Path) -> None:
-    tree = WorkingTree(folder / "root")
-    again = mended(folder, after(mended(folder, tree), tree))
-    assert again.plan.changes == ()
+    assert mend(folder, after(*mended(folder))).plan.changes == ()
 
 
-@pytest.mark.parametrize("code", FIXABLE)
-def test_fixable_check_has_a_case_that_is_fixed(code: str) -> None:
-    assert list((CASES / code).glob(f"*/{FIXED}"))
+def test_diffs_say_something_and_stand_in_failing_cases_of_each_fixable_check() -> None:
+    diffs = list(CASES.glob(f"*/*/{FIXED}"))
+    failing = failing_cases()
+    assert [path for path in diffs if path.parent not in failing or not path.read_bytes()] == []
+    assert set(FIXABLE) - {path.parent.parent.name for path in diffs} == set()
 
 
 @named

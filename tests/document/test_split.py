@@ -1,52 +1,26 @@
 """Where front matter ends: an exact fence, and what every other beginning is called."""
 
+import json
+
 import pytest
+from golden import GoldenCase, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.document.split import FenceError, body_of, has_front_matter, split_text
 
 
-@pytest.mark.parametrize(
-    ("text", "front", "body"),
-    [
-        ("---\na: b\n---\ntext\n", "a: b\n", "text\n"),
-        ("---\r\na: b\r\n---\r\ntext\r\n", "a: b\r\n", "text\r\n"),
-        ("---\n---\n", "", ""),
-        ("---\na: b\n---", "a: b\n", ""),
-        ("---\na: b\n---\n\n\n  text", "a: b\n", "\n\n  text"),
-        ("---\na: b\n---\n---\nc\n", "a: b\n", "---\nc\n"),
-        ("---\na: |\n  ---\n---\nc\n", "a: |\n  ---\n", "c\n"),
-        ("---\na: ----\n----x\n---\nc", "a: ----\n----x\n", "c"),
-    ],
-)
-def test_split_keeps_every_byte(text: str, front: str, body: str) -> None:
-    assert split_text(text) == (front, body)
+def said_of(text: str) -> str:
+    """Return front matter and body as JSON, or what is wrong with the fence."""
+    try:
+        return json.dumps(split_text(text), ensure_ascii=False)
+    except FenceError as fault:
+        return f"{fault.line}: {fault.code}: {fault}; {fault.help}"
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "line"),
-    [
-        ("", "empty-file", 1),
-        (" \n\r\n\t\n", "empty-file", 1),
-        ("# A title\n", "front-matter-missing", 1),
-        ("\n---\na: b\n---\n", "fence-variant", 1),
-        ("--- \na: b\n---\n", "fence-variant", 1),
-        ("----\na: b\n----\n", "fence-variant", 1),
-        ("+++\na = 1\n+++\n", "fence-variant", 1),
-        ("—\na: b\n—\n", "fence-variant", 1),
-        ("\u200b---\na: b\n---\n", "fence-variant", 1),
-        ("---\na: b\n", "fence-unterminated", 1),
-        ("---", "fence-unterminated", 1),
-        ("---\na: b\n---- \ntext\n", "fence-variant", 3),
-        ("---\r\na: b\r\n...\r\ntext\r\n", "fence-variant", 3),
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git-lfs-pointer", 1),
-    ],
-)
-def test_split_names_what_is_wrong_with_a_fence(text: str, code: str, line: int) -> None:
-    with pytest.raises(FenceError) as caught:
-        split_text(text)
-    assert (caught.value.code, caught.value.line) == (code, line)
+@each_case("document/split.txt")
+def test_split_keeps_every_byte_or_names_what_is_wrong_with_a_fence(case: GoldenCase) -> None:
+    assert (said_of(case.before),) == case.says
 
 
 @given(st.text(alphabet="-\r\n: ab\u200b+.", max_size=40))

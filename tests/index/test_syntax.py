@@ -1,6 +1,7 @@
 from contextlib import suppress
 
 import pytest
+from golden import read_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,52 +23,9 @@ def keys(question: str) -> str:
     return "".join(sorted(match.key[-1] for match in found.matches))
 
 
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("queue stack", "abc"),
-        ("queue AND stack", "ab"),
-        ("stack NOT queue", "c"),
-        ("stack ANDNOT navigation", "bc"),
-        ("NOT stack", "d"),
-        ("stack REQUIRE lock", "b"),
-        ("lock ANDMAYBE executor", "b"),
-        ("(lock OR executor) AND queue", "ab"),
-        ("title:executor", "a"),
-        ("body:executor", ""),
-        ("headings:thread", "a"),
-        ("identifiers:nav_main.py", "b"),
-        ("tags:local-override", "b"),
-        ("wing:ros2 AND room:rooms", "ab"),
-        ("status:draft", "c"),
-        ("type:note", "d"),
-        ('owner:"team a"', "a"),
-        ("focus:build", "c"),
-        ("created:2026-03", "c"),
-        ("created:[2026-03 TO 2026-03]", "c"),
-        ("created:[2026-03-31 TO 2026-04-01]", "cd"),
-        ("created:>=2026-04-01", "d"),
-        ("created:<2026-04-01", "c"),
-        ("verified:[2026 TO]", "d"),
-        ('"stack uses queue"', "a"),
-        ('"queue of the stack"', "b"),
-        ('"queue stack"', "b"),
-        ('"navigation queue"', ""),
-        ('"navigation queue"~3', "a"),
-        ('headings:"single threads"', "a"),
-        ("navig*", "ad"),
-        ("navigation*", "ad"),
-        ("q?eue", "ab"),
-        ("*:*", "abcd"),
-        ("the AND queue", "ab"),
-        ("the", ""),
-        ("", ""),
-        ("AND", ""),
-        ("C++ don't", ""),
-    ],
-)
+@pytest.mark.parametrize(("question", "expected"), read_rows("index/query_language.txt"))
 def test_search_reads_the_language_when_asked_to(question: str, expected: str) -> None:
-    assert keys(question) == expected
+    assert (keys(question) or "nothing") == expected
 
 
 @pytest.mark.parametrize(

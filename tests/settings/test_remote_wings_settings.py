@@ -1,8 +1,12 @@
-"""What the settings say of a wing that lives in another repository, and the writing of its commit."""
+"""What the settings say of a wing that lives in another repository, and the writing of its commit.
+
+What is refused of one, so that git takes nothing for something else, is in tests/data/settings/refused.txt.
+"""
 
 from __future__ import annotations
 
 import pytest
+from golden import GoldenCase, bytes_of, each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,62 +33,11 @@ def test_repository_is_a_url_or_a_path(url: str) -> None:
     assert (stated.git, stated.ref, stated.commit) == (url, None, None)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('git = "ext::sh -c touch% x"', "`wings.ros2.git` must use one of `file`, `git`, `http`, `https`, `ssh`"),
-        ('git = "ftp://git.example.org/x"', "must use one of"),
-        ('git = "--upload-pack=touch x"', "must be the URL or the path of a repository"),
-        ('git = "x\\ny"', "must be the URL or the path of a repository"),
-        ('git = ""', "`wings.ros2.git` must be a text"),
-        ('git = "https://ada:secret@git.example.org/x"', "holds a password; leave it to git's credential helper"),
-        ('git = "../x"\nref = "--all"', "`wings.ros2.ref` must be the name of a branch or a tag"),
-        ('git = "../x"\nref = "main:refs/heads/x"', "`wings.ros2.ref` must be the name of a branch or a tag"),
-        ('git = "../x"\nref = "a..b"', "`wings.ros2.ref` must be the name of a branch or a tag"),
-        ('git = "../x"\ncommit = "abc1234"', "`wings.ros2.commit` must be the whole name of a commit"),
-        ('git = "../x"\npath = "../y"', "`wings.ros2.path` must be a path below the root"),
-        ('ref = "main"', "`wings.ros2.ref` is about another repository; name it with `wings.ros2.git`"),
-        ('gti = "../x"', "unknown key `wings.ros2.gti`; did you mean `wings.ros2.git`?"),
-    ],
-)
-def test_what_git_could_take_for_something_else_is_refused(line: str, said: str) -> None:
-    with pytest.raises(SettingsError) as raised:
-        parse_settings(f"[wings.ros2]\n{line}\n".encode())
-    assert said in str(raised.value)
-    assert "secret" not in str(raised.value)
-
-
-def test_name_of_a_wing_from_elsewhere_is_one_of_a_wing() -> None:
-    with pytest.raises(SettingsError, match=r"`wings\.Ros-2` must be the name of a wing"):
-        parse_settings(b'[wings.Ros-2]\ngit = "../x"\n')
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ('[wings.ros2]\ngit = "../x" # ours\n', f'[wings.ros2]\ngit = "../x" # ours\ncommit = "{NEW}"\n'),
-        (
-            f'[wings.ros2]\r\ngit = "../x"\r\ncommit = "{OLD}" # seen\r\n',
-            f'[wings.ros2]\r\ngit = "../x"\r\ncommit = "{NEW}" # seen\r\n',
-        ),
-        (
-            '[wings.ros2]\n  git = "../x"\n  ref = "v1"\n[check]\nfail_on = "error"\n',
-            f'[wings.ros2]\n  git = "../x"\n  ref = "v1"\n  commit = "{NEW}"\n[check]\nfail_on = "error"\n',
-        ),
-        ('wings.ros2.git = "../x"', f'wings.ros2.git = "../x"\nwings.ros2.commit = "{NEW}"'),
-        (
-            '[wings]\nros2 = { git = "../x", ref = "v1" }\n',
-            f'[wings]\nros2 = {{ git = "../x", commit = "{NEW}", ref = "v1" }}\n',
-        ),
-        (
-            f'[wings.a]\ngit = "../a"\ncommit = "{OLD}"\n[wings.ros2]\ngit = "../x"\ncommit = "{OLD}"\n',
-            f'[wings.a]\ngit = "../a"\ncommit = "{OLD}"\n[wings.ros2]\ngit = "../x"\ncommit = "{NEW}"\n',
-        ),
-        (f'\ufeff[wings.ros2]\ngit = "../x"\ncommit = "{NEW}"', f'\ufeff[wings.ros2]\ngit = "../x"\ncommit = "{NEW}"'),
-    ],
-)
-def test_pin_changes_one_line(before: str, after: str) -> None:
-    assert with_pin(before.encode(), "ros2", NEW) == after.encode()
+@each_case("settings/pins.txt")
+def test_pin_changes_one_line(case: GoldenCase) -> None:
+    after = with_pin(bytes_of(case.before), "ros2", NEW)
+    assert after == bytes_of(case.after)
+    assert case.says == (() if case.before != case.after else ("no change",))
 
 
 def test_pin_that_cannot_be_written_for_certain_is_left_to_people() -> None:
