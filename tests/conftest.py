@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -18,6 +19,10 @@ os.environ.update(_CLEAN)
 _HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
+
+# Else each of some hundred processes would compile all that it imports, and each worker every test.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Where there is room for it, what the tests write stays in memory; a container often has 64 MB of it.
 _MEMORY = Path("/dev/shm")
