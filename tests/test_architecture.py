@@ -84,6 +84,11 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
+@cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(modules()[module]))
+
+
 def unit_of(module: str) -> str:
     parts = module.split(".")
     return ".".join(parts[:2])
@@ -96,7 +101,7 @@ def imports_of(module: str) -> tuple[str, ...]:
 
 
 def _imports_of(module: str) -> Iterator[str]:
-    for node in ast.walk(modules()[module]):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -161,8 +166,8 @@ def test_what_is_printed_goes_through_one_door() -> None:
     streams = {f"sys.{name}.{verb}" for name in ("stdout", "stderr") for verb in ("write", "writelines")}
     found = {
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for node in nodes(module)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in printing | streams
     }
     # The server says where it listens, once and in its own words.
@@ -172,8 +177,8 @@ def test_what_is_printed_goes_through_one_door() -> None:
 def test_json_that_is_printed_goes_through_one_door() -> None:
     found = {
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for node in nodes(module)
         if unit_of(module) in ("mdmem.cli", "mdmem.render")
         and isinstance(node, ast.Call)
         and ast.unparse(node.func) == "json.dumps"
@@ -184,8 +189,8 @@ def test_json_that_is_printed_goes_through_one_door() -> None:
 def test_broad_excepts_are_the_boundaries() -> None:
     broad = [
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for node in nodes(module)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
     ]

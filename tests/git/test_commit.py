@@ -27,6 +27,7 @@ from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git import GitLockedError, NotCommittedError, Repository, find_repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.config import identity
+from mdmem.git.locks import LockHeldError, in_turn
 from mdmem.git.status import refuse_while_busy, state_of
 
 
@@ -432,6 +433,16 @@ def test_lock_that_stays_is_named(top: Path, name: str) -> None:
     with pytest.raises(GitLockedError, match=words):
         commit(top, "m/new.md", wait=0.2)
     assert status(top) == ["?? m/new.md"]
+
+
+def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(top: Path) -> None:
+    def attempt() -> None:
+        raise LockHeldError("index.lock")
+
+    began = time.monotonic()
+    with pytest.raises(GitLockedError):
+        in_turn(repository_of(top), attempt, wait=0.1)
+    assert time.monotonic() - began < 0.9
 
 
 def test_index_that_another_git_wrote_back_is_tried_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
