@@ -9,9 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from builders import commit_all, git, make_repository, open_root, run_here, write
+from builders import commit_all, git, make_repository, run_here, write
 
-from mdmem.saving.save import Saves
 from mdmem.state.approval_tokens import use_token
 from mdmem.state.audit import read_audit
 from mdmem.state.bearer_tokens import BearerTokens
@@ -93,13 +92,19 @@ def test_write_that_waited_is_written(before: Path, capsys: Capture) -> None:
     assert PendingWrites(state(before)).pending() == ()
 
 
-def test_write_that_was_stopped_for_a_similar_entry_passes_with_less_confidence(before: Path) -> None:
+def test_write_that_was_stopped_for_a_similar_entry_passes_with_less_confidence(before: Path, capsys: Capture) -> None:
     words = [f"word{letter}" for letter in "abcdefghijk"]
-    stopped = {"title": words[0], "rationale": " ".join(words[1:])}
-    saves = Saves(open_root(before / "memory"), now=lambda: NOON, wait=0.1)
-    again = saves.save_decision({**stopped, "confidence": 0.8}, "nav")
-    assert (again.dedup_outcome, again.candidate_id) == ("manual_review", "nav/architecture/worda")
-    assert saves.save_decision({**stopped, "confidence": 0.7}, "nav").status == "saved"
+
+    def saved(confidence: float) -> dict[str, str]:
+        stated = {"title": words[0], "rationale": " ".join(words[1:]), "confidence": confidence}
+        file = write(before, "decision.json", json.dumps(stated))
+        line = ("save", "decision", "--project", "nav", "--json", str(file))
+        answer: dict[str, str] = json.loads(run_here(capsys, *line, cwd=before).out)
+        return answer
+
+    again = saved(0.8)
+    assert (again["dedup_outcome"], again["candidate_id"]) == ("manual_review", "nav/architecture/worda")
+    assert saved(0.7)["status"] == "saved"
 
 
 def test_tokens_open_what_they_opened(before: Path) -> None:
