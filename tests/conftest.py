@@ -3,9 +3,11 @@
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from builders import environment
 from hypothesis import HealthCheck, settings
 
@@ -19,6 +21,13 @@ _HOME = tempfile.mkdtemp(prefix="mdmem-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 os.environ.update({"XDG_DATA_HOME": f"{_HOME}/data", "XDG_CACHE_HOME": f"{_HOME}/cache"})
 
+# Else each of some hundred processes would compile all that it imports, and each worker every test.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Whoever begins one of these last is waited for.
+_LONG = ("test_pages.py", "test_sync.py", "test_worst_day.py", "test_many_writers.py", "test_unseen_wings.py")
+
 # Where there is room for it, what the tests write stays in memory; a container often has 64 MB of it.
 _MEMORY = Path("/dev/shm")
 if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 * 1024**3:
@@ -30,3 +39,8 @@ settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_O
 # Few, and the same in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
 settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=True, max_examples=25)
 settings.load_profile("mdmem")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let what takes long come first, so that no worker is left alone with it."""
+    items.sort(key=lambda item: item.path.name not in _LONG)

@@ -1,8 +1,10 @@
-"""The layers: every module is listed, imports point down, nothing goes in circles, each library has one door."""
+"""The layers and the names: imports point down and not in circles, each library has a door, a name means one thing."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -49,6 +51,28 @@ DOORS = {
     "yaml": {"mdmem.document"},
 }
 
+# A class's name that two modules have, and why that may be.
+SHARED_NAMES = {"Places": "the folders of a root, and the places that an HTTP server has for connections"}
+# The last word of a module's name is a thing; these look like what is done or what was done to something.
+THINGS = {
+    "finding": "the domain's noun",
+    "standing": "the domain's noun",
+    "spelling": "a noun",
+    "authoring": "a layer's name",
+    "saving": "a layer's name",
+    "paging": "an activity that no thing has given a name",
+    "scoring": "an activity that no thing has given a name",
+    "filtered": "a kind of tree",
+    "working": "a kind of tree, as git calls it",
+    "pending": "a command's name",
+}
+DOING = re.compile(r".+(?:ed|ing)")
+PRONOUNS = re.compile(r"all|any|both|each|it|ones?|others?|ours?|own|some|that|th[eo]se|they|this|what|which|who")
+EMPTY = re.compile(r"helpers?|utils?|misc|managers?|services?|data|info|processors?")
+# A rule is a module of its own, named by the code of its finding; some say much of what they look for.
+RULES = "mdmem.checks.rules"
+LONGEST = 370
+
 
 @cache
 def modules() -> dict[str, ast.Module]:
@@ -58,6 +82,11 @@ def modules() -> dict[str, ast.Module]:
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found[name] = ast.parse(path.read_text(encoding="utf-8"))
     return found
+
+
+@cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(modules()[module]))
 
 
 def unit_of(module: str) -> str:
@@ -72,7 +101,7 @@ def imports_of(module: str) -> tuple[str, ...]:
 
 
 def _imports_of(module: str) -> Iterator[str]:
-    for node in ast.walk(modules()[module]):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -137,8 +166,8 @@ def test_what_is_printed_goes_through_one_door() -> None:
     streams = {f"sys.{name}.{verb}" for name in ("stdout", "stderr") for verb in ("write", "writelines")}
     found = {
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for node in nodes(module)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in printing | streams
     }
     # The server says where it listens, once and in its own words.
@@ -148,8 +177,8 @@ def test_what_is_printed_goes_through_one_door() -> None:
 def test_json_that_is_printed_goes_through_one_door() -> None:
     found = {
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for node in nodes(module)
         if unit_of(module) in ("mdmem.cli", "mdmem.render")
         and isinstance(node, ast.Call)
         and ast.unparse(node.func) == "json.dumps"
@@ -157,11 +186,88 @@ def test_json_that_is_printed_goes_through_one_door() -> None:
     assert found == {"mdmem.render.characters"}
 
 
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    homes: dict[str, list[str]] = {}
+    for module, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    shared = {name: found for name, found in homes.items() if len(found) > 1}
+    assert {name: found for name, found in shared.items() if name not in SHARED_NAMES} == {}
+    assert SHARED_NAMES.keys() - shared.keys() == set(), "an exception that is none any more"
+
+
+def test_a_module_is_named_by_what_it_holds() -> None:
+    last_words = {module: module.split(".")[-1].split("_")[-1] for module in modules() if not is_rule(module)}
+    found = {
+        module
+        for module, word in last_words.items()
+        if PRONOUNS.fullmatch(word) or (DOING.fullmatch(word) and word not in THINGS)
+    }
+    empty = {module for module in last_words if any(map(EMPTY.fullmatch, module.split(".")[-1].split("_")))}
+    assert sorted(found | empty) == []
+    assert THINGS.keys() - set(last_words.values()) == set(), "an exception that is none any more"
+
+
+def is_rule(module: str) -> bool:
+    return module.startswith(f"{RULES}.")
+
+
+def test_few_functions_only_hand_on_what_they_are_given() -> None:
+    asked_for = {
+        function.name
+        for tree in modules().values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and "Protocol" in map(ast.unparse, node.bases)
+        for function in functions_of(node)
+    }
+    found = [f"{module}.{name}" for module, tree in modules().items() for name in forwarders(tree, asked_for)]
+    assert len(found) < 15, found
+
+
+def forwarders(tree: ast.Module, asked_for: set[str]) -> Iterator[str]:
+    """Yield functions that are one call whose arguments are their own parameters, and that no interface asks for."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and not node.bases]
+    yield from (one.name for one in functions_of(tree) if hands_on(one))
+    yield from (
+        one.name for node in classes for one in functions_of(node) if hands_on(one) and one.name not in asked_for
+    )
+
+
+def functions_of(node: ast.Module | ast.ClassDef) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [one for one in node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def hands_on(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    *doc, last = function.body
+    call = last.value if isinstance(last, (ast.Return, ast.Expr)) else None
+    call = call.value if isinstance(call, ast.Await) else call
+    if not isinstance(call, ast.Call) or not all(isinstance(one, (ast.Expr, ast.ImportFrom)) for one in doc):
+        return False
+    called = ast.unparse(call.func)
+    if not re.fullmatch(r"[\w.]+", called) or called in vars(builtins):
+        return False
+    given = function.args
+    own = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg) if one}
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    names = [one.value if isinstance(one, ast.Starred) else one for one in values]
+    return bool(names) and all(isinstance(one, ast.Name) and one.id in own for one in names)
+
+
+def test_no_module_is_long() -> None:
+    lengths = {
+        module: max((node.end_lineno or 0 for node in tree.body), default=0)
+        for module, tree in modules().items()
+        if not is_rule(module)
+    }
+    assert {module: lines for module, lines in lengths.items() if lines > LONGEST} == {}
+
+
 def test_broad_excepts_are_the_boundaries() -> None:
     broad = [
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for node in nodes(module)
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in ("Exception", "BaseException")))
     ]

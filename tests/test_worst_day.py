@@ -113,7 +113,7 @@ def head(folder: Path) -> str:
     return git(folder, "log", "-1", "--format=%s")
 
 
-_LONG = ("move a room", "save", "supersede by a new one")
+_LONG = ("approve", "move a room", "save", "supersede by a new one")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] if one in _LONG else []) for one in CASES])

@@ -78,6 +78,7 @@ def _turn(repository: Repository) -> Iterator[None]:
     try:
         _take(handle)
         yield
+        _say(handle)
     finally:
         os.close(handle)
 
@@ -87,7 +88,11 @@ def _take(handle: int) -> None:
         _acquire(handle)
     except OSError as error:
         raise LockHeldError(None) from error
-    # Who holds it is said for those that wait; on a full disk it is held all the same.
+
+
+def _say(handle: int) -> None:
+    """Leave a trace of a turn for those that wait; one that came to nothing leaves none, or we would wait for it."""
+    # On a full disk it was a turn all the same.
     with suppress(OSError):
         os.ftruncate(handle, 0)
         os.write(handle, str(os.getpid()).encode())
@@ -98,7 +103,7 @@ def _file(repository: Repository) -> Path:
 
 
 def _holder(repository: Repository) -> object:
-    """Return what changes with every process that takes git's lock or ours."""
+    """Return what changes with every process that takes git's lock, and with every turn of ours."""
     found = []
     for path in (repository.git_dir / "index.lock", _file(repository)):
         try:

@@ -107,15 +107,17 @@ def test_file_of_which_a_part_is_staged_is_written_and_not_committed(root: Path,
     assert "deprecated" not in git(root, "diff", "--cached")
 
 
-@pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick", "bisect"])
+GONE = ("deprecate", OLD, "--reason", "Gone.")
+
+
 @pytest.mark.parametrize(
-    "line",
+    ("operation", "line"),
     [
-        ("new", "note", "nav/notes/n", "--body", "Text."),
-        ("deprecate", OLD, "--reason", "Gone."),
-        ("mv", "nav/rules/", "nav/laws/"),
+        *((operation, GONE) for operation in ("merge", "rebase", "cherry-pick", "bisect")),
+        ("merge", ("new", "note", "nav/notes/n", "--body", "Text.")),
+        ("merge", ("mv", "nav/rules/", "nav/laws/")),
     ],
-    ids=["new", "deprecate", "mv"],
+    ids=lambda value: value if isinstance(value, str) else value[0],
 )
 def test_nothing_is_written_while_something_goes_on(
     root: Path, capsys: Capture, operation: str, line: tuple[str, ...]
@@ -171,35 +173,6 @@ def test_nobody_commits_where_git_knows_no_name(root: Path, capsys: Capture) -> 
         f"mdmem: git does not know who you are; {hint}; nothing was committed, the files are written\n",
     )
     assert status(root.parent) == [f" M memory/{OLD}.md"]
-
-
-def test_commit_is_signed_where_git_signs(root: Path, capsys: Capture) -> None:
-    script = "#!/bin/sh\necho '[GNUPG:] SIG_CREATED ' >&2\necho '-----BEGIN PGP SIGNATURE-----'\ncat >/dev/null\n"
-    program = write(root.parent.parent, "gpg", script)
-    program.chmod(0o755)
-    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(program)), ("user.signingKey", "K")):
-        git(root, "config", name, value)
-    assert deprecate(capsys, root).code == 0
-    assert "gpgsig -----BEGIN PGP SIGNATURE-----" in git(root, "cat-file", "commit", "HEAD")
-
-
-def test_worktree_commits_to_its_own_branch(root: Path, capsys: Capture) -> None:
-    other = root.parent.parent / "other"
-    git(root, "worktree", "add", "-q", "-b", "topic", str(other))
-    assert deprecate(capsys, other / "memory").code == 0
-    assert git(root, "log", "-1", "--format=%s", "topic") == f"Deprecate {OLD}"
-    assert (status(root.parent), status(other)) == ([], [])
-
-
-def test_submodule_commits_to_itself(root: Path, capsys: Capture) -> None:
-    outer = memory(root.parent.parent / "outer")
-    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root.parent), "sub")
-    commit_all(outer, "with a submodule")
-    for name, value in (("user.name", "Ada"), ("user.email", "ada@example.org")):
-        git(outer / "sub", "config", name, value)
-    assert deprecate(capsys, outer / "sub/memory").code == 0
-    assert git(outer / "sub", "log", "-1", "--format=%s") == f"Deprecate {OLD}"
-    assert status(outer) == [" M sub"]
 
 
 def test_first_commit_of_a_repository_holds_the_new_entry_alone(tmp_path: Path, capsys: Capture) -> None:

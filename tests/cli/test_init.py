@@ -127,7 +127,8 @@ def test_hook_lets_a_commit_pass_before_the_memory_is_in_git(tmp_path: Path, cap
     assert commit(folder).returncode == 0
 
 
-def test_hook_guards_a_clean_merge(tmp_path: Path, capsys: Capture) -> None:
+def test_hook_guards_a_clean_merge(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", python())
     folder = memory(tmp_path)
     run_here(capsys, "init", cwd=folder)
     git(folder, "checkout", "-q", "-b", "cites")

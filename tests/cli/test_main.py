@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import environment, memory, on_terminal, run_here, run_mdmem
+from processes import python
 
 from mdmem.cli.main import COMMANDS, GROUPS
 
@@ -120,7 +121,7 @@ def test_color_on_a_terminal(no_color: str, arguments: list[str], coloured: bool
 def test_closed_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "mdmem", "list"]
+    command = [python(), "-m", "mdmem", "list"]
     ran = subprocess.run(
         command, cwd=memory(tmp_path), env=environment(), stdout=writing, stderr=subprocess.PIPE, check=False
     )
@@ -129,7 +130,7 @@ def test_closed_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
 
 
 def test_reader_that_takes_one_line_gets_it(tmp_path: Path) -> None:
-    line = f"'{sys.executable}' -m mdmem list | head -1"
+    line = f"'{python()}' -m mdmem list | head -1"
     ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
     assert ran.stdout.split()[2] == b"nav/architecture/threads"
     assert ran.stderr == b""

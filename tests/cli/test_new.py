@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -206,7 +205,7 @@ def test_processes_that_race_for_an_address_leave_one_whole_entry(tmp_path: Path
 def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
     folder = memory(tmp_path)
     before = snapshot(folder)
-    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS]
+    command = [python(), "-m", "mdmem", "new", "note", ADDRESS]
     ran = subprocess.run(command, cwd=folder, env=environment(), input=b"caf\xe9\n", capture_output=True, check=False)
     assert (ran.returncode, ran.stderr) == (
         2,
@@ -216,7 +215,7 @@ def test_body_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
 
 
 def test_title_that_is_no_utf8_is_refused(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
+    command = [python(), "-m", "mdmem", "new", "note", ADDRESS, "--body", "x", "--title", b"caf\xe9"]
     ran = subprocess.run(command, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
     assert (ran.returncode, ran.stderr.count(b"\n"), b"fault" in ran.stderr) == (2, 1, False)
 

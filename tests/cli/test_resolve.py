@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from builders import commit_all, git, memory, merge_conflict, run_here, snapshot, write, write_entry
 from hooked import run, said
 from lives import NEW, OLD, two_entries
+from processes import python
 
 Capture = pytest.CaptureFixture[str]
 FOUR, EXECUTOR = "nav/architecture/four", "nav/architecture/executor"
@@ -138,7 +140,10 @@ def test_split_names_both_with_the_reason(tmp_path: Path, capsys: Capture) -> No
 
 
 @pytest.mark.parametrize("choice", [["--take", "theirs", "-m", "why"], ["--behind", FOUR], ["--split", "-m", "why"]])
-def test_commit_after_a_choice_passes_the_hooks(choice: list[str], tmp_path: Path, capsys: Capture) -> None:
+def test_commit_after_a_choice_passes_the_hooks(
+    choice: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", python())
     root = superseded_twice(tmp_path)
     run_here(capsys, "hooks", "install", cwd=root)
     assert run_here(capsys, "resolve", OLD, *choice, cwd=root).code == 0

@@ -27,6 +27,7 @@ from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.git import GitLockedError, NotCommittedError, Repository, find_repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.config import identity
+from mdmem.git.locks import LockHeldError, in_turn
 from mdmem.git.status import refuse_while_busy, state_of
 
 
@@ -434,6 +435,16 @@ def test_lock_that_stays_is_named(top: Path, name: str) -> None:
     assert status(top) == ["?? m/new.md"]
 
 
+def test_lock_that_stays_is_not_waited_for_as_long_as_one_that_goes_round(top: Path) -> None:
+    def attempt() -> None:
+        raise LockHeldError("index.lock")
+
+    began = time.monotonic()
+    with pytest.raises(GitLockedError):
+        in_turn(repository_of(top), attempt, wait=0.1)
+    assert time.monotonic() - began < 0.9
+
+
 def test_index_that_another_git_wrote_back_is_tried_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The race is one of git's own: here another process wins it once, right before our commit.
     real = shutil.which("git")
@@ -511,27 +522,28 @@ from mdmem.git import find_repository
 from mdmem.git.commit import commit_paths
 
 top, name = Path(sys.argv[1]), sys.argv[2]
-for number in range(5):
+for number in range(int(sys.argv[3])):
     path = f"m/{name}-{number}.md"
     (top / path).write_text(path)
     print(commit_paths(find_repository(top), [path], f"Write {path}", wait=30), path)
 """
 
 
-def test_eight_processes_commit_five_files_each(top: Path) -> None:
+@pytest.mark.parametrize(("processes", "files"), [(4, 3), pytest.param(8, 5, marks=pytest.mark.long)])
+def test_many_processes_commit_many_files_each(top: Path, processes: int, files: int) -> None:
     write(top, "m/two.md", "staged\n")
     git(top, "add", "m/two.md")
     command = [python(), "-c", _WRITER, str(top)]
     writers = [
-        subprocess.Popen([*command, f"w{number}"], env=environment(), stdout=subprocess.PIPE, encoding="utf-8")
-        for number in range(8)
+        subprocess.Popen([*command, f"w{number}", str(files)], env=environment(), stdout=subprocess.PIPE, text=True)
+        for number in range(processes)
     ]
     printed = [line.split() for writer in writers for line in writer.communicate()[0].splitlines()]
-    assert [writer.returncode for writer in writers] == [0] * 8
-    assert len({made for made, _ in printed}) == 40
+    assert [writer.returncode for writer in writers] == [0] * processes
+    assert len({made for made, _ in printed}) == processes * files
     for made, path in printed:
         assert git(top, "show", "--format=%s", "--name-status", made).split("\n") == [f"Write {path}", "", f"A\t{path}"]
-    assert git(top, "rev-list", "--count", "HEAD") == "41"
+    assert git(top, "rev-list", "--count", "HEAD") == str(1 + processes * files)
     assert status(top) == ["M  m/two.md"]
 
 

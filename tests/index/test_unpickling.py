@@ -6,13 +6,13 @@ import os
 import pickle
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import environment, memory
+from processes import python
 from whoosh.codec import whoosh3
 from whoosh.filedb.structfile import StructFile
 
@@ -221,7 +221,7 @@ print(json.dumps([named, ran]))
 
 def test_no_command_unpickles_a_class(tmp_path: Path) -> None:
     folder = memory(tmp_path)
-    command = [sys.executable, "-c", COMMANDS]
+    command = [python(), "-c", COMMANDS]
     done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=True)
     named, ran = json.loads(done.stdout)
     assert [line for line in ran if line[1] > 1] == []

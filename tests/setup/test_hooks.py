@@ -14,6 +14,7 @@ import pytest
 import yaml
 from builders import commit_all, git, memory, write, write_entry
 from hooked import CITES, DANGLES, ENTRY, commit, refused_for, run, said
+from processes import python
 
 TOP = Path(__file__).parents[2]
 
@@ -90,6 +91,7 @@ def test_hooks_file_says_what_is_run_and_that_a_deletion_alone_runs_it() -> None
     assert hooks[0]["stages"] == ["pre-commit", "pre-merge-commit", "pre-push", "manual"]
 
 
+@pytest.mark.long
 def test_pre_commit_passes_a_good_commit_beside_a_broken_untracked_file(hooked: Path) -> None:
     write(hooked, "memory/nav/rules/untracked.md", "no front matter\n")
     write_entry(hooked / "memory", ENTRY, **CITES)
@@ -98,6 +100,7 @@ def test_pre_commit_passes_a_good_commit_beside_a_broken_untracked_file(hooked: 
     assert (done.returncode, "mdmem check" in said(done)) == (0, True), said(done)
 
 
+@pytest.mark.long
 def test_pre_commit_refuses_a_commit_that_breaks_a_link(hooked: Path) -> None:
     before = git(hooked, "rev-parse", "HEAD")
     write_entry(hooked / "memory", ENTRY, **DANGLES)
@@ -106,6 +109,7 @@ def test_pre_commit_refuses_a_commit_that_breaks_a_link(hooked: Path) -> None:
     assert git(hooked, "rev-parse", "HEAD") == before
 
 
+@pytest.mark.long
 def test_pre_commit_refuses_a_commit_that_only_deletes_what_others_name(hooked: Path) -> None:
     write_entry(hooked / "memory", ENTRY, **CITES)
     git(hooked, "add", "-A")
@@ -114,6 +118,7 @@ def test_pre_commit_refuses_a_commit_that_only_deletes_what_others_name(hooked: 
     assert refused_for(commit(hooked), "dangling-link")
 
 
+@pytest.mark.long
 def test_pre_commit_guards_a_clean_merge(hooked: Path) -> None:
     git(hooked, "checkout", "-q", "-b", "cites")
     write_entry(hooked / "memory", ENTRY, **CITES)
@@ -125,6 +130,7 @@ def test_pre_commit_guards_a_clean_merge(hooked: Path) -> None:
     assert refused_for(run(hooked, "git", "merge", "-q", "--no-edit", "cites"), "dangling-link")
 
 
+@pytest.mark.long
 def test_pre_commit_guards_a_push_by_the_commit_that_is_pushed(hooked: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote.git")
     git(hooked, "remote", "add", "origin", str(tmp_path / "remote.git"))
@@ -138,6 +144,7 @@ def test_pre_commit_guards_a_push_by_the_commit_that_is_pushed(hooked: Path, tmp
     assert refused_for(run(hooked, "git", "push", "-q", "origin", "main"), "dangling-link")
 
 
+@pytest.mark.long
 def test_pre_commit_on_all_files_checks_everything(hooked: Path) -> None:
     write_entry(hooked / "memory", ENTRY, **DANGLES)
     git(hooked, "add", "-A")
@@ -152,7 +159,7 @@ def test_pre_commit_on_all_files_checks_everything(hooked: Path) -> None:
 
 def guarded(folder: Path) -> Path:
     memory(folder)
-    hook = f"#!/bin/sh\nexec '{sys.executable}' -m mdmem check --staged\n"
+    hook = f"#!/bin/sh\nexec '{python()}' -m mdmem check --staged\n"
     write(folder, ".git/hooks/pre-commit", hook).chmod(0o755)
     return folder
 

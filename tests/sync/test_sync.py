@@ -23,8 +23,6 @@ from mdmem.sync import sync as syncing
 from mdmem.sync.sync import Course, SyncStoppedError, course_between, pauses
 from mdmem.sync.sync import sync as sync_in
 
-WRITERS, ENTRIES = 8, 10
-
 
 def origin(tmp_path: Path) -> Path:
     """Return a bare repository that holds a memory."""
@@ -462,11 +460,11 @@ def test_pauses_are_bounded_in_number_and_length(drawn: list[float]) -> None:
     assert all(0 <= pause <= 4 for pause in found)
 
 
-def write_and_sync(number: int, folder: str) -> list[str]:
+def write_and_sync(number: int, folder: str, entries: int) -> list[str]:
     """Write entries, each in a commit, sync after every second one, and return what was answered."""
     root = Path(folder) / f"writer-{number}" / "memory"
     chance, answers = random.Random(number), []
-    for turn in range(ENTRIES):
+    for turn in range(entries):
         workspace = open_root(root)
         text = entry_text(f"Number {number}-{turn} counts.\n\nRationale: tried.\n", title=f"Choice {number} {turn}")
         create_entry(workspace, f"nav/room-{turn % 3}/w{number}-{turn}", text, options=WriteOptions(commit=True))
@@ -475,16 +473,17 @@ def write_and_sync(number: int, folder: str) -> list[str]:
     return answers
 
 
-def test_eight_writers_sync_ten_entries_each(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("writers", "entries"), [(4, 4), pytest.param(8, 10, marks=pytest.mark.long)])
+def test_many_writers_sync_many_entries_each(tmp_path: Path, writers: int, entries: int) -> None:
     bare = origin(tmp_path)
-    for number in range(WRITERS):
+    for number in range(writers):
         clone(bare, f"writer-{number}")
-    answers = run_at_once(write_and_sync, str(tmp_path), count=WRITERS)
+    answers = run_at_once(write_and_sync, str(tmp_path), entries, count=writers)
     assert [one for one in answers if not isinstance(one, list)] == []
     assert {course for one in answers for course in one} <= {"push", "rebase"}
     result = clone(bare, "result")
     found = {path.stem for path in (result / "memory/nav").glob("room-*/*.md")}
-    assert found == {f"w{number}-{turn}" for number in range(WRITERS) for turn in range(ENTRIES)}
-    assert int(git(result, "rev-list", "--count", "HEAD")) == 1 + WRITERS * ENTRIES
+    assert found == {f"w{number}-{turn}" for number in range(writers) for turn in range(entries)}
+    assert int(git(result, "rev-list", "--count", "HEAD")) == 1 + writers * entries
     assert run_mdmem("check", cwd=result).returncode == 0
     assert git(tmp_path / "writer-0", "status", "--porcelain") == ""
