@@ -12,7 +12,7 @@ from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, 
 from processes import run_at_once
 
 from mdmem.authoring import write as writing
-from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.supersede import supersede
 from mdmem.authoring.write import WriteOptions
 from mdmem.errors import LostRaceError, MdmemError

@@ -38,24 +38,24 @@ class WriteAction:
     other: str | None = None
 
 
-def subject_of(deeds: Sequence[WriteAction]) -> str:
-    """Return the subject of a commit, 72 characters at most: one deed with its addresses, several counted."""
-    if len(deeds) == 1:
-        return _subject_of_one(deeds[0])
-    verbs = {deed.verb for deed in deeds}
+def subject_of(actions: Sequence[WriteAction]) -> str:
+    """Return the subject of a commit, 72 characters at most: one action with its addresses, several counted."""
+    if len(actions) == 1:
+        return _subject_of_one(actions[0])
+    verbs = {action.verb for action in actions}
     verb = verbs.pop() if len(verbs) == 1 else Verb.UPDATE
-    return f"{verb} {len(deeds)} entries"
+    return f"{verb} {len(actions)} entries"
 
 
-def _subject_of_one(deed: WriteAction) -> str:
-    joining = _JOINING.get(deed.verb, "with")
-    addresses = [deed.address, *([deed.other] if deed.other else [])]
-    whole = f"{deed.verb} {f' {joining} '.join(addresses)}"
+def _subject_of_one(action: WriteAction) -> str:
+    joining = _JOINING.get(action.verb, "with")
+    addresses = [action.address, *([action.other] if action.other else [])]
+    whole = f"{action.verb} {f' {joining} '.join(addresses)}"
     if len(whole) <= _WIDTH:
         return whole
     # The trailers hold the addresses; here it is for a person to recognise the entry.
     short = [address.rsplit("/", 1)[-1] for address in addresses]
-    return _cut(f"{deed.verb} {f' {joining} '.join(short)}")
+    return _cut(f"{action.verb} {f' {joining} '.join(short)}")
 
 
 def commit_message(

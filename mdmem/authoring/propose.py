@@ -8,13 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from mdmem.authoring.change_set import Change
-from mdmem.authoring.create import Draft, address_of, compose
+from mdmem.authoring.create import Draft, SimilarEntry, address_of, compose, create_entry, find_near, refuse_taken
 from mdmem.authoring.governance import needs_token, why_no_global_writes
-from mdmem.authoring.new_entry import SimilarEntry, create_entry, find_near, refuse_taken
 from mdmem.authoring.patch import Value
-from mdmem.authoring.proof import new_fault
 from mdmem.authoring.successor import Successor, compose_successor, supersede_with
-from mdmem.authoring.write import WriteOptions, WriteResult
+from mdmem.authoring.write import WriteOptions, WriteResult, new_fault
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from mdmem.authoring.approve import refuse_unfilled
-from mdmem.authoring.change_set import Change, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import Draft, address_of, compose, create
 from mdmem.authoring.patch import Value
 from mdmem.authoring.supersede import links_with, refuse_unfit, stated, superseding
@@ -60,7 +60,7 @@ def successor_text(
     return new, _linked(catalog, _parsed(new, compose(draft, today=today)), address, why).decode()
 
 
-def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> Intent:
+def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
     """Return what writes a new entry in the place of an older one, and of all others that its text supersedes.
 
     Raises LostRaceError where one of them is superseded already, or the address is taken, and UsageError for a text
@@ -87,7 +87,7 @@ def _refuse_taken(catalog: Catalog, address: str) -> None:
 
 def _parsed(address: str, text: str) -> Document:
     """Return the document of a text; raises UsageError for one that is no entry."""
-    (change,) = create(address, text).plan.changes
+    (change,) = create(address, text).changes
     return parse_document(change.to, change.after or b"")
 
 
@@ -125,7 +125,7 @@ def supersede_with(
 ) -> WriteResult:
     """Write a new entry in the place of another."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)
         return plan_succession(one.catalog, old, new=new, text=text, reason=reason, today=one.today)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import Catalog
@@ -64,8 +64,8 @@ def settle(workspace: Workspace, name: str, taking: ResolveRequest, options: Wri
     before = workspace.bytes_of(quarrel.path)
     if before is None:
         raise NotFoundError(f"{quarrel.path} cannot be read; `git checkout -m` brings it back")
-    intent = _intent(workspace, quarrel, taking, before)
-    written = write_once(workspace, lambda _: intent, _options(workspace, options))
+    change_set = _change_set(workspace, quarrel, taking, before)
+    written = write_once(workspace, lambda _: change_set, _options(workspace, options))
     remarks = (*written.remarks, *_next(workspace, written, quarrel))
     # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
     shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))
@@ -92,7 +92,7 @@ def _options(workspace: Workspace, options: WriteOptions) -> WriteOptions:
     return replace(options, commit=False) if is_waiting and options.commit is None else options
 
 
-def _intent(workspace: Workspace, quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> Intent:
+def _change_set(workspace: Workspace, quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> ChangeSet:
     if taking.side is not None and not has_hunks(before):
         raise UsageError(f"{quarrel.path} holds no marks of a conflict, so there is no {taking.side}; name a successor")
     if len(quarrel.successors) < 2:
@@ -103,15 +103,16 @@ def _intent(workspace: Workspace, quarrel: MergeConflict, taking: ResolveRequest
     after = take_side(before, side)
     overlaid = OverlaidTree(workspace.tree).having({quarrel.path: after}, ())
     catalog = workspace.over(overlaid).catalog
-    intent = _of_successors(workspace, catalog, quarrel, taking)
-    return replace(intent, plan=_from(intent.plan, Change(quarrel.path, quarrel.path, before, after)))
+    change_set = _of_successors(workspace, catalog, quarrel, taking)
+    changes = _from(change_set.changes, Change(quarrel.path, quarrel.path, before, after))
+    return replace(change_set, changes=changes)
 
 
-def _by_side(quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> Intent:
+def _by_side(quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> ChangeSet:
     if taking.side is None:
         raise UsageError(f"the sides of {quarrel.path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
     change = Change(quarrel.path, quarrel.path, before, take_side(before, taking.side))
-    return Intent(plan=ChangeSet((change,)), deeds=(WriteAction(Verb.UPDATE, quarrel.address),))
+    return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, quarrel.address),))
 
 
 def _side_of(quarrel: MergeConflict, taking: ResolveRequest) -> ConflictSide:
@@ -129,7 +130,7 @@ def _refuse_more(quarrel: MergeConflict) -> None:
         raise UsageError(f"the sides of {quarrel.path} differ in {listed}, too; edit that first, or `--take` a side")
 
 
-def _of_successors(workspace: Workspace, catalog: Catalog, quarrel: MergeConflict, taking: ResolveRequest) -> Intent:
+def _of_successors(workspace: Workspace, catalog: Catalog, quarrel: MergeConflict, taking: ResolveRequest) -> ChangeSet:
     old, today = quarrel.address, workspace.today
     if taking.split:
         return split(catalog, old, reason=taking.reason, today=today)
@@ -144,12 +145,12 @@ def _of_successors(workspace: Workspace, catalog: Catalog, quarrel: MergeConflic
     return keep_one(catalog, old, stays=stays[0], reason=taking.reason, today=today)
 
 
-def _from(plan: ChangeSet, decided: Change) -> ChangeSet:
-    """Return a plan that starts from the file with its marks instead of from the decided one."""
-    changes = [
+def _from(changes: Sequence[Change], decided: Change) -> tuple[Change, ...]:
+    """Return changes that start from the file with its marks instead of from the decided one."""
+    kept = [
         replace(one, before=decided.before) if one.path == decided.path else one
-        for one in plan.changes
+        for one in changes
         if one.before != one.after or one.path == decided.path
     ]
-    is_in = any(one.path == decided.path for one in changes)
-    return ChangeSet((*changes, *([] if is_in else [decided])))
+    is_in = any(one.path == decided.path for one in kept)
+    return (*kept, *([] if is_in else [decided]))

@@ -11,8 +11,7 @@ from datetime import datetime
 
 from mdmem.authoring.change_set import Change
 from mdmem.authoring.governance import status_for_agent, why_no_global_writes
-from mdmem.authoring.proof import new_fault
-from mdmem.authoring.write import WriteOptions, write_once
+from mdmem.authoring.write import WriteOptions, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
@@ -184,13 +183,13 @@ class SaveExecutor:
 
     def _write(self, workspace: Workspace, planned: Planned, call: SaveRequest, target: Target) -> SaveResult:
         """Prove the plan, use the token up, write; what is in place by then is saved, whatever git says of it."""
-        entries = [change for change in planned.intent.plan.changes if change.path.count("/") == 2]
+        entries = [change for change in planned.change_set.changes if change.path.count("/") == 2]
         for change in entries:
             fault = new_fault(change, workspace.settings, today=workspace.today)
             if fault is not None:
                 return failed(f"nothing was written: {fault}")
         if target.needs_token and not call.is_granted:
-            write_once(workspace, lambda _: planned.intent, WriteOptions(is_dry=True))
+            write_once(workspace, lambda _: planned.change_set, WriteOptions(is_dry=True))
             self._use_token(call)
         if call.id is not None:
             self._ledger.intend(call.id, {one.to: _digest(one) for one in entries if one.before is None})
@@ -199,7 +198,7 @@ class SaveExecutor:
         noted = self._intended(workspace, call, target).writing(new) if new and is_noted else nullcontext()
         try:
             with noted:
-                write_once(workspace, lambda _: planned.intent, WriteOptions())
+                write_once(workspace, lambda _: planned.change_set, WriteOptions())
         except EnvironmentFaultError as error:
             if not _is_written(workspace, planned):
                 raise
@@ -276,7 +275,7 @@ def _is_written(workspace: Workspace, planned: Planned) -> bool:
     try:
         return all(
             change.after is not None and read_regular(workspace.location.root / change.to) == change.after
-            for change in planned.intent.plan.changes
+            for change in planned.change_set.changes
         )
     except OSError:
         return False

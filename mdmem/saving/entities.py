@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.catalog import Catalog, full_address
 from mdmem.document.layout import apply_edits, replace_in_body
@@ -112,9 +112,8 @@ def _update(
     )
     if after == document.data:
         return Stopped(result=replace(result, message=f"{known.address} says so already; nothing was written"))
-    plan = ChangeSet((Change(known.path, known.path, document.data, after),))
-    deed = WriteAction(Verb.UPDATE, known.address)
-    return Planned(intent=Intent(plan=plan, deeds=(deed,), agent=saving.agent), result=result)
+    change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
+    return Planned(ChangeSet((change,), actions=(action,), agent=saving.agent), result)
 
 
 def _with_fact(document: Document, fact: str) -> bytes:

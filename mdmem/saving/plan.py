@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Protocol
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import added, patched
 from mdmem.authoring.supersede import ended, refuse_unfit
@@ -67,7 +67,7 @@ class SaveContext:
 class Planned:
     """What is to be written, and the answer once it is; `fingerprint` is of a record that is compared with others."""
 
-    intent: Intent
+    change_set: ChangeSet
     result: SaveResult
     fingerprint: str | None = None
 
@@ -213,11 +213,11 @@ def planned_new(
     # The newer entry comes before what it ends: where writing ends between the two, `check --fix` follows its claim.
     changes = (*saving.target.manifests, Change(path, path, None, new.content), *flips)
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
-    deed = WriteAction(Verb.SUPERSEDE, old, address) if old is not None and flips else WriteAction(Verb.ADD, address)
+    action = WriteAction(Verb.SUPERSEDE, old, address) if old is not None and flips else WriteAction(Verb.ADD, address)
     return Planned(
-        intent=Intent(
-            plan=ChangeSet((*changes, *_linked(saving, address))),
-            deeds=(deed,),
+        change_set=ChangeSet(
+            (*changes, *_linked(saving, address)),
+            actions=(action,),
             supersedes=(old,) if old is not None else (),
             agent=saving.agent,
         ),
@@ -267,8 +267,8 @@ def _duplicate(saving: SaveContext, address: str, share: float) -> Planned | Sto
     links = _linked(saving, address)
     if not links:
         return Stopped(result=result)
-    deed = WriteAction(Verb.UPDATE, saving.produced_by or "")
-    return Planned(intent=Intent(plan=ChangeSet(links), deeds=(deed,), agent=saving.agent), result=result)
+    action = WriteAction(Verb.UPDATE, saving.produced_by or "")
+    return Planned(change_set=ChangeSet(links, actions=(action,), agent=saving.agent), result=result)
 
 
 def _for_a_person(catalog: Catalog, verdict: DedupVerdict) -> SaveResult:

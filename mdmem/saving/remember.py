@@ -8,11 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from mdmem.authoring.create import create
+from mdmem.authoring.create import SimilarEntry, create, find_near
 from mdmem.authoring.governance import needs_token, status_for_agent
-from mdmem.authoring.new_entry import SimilarEntry, find_near
-from mdmem.authoring.proof import new_fault
-from mdmem.authoring.write import WriteOptions, write_once
+from mdmem.authoring.write import WriteOptions, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
 from mdmem.disk import read_regular
@@ -117,16 +115,16 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
         memo, MemoryPlace(address=address, status=status, created_at=created_at, see=see, unlinked=unlinked)
     )
     text = composed.content.decode()
-    intent = replace(create(address, text), agent=memo.agent)
-    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in intent.plan.changes)), None)
+    change_set = replace(create(address, text), agent=memo.agent)
+    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in change_set.changes)), None)
     if fault is not None:
         raise UsageError(f"nothing was written: {fault}")
     near = _near(home, address, text, is_private=is_private)
     said = [_said(id_of(address, is_private=is_private), status), *_unlinked(unlinked), *_of(near)]
-    new = next(one for one in intent.plan.changes if one.to == f"{address}.md")
+    new = next(one for one in change_set.changes if one.to == f"{address}.md")
     try:
         with intended.writing(new):
-            write_once(home, lambda _: intent, WriteOptions())
+            write_once(home, lambda _: change_set, WriteOptions())
     except EnvironmentFaultError as error:
         if not _holds(home, address, composed.content):
             raise

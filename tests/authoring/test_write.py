@@ -9,10 +9,9 @@ from builders import memory, open_root, run_here, write, write_entry
 
 from mdmem.authoring import write as writing
 from mdmem.authoring.approve import approve
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.lifecycle import deprecate, end_review, review, verify
-from mdmem.authoring.move import move
 from mdmem.authoring.move import move as move_in
-from mdmem.authoring.new_entry import create_entry
 from mdmem.authoring.successor import Successor, compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult
 from mdmem.checks.run import CheckRequest, check
@@ -77,7 +76,7 @@ def test_move_rewrites_a_link_in_a_text_that_was_written_meanwhile(root: Path, m
         lambda one: verify(one, [OLD], at=None, options=PLAIN),
         lambda one: review(one, OLD, reason="Doubt.", options=PLAIN),
         lambda one: deprecate(one, OLD, reason="Gone.", options=PLAIN),
-        lambda one: move(one, OLD, "nav/third/threads", options=PLAIN),
+        lambda one: move_in(one, OLD, "nav/third/threads", options=PLAIN),
     ],
     ids=["supersede", "verify", "review", "deprecate", "mv"],
 )

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_cli import build, git
 
-from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.create import create_entry
 from mdmem.status import refresh_index
 
 if TYPE_CHECKING:

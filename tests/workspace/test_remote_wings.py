@@ -7,8 +7,8 @@ from builders import commit_all, git, run_here, snapshot, write, write_entry
 from sync.pair import Two
 
 from mdmem.access import Access
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.lifecycle import deprecate
-from mdmem.authoring.new_entry import create_entry
 from mdmem.authoring.write import WriteOptions
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks

@@ -11,8 +11,8 @@ import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
 
 from mdmem.access import EVERYTHING, Access, AccessDeniedError
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.lifecycle import review
-from mdmem.authoring.new_entry import create_entry
 from mdmem.authoring.write import WriteOptions
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import NotFoundError, SettingsError, UsageError
