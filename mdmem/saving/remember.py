@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
@@ -16,7 +15,7 @@ from mdmem.context.describe import PRIVATE, id_of
 from mdmem.disk import read_regular
 from mdmem.entry.model import Status
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
-from mdmem.saving.memory import Memo, MemoryPlace, compose_memo, contradicts, read_memo
+from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
 from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.target import free_address, room_for
 from mdmem.state import write_lock
@@ -105,15 +104,11 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
         name = id_of(known, is_private=is_private)
         return RememberResult(success=True, id=name, message=f"{name} is saved; {WAS_LOST}", timestamp=now)
     room = room_for(home.settings, memo.kind.room_kind, memo.room)
-    address = free_address(
-        home.catalog, wing, room, kind=memo.kind.value, title=memo.title, is_taken=lambda path: _is_taken(home, path)
-    )
+    address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
     see, unlinked = _links(home, memo.related_to, address)
     status = status_for_agent(home.settings, memo.kind.type)
     created_at = _created_at(home.today, now)
-    composed = compose_memo(
-        memo, MemoryPlace(address=address, status=status, created_at=created_at, see=see, unlinked=unlinked)
-    )
+    composed = compose_memo(memo, address, status=status, created_at=created_at, see=see, unlinked=unlinked)
     text = composed.content.decode()
     change_set = replace(create(address, text), agent=memo.agent)
     fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in change_set.changes)), None)
@@ -149,10 +144,6 @@ def _wing_of(workspace: Workspace, project: str) -> str:
         hint = "save it with `save_decision`, `save_pattern` or `save_context` and a `governance_token`"
         raise UsageError(f"`{answer.wing}` is a shared wing, which takes no memory of this kind; {hint}")
     return answer.wing
-
-
-def _is_taken(workspace: Workspace, path: str) -> bool:
-    return os.path.lexists(workspace.location.root / path)
 
 
 def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
