@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.catalog import interpret, is_entry_place
@@ -18,10 +17,6 @@ from mdmem.finding import Edit, Finding, Fix
 from mdmem.tree import FileKind, Tree, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    pass
-
 
 # One fix may make room for the next: the Python proposals took four rounds.
 _ROUNDS = 10
@@ -177,14 +172,11 @@ class _Moves:
     _now: dict[str, str] = field(default_factory=dict)
 
     def follow(self, chosen: FixChoice) -> None:
-        before = self._before()
+        before = {now: before for before, now in self._now.items()}
         for path in chosen.contents:
             self._now.setdefault(before.get(path, path), path)
         for old, new in chosen.renames:
             self._now[before.get(old, old)] = new
-
-    def _before(self) -> Mapping[str, str]:
-        return {now: before for before, now in self._now.items()}
 
     def plan(self, mended: OverlaidTree) -> ChangeSet:
         """Return the difference between the tree below and the mended one."""

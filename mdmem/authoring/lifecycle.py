@@ -66,7 +66,11 @@ def confirm(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSe
     return ChangeSet(
         tuple(patched(catalog, entry.path, values) for entry in entries),
         actions=tuple(WriteAction(Verb.VERIFY, address) for address in addresses),
-        remarks=tuple(_on_expiry(entry) for entry in entries if entry.expires_at and day_of(entry.expires_at) < at),
+        remarks=tuple(
+            f"{entry.address} still counts as under review: its `expires_at` has passed"
+            for entry in entries
+            if entry.expires_at and day_of(entry.expires_at) < at
+        ),
     )
 
 
@@ -90,10 +94,6 @@ def _refuse_day(entry: Entry, at: date) -> None:
         raise UsageError(
             f"{entry.address} was created on {day_of(entry.created_at)}, after {at}; --at cannot be earlier"
         )
-
-
-def _on_expiry(entry: Entry) -> str:
-    return f"{entry.address} still counts as under review: its `expires_at` has passed"
 
 
 _UNTIL = "until `mdmem review {0} --done` confirms it, or `mdmem supersede` or `mdmem deprecate` ends it"

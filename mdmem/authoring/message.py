@@ -104,13 +104,9 @@ def _body(reason: str) -> Iterator[str]:
         # Two columns are kept for the mark of a line that would be read as something else.
         wrapped = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
         if wrapped or not was_blank:
-            yield from (_guarded(part) for part in wrapped or [""])
+            yield from (f"  {part}" if _READ_AS_MORE.match(part) else part for part in wrapped or [""])
         was_blank = not wrapped
 
 
 # A comment's mark may be any character that is no letter; `From `, `diff ` and `---` start mails and patches.
 _READ_AS_MORE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
-
-
-def _guarded(line: str) -> str:
-    return f"  {line}" if _READ_AS_MORE.match(line) else line

@@ -92,7 +92,10 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     address, text = _composed(workspace, proposal, old, place)
     _require_permission(workspace, proposal, address.split("/")[0], now)
     near = find_near(workspace, address, text)
-    _proofread(workspace, address, text)
+    change = Change(f"{address}.md", f"{address}.md", None, text.encode())
+    fault = new_fault(change, workspace.settings, today=workspace.today)
+    if fault is not None:
+        raise UsageError(f"nothing is written: {fault}")
 
     def write(options: WriteOptions) -> WriteResult:
         if old is None:
@@ -166,10 +169,3 @@ def _require_permission(workspace: Workspace, proposal: ProposeRequest, wing: st
         how = "call `request_global_write_approval`, or ask a person for `mdmem token`, and repeat this call with it"
         raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`; {how}")
     check_token(workspace.state_folder, proposal.governance_token, now)
-
-
-def _proofread(workspace: Workspace, address: str, text: str) -> None:
-    path = f"{address}.md"
-    fault = new_fault(Change(path, path, None, text.encode()), workspace.settings, today=workspace.today)
-    if fault is not None:
-        raise UsageError(f"nothing is written: {fault}")

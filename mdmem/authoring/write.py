@@ -14,6 +14,7 @@ from mdmem.catalog import Catalog, load, load_cached
 from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.disk import read_regular
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.finding import Severity
@@ -127,7 +128,7 @@ def write_once(workspace: Root, plan: Callable[[Root], ChangeSet], options: Writ
     # What is compared later was read before what is planned on it.
     known = workspace.catalog.file_digests
     change_set = _proved(workspace, plan(workspace))
-    repository = _repository_to_commit_to(workspace, options)
+    repository = repository_to_commit_to(workspace, commit=options.commit) if not options.is_dry else None
 
     def newest() -> ChangeSet:
         nonlocal change_set
@@ -184,9 +185,9 @@ def _commit(workspace: Workspace, repository: Repository, change_set: ChangeSet)
     return commit_paths(repository, sorted(before), message, before=before)
 
 
-def _repository_to_commit_to(workspace: Workspace, options: WriteOptions) -> Repository | None:
-    wanted = workspace.settings.commit if options.commit is None else options.commit
-    if not wanted or options.is_dry:
+def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
+    """Return where a write is committed, None where it is not; None for `commit` leaves that to the settings."""
+    if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location
     if location.repository is None:
@@ -200,15 +201,11 @@ def _prove(workspace: Workspace, changes: Sequence[Change]) -> None:
     moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in changes}
     faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, changes), touched, moved=moved))
     if faults:
-        _refuse_overtaken(workspace)
+        # The fault may be another's write: then the files are not those that were planned on any more.
+        if replace(workspace).catalog.digests != workspace.catalog.digests:
+            raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise _BrokenError(f"nothing is written: {faults[0]}{more}")
-
-
-def _refuse_overtaken(workspace: Workspace) -> None:
-    """Raise LostRaceError where the files are not those of the plan any more: the fault may be another's write."""
-    if replace(workspace).catalog.digests != workspace.catalog.digests:
-        raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
 
 
 def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
@@ -281,3 +278,14 @@ def _errors(path: str, content: bytes | None, settings: Settings, today: date) -
     case = Case(load(OverlaidTree(_Nothing(), {path: content})), settings, today)
     found = run_checks(case, [code for code in TEXT_CHECKS if code in chosen])
     return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]
+
+
+def is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
+    """Say whether every file holds what was to be written, whatever was raised on the way."""
+    try:
+        return all(
+            change.after is not None and read_regular(workspace.location.root / change.to) == change.after
+            for change in change_set.changes
+        )
+    except OSError:
+        return False

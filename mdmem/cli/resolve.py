@@ -37,9 +37,9 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
         return _show(given, workspace, address, form)
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    from mdmem.merge.resolve import ResolveRequest, settle
+    from mdmem.merge.resolve import ResolveRequest, resolve
 
-    return print_written(given, settle(workspace, address, ResolveRequest(**options), wanted), form)
+    return print_written(given, resolve(workspace, address, ResolveRequest(**options), wanted), form)
 
 
 def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:

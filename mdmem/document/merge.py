@@ -47,10 +47,8 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
     except UnpatchableError:
         merging = None
     outcome = merging.outcome(merge_text, marks or Marks()) if merging is not None else None
-    return outcome or _plain(sides, merge_text)
-
-
-def _plain(sides: Sides[bytes], merge_text: MergeText) -> EntryMerge:
+    if outcome is not None:
+        return outcome
     content, is_torn = merge_text(sides)
     return EntryMerge(content, (BODY,) if is_torn else (), is_plain=True)
 

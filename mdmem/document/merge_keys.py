@@ -259,14 +259,10 @@ class _Key:
         """Return the first that holds every comment a side wrote, with what stands above the key."""
         ours, theirs = self.sides.ours, self.sides.theirs
         sides = [part for part in (ours, theirs) if part is not None]
-        above = Sides(ancestor.above if ancestor else "", *_ends([part.above for part in sides])).agreed()
+        above = Sides(ancestor.above if ancestor else "", sides[0].above, sides[-1].above).agreed()
         wanted = frozenset[str]().union(*(_new_comments(part, ancestor) for part in sides))
         fit = next((one for one in candidates if wanted <= one.comments), None)
         return replace(fit, above=above[0]) if fit is not None and above is not None else self.torn()
-
-
-def _ends(values: Sequence[str]) -> tuple[str, str]:
-    return values[0], values[-1]
 
 
 def _new_comments(part: DocumentPart, ancestor: DocumentPart | None) -> frozenset[str]:

@@ -51,7 +51,8 @@ def chain(catalog: Catalog, old: str, *, first: str, today: date) -> ChangeSet:
         many = f"{listed(others)} would all stand behind it" if others else "there is no other one to put behind it"
         raise UsageError(f"{first} replaced {old}, and {many}; `mdmem supersede` replaces one at a time")
     then = catalog.entries[others[0]]
-    _refuse_ended(then)
+    if then.status is Status.DEPRECATED:
+        raise UsageError(f"{then.address} has ended, so it cannot stand behind anything; take the other one")
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     document = catalog.document(then.path)
     links = {
@@ -88,11 +89,6 @@ def _all_with(catalog: Catalog, old: str, one: str) -> tuple[str, ...]:
         return successors
     named = f"; {listed(successors)} did" if successors else ""
     raise UsageError(f"{one} did not replace {old}{named}")
-
-
-def _refuse_ended(entry: Entry) -> None:
-    if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{entry.address} has ended, so it cannot stand behind anything; take the other one")
 
 
 def _stated(reason: str) -> str:

@@ -8,11 +8,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 
-from mdmem.authoring.change_set import Change, ChangeSet
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import why_no_global_writes
-from mdmem.authoring.write import WriteOptions, new_fault, write_once
+from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
-from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.git.status import state_of
 from mdmem.saving.calls import GRANTED, SaveRequest
@@ -177,7 +176,10 @@ class SaveExecutor:
             write_once(workspace, lambda _: change_set, WriteOptions(is_dry=True))
             self._use_token(request)
         if request.id is not None:
-            self.ledger.intend(request.id, {one.to: _digest(one) for one in entries if one.before is None})
+            # Whoever finds these bytes in place knows that they were written.
+            new_files = {one.to: one.after or b"" for one in entries if one.before is None}
+            digests = {path: hashlib.sha256(content).hexdigest() for path, content in new_files.items()}
+            self.ledger.intend(request.id, digests)
         result, new = planned.result, next((one for one in entries if one.before is None), None)
         is_noted = new is not None and request.is_never_compared
         noted = self._intended(workspace, request, target).writing(new) if new and is_noted else nullcontext()
@@ -185,7 +187,7 @@ class SaveExecutor:
             with noted:
                 write_once(workspace, lambda _: change_set, WriteOptions())
         except EnvironmentFaultError as error:
-            if not _is_written(workspace, change_set):
+            if not is_written(workspace, change_set):
                 raise
             result = replace(result, message=f"{result.message}; {error}")
         if planned.fingerprint is not None:
@@ -222,10 +224,8 @@ def _superseded(workspace: Workspace, request: SaveRequest, target: Target) -> s
         return None
     near = f"{target.wing}/{workspace.settings.rooms[request.record.kind]}/-"
     address = full_address(named, near, workspace.catalog.entries)
-    return address or _one_named(workspace, named)
-
-
-def _one_named(workspace: Workspace, named: str) -> str:
+    if address is not None:
+        return address
     found = resolve_names(workspace, [named])
     if len(found) > 1:
         raise UsageError(f"`supersedes` must name one decision; `{named}` means {len(found)}")
@@ -238,19 +238,3 @@ def _refuse_busy_repository(workspace: Workspace) -> None:
     operation = state_of(repository) if workspace.settings.commit and repository is not None else None
     if operation is not None:
         raise BusyError(f"a {operation} is going on in the repository; what is written now could not be committed")
-
-
-def _digest(change: Change) -> str:
-    """Return the SHA-256 of what is written: whoever finds it in place knows that it was."""
-    return hashlib.sha256(change.after or b"").hexdigest()
-
-
-def _is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
-    """Say whether every file holds what was planned."""
-    try:
-        return all(
-            change.after is not None and read_regular(workspace.location.root / change.to) == change.after
-            for change in change_set.changes
-        )
-    except OSError:
-        return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from mdmem.catalog import interpret
@@ -64,7 +63,8 @@ def stated_by(record: Record) -> tuple[dict[str, Any], str]:
     match record:
         case DecisionRecord():
             owner = {"owner": record.owner, "confidence": _number(record.confidence)}
-            return owner | _created(record.date), _reasons(record.rationale)
+            created = {"created_at": record.date.isoformat()} if record.date is not None else {}
+            return owner | created, _reasons(record.rationale)
         case PatternRecord():
             verified = {"verified_at": record.last_validated_at.isoformat() if record.last_validated_at else None}
             lists = {"repeatable_steps": record.repeatable_steps, "exclusions": record.exclusions}
@@ -99,10 +99,6 @@ def _reasons(rationale: str) -> str:
     """Return the body that reads back as these reasons: below a mark, they would end at a heading of their own."""
     marked = with_rationale("", rationale)
     return marked if rationale_of(marked) == rationale else rationale
-
-
-def _created(moment: date | None) -> dict[str, str]:
-    return {"created_at": moment.isoformat()} if moment is not None else {}
 
 
 def _number(value: float | None) -> str | None:

@@ -164,14 +164,10 @@ def compose_memo(
     }
     text = f"{entry_text(fields, '')}\n{memo.content}"
     content = (text if text.endswith("\n") else f"{text}\n").encode()
-    if _is_windows(memo.content):
+    # Where every line ends as on Windows, those of the front matter do, too.
+    if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     return read_back(address, content, "memory")
-
-
-def _is_windows(content: str) -> bool:
-    """Say whether every line ends as on Windows: then those of the front matter do, too."""
-    return "\r\n" in content and content.count("\n") == content.count("\r\n")
 
 
 def contradicts(one: str, other: str) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 from mdmem.authoring.create import SimilarEntry, create, find_near
 from mdmem.authoring.governance import needs_token, status_for_agent
-from mdmem.authoring.write import WriteOptions, new_fault, write_once
+from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
-from mdmem.disk import read_regular
 from mdmem.entry.model import Status
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
@@ -115,13 +114,13 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     if fault is not None:
         raise UsageError(f"nothing was written: {fault}")
     near = _near(home, address, text, is_private=is_private)
-    said = [_said(id_of(address, is_private=is_private), status), *_unlinked(unlinked), *_of(near)]
+    said = [*_said(id_of(address, is_private=is_private), status, unlinked, near)]
     new = next(one for one in change_set.changes if one.to == f"{address}.md")
     try:
         with intended.writing(new):
             write_once(home, lambda _: change_set, WriteOptions())
     except EnvironmentFaultError as error:
-        if not _holds(home, address, composed.content):
+        if not is_written(home, change_set):
             raise
         said.append(str(error))
     return RememberResult(
@@ -186,23 +185,11 @@ def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool
     )
 
 
-def _said(name: str, status: Status) -> str:
-    if status is Status.DRAFT:
-        return f"{name} is saved as a draft: it binds nobody until a person approves it"
-    return f"{name} is saved"
-
-
-def _unlinked(names: Sequence[str]) -> list[str]:
-    listed = ", ".join(f"`{name}`" for name in names)
-    return [f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"] if names else []
-
-
-def _of(near: Sequence[Similar]) -> list[str]:
-    return [f"`{near[0].id}` says nearly the same; read it before you rely on either"] if near else []
-
-
-def _holds(home: Workspace, address: str, content: bytes) -> bool:
-    try:
-        return read_regular(home.location.root / f"{address}.md") == content
-    except OSError:
-        return False
+def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[Similar]) -> Iterator[str]:
+    is_draft = status is Status.DRAFT
+    yield f"{name} is saved" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
+    if unlinked:
+        listed = ", ".join(f"`{one}`" for one in unlinked)
+        yield f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"
+    if near:
+        yield f"`{near[0].id}` says nearly the same; read it before you rely on either"

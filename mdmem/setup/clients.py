@@ -166,7 +166,8 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
     """
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
-        raise MisfitError(f"it is a link that leads out of the project, to {_shown_target(path)}")
+        linked = next(one for one in (path, *path.parents) if one.is_symlink())
+        raise MisfitError(f"it is a link that leads out of the project, to {linked.readlink()}")
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -196,11 +197,6 @@ def put(path: Path, content: bytes, *, is_new: bool) -> None:
             write_whole(target, content)
     except OSError as error:
         raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
-
-
-def _shown_target(path: Path) -> str:
-    linked = next(one for one in (path, *path.parents) if one.is_symlink())
-    return str(linked.readlink())
 
 
 def _why(error: OSError) -> str:

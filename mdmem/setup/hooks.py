@@ -72,11 +72,7 @@ def hook_text(stage: str, program: Program) -> bytes:
     """Return our hook for a stage; the same text for the same program."""
     find = _FIND.format(stage=stage, python=shlex.quote(program.python), package=shlex.quote(program.package))
     body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
-    return _signed(_HEAD + body)
-
-
-def _signed(text: str) -> bytes:
-    unsigned = text.replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
+    unsigned = (_HEAD + body).replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
     signature = _digest(unsigned).encode()
     return unsigned.replace(b"mdmem hook :", b"mdmem hook " + signature + b":", 1)
 
@@ -94,6 +90,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
+_CALL = re.compile(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", re.MULTILINE)
 _LINE = "mdmem check --staged || exit 1"
 _PUSH_LINE = (
     "while read -r _ sha _; do case $sha in *[!0]*) PRE_COMMIT_TO_REF=$sha mdmem check --staged || exit 1 ;; esac; done"
@@ -197,11 +194,7 @@ def _state_of(path: Path, content: bytes | None, *, wanted: bytes, framework: Fr
         return HookState.ABSENT
     if is_ours(content) and not path.is_symlink():
         return HookState.CURRENT if content == wanted and os.access(path, os.X_OK) else HookState.FORMER
-    return HookState.CALLING if _calls_mdmem(content) else HookState.FOREIGN
-
-
-def _calls_mdmem(content: bytes) -> bool:
-    return re.search(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", content, re.MULTILINE) is not None
+    return HookState.CALLING if _CALL.search(content) else HookState.FOREIGN
 
 
 def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:

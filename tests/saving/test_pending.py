@@ -285,12 +285,12 @@ def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let so many writes find the disk full."""
     real, left = attempt.write_once, count(times, -1)
 
-    def carry(*arguments: Any) -> WriteResult:
+    def fail_late(*arguments: Any) -> WriteResult:
         if next(left) > 0:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return real(*arguments)
 
-    monkeypatch.setattr(attempt, "write_once", carry)
+    monkeypatch.setattr(attempt, "write_once", fail_late)
 
 
 @pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])
