@@ -11,7 +11,7 @@ from mdmem.authoring.change_set import Change
 from mdmem.authoring.create import Draft, SimilarEntry, address_of, compose, create_entry, find_near, refuse_taken
 from mdmem.authoring.governance import needs_token, why_no_global_writes
 from mdmem.authoring.patch import Value
-from mdmem.authoring.successor import Successor, compose_successor, supersede_with
+from mdmem.authoring.successor import compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult, new_fault
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
@@ -143,11 +143,10 @@ def _composed(workspace: Workspace, proposal: ProposeRequest, old: Entry | None,
     """Return the address and the whole text of the draft; raises UsageError."""
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
+    draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
     if old is not None:
-        successor = Successor(title=proposal.title, place=place, type=_type(proposal, old), body=proposal.body)
-        address, text = compose_successor(workspace, old.address, successor, reason=proposal.reason or "")
+        address, text = compose_successor(workspace, old.address, draft, reason=proposal.reason or "")
     else:
-        draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
         refuse_taken(workspace, address_of(draft))
         address, text = address_of(draft), compose(draft, today=workspace.today)
     document = parse_document(f"{address}.md", text.encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 from mdmem.authoring.approve import refuse_unfilled
@@ -17,7 +16,7 @@ from mdmem.checks.fixes.base import fields_of
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import Entry, Status
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
@@ -25,32 +24,12 @@ from mdmem.workspace.workspace import Workspace
 _INSTEAD = "nothing was written: replace that one with `mdmem supersede {head}`, or add to it with `mdmem edit {head}`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Successor:
-    """A new entry as somebody means to write it; type and place are the older entry's where they are left out."""
-
-    title: str = ""
-    place: str | None = None
-    type: EntryType | None = None
-    status: Status = Status.DRAFT
-    body: str = ""
-
-
-def successor_text(
-    catalog: Catalog, address: str, successor: Successor, *, reason: str, today: date
-) -> tuple[str, str]:
+def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
     """Return the address and the text of the entry that is to supersede another, for somebody to edit or to keep.
 
     Raises what `plan_succession` raises, so far as it can be told by then.
     """
     old, why = catalog.entries[address], stated(reason)
-    draft = Draft(
-        type=successor.type or old.type,
-        place=successor.place or f"{old.wing}/{old.room}",
-        title=successor.title,
-        status=successor.status,
-        body=successor.body,
-    )
     new = address_of(draft)
     if new == address:
         raise UsageError(f"{address} is the older entry's own name; give the new one another --title or --place")
@@ -114,10 +93,10 @@ def _superseded(catalog: Catalog, document: Document) -> list[Entry]:
     return [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
 
 
-def compose_successor(workspace: Workspace, name: str, successor: Successor, *, reason: str) -> tuple[str, str]:
+def compose_successor(workspace: Workspace, name: str, draft: Draft, *, reason: str) -> tuple[str, str]:
     """Return address and text of an entry that is to supersede another, before it is edited; nothing is written."""
     old = resolve_name(workspace, name)
-    return successor_text(workspace.catalog, old, successor, reason=reason, today=workspace.today)
+    return successor_text(workspace.catalog, old, draft, reason=reason, today=workspace.today)
 
 
 def supersede_with(

@@ -2,14 +2,16 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import entry_text, open_root, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
 from mdmem.authoring.change_set import ChangeSet
+from mdmem.authoring.create import Draft
 from mdmem.authoring.message import Verb, WriteAction
-from mdmem.authoring.successor import Successor, plan_succession, successor_text
+from mdmem.authoring.successor import plan_succession, successor_text
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import LostRaceError, UsageError
 
@@ -19,8 +21,10 @@ TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
 
 
 def composed(root: Path, old: str = OLD, /, **stated: object) -> tuple[str, str]:
-    successor = Successor(**({"title": "Use three threads", "body": TEXT} | stated))  # type: ignore[arg-type]
-    return successor_text(open_root(root).whole_catalog, old, successor, reason="two are too few", today=TODAY)
+    catalog = open_root(root).whole_catalog
+    place, type_ = old.rpartition("/")[0], catalog.entries[old].type
+    usual: dict[str, Any] = {"title": "Use three threads", "body": TEXT, "place": place, "type": type_}
+    return successor_text(catalog, old, Draft(**usual | stated), reason="two are too few", today=TODAY)
 
 
 def with_text(root: Path, text: str, *, new: str = THREE) -> ChangeSet:
