@@ -44,7 +44,7 @@ class LogReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blamed:
+class FieldBlame:
     """One field of an entry, or its body, with the commit that last set it; None for one that no commit holds."""
 
     name: str
@@ -57,7 +57,7 @@ class BlameReport:
     """The fields of an entry in the file's order, then its body."""
 
     address: str
-    fields: tuple[Blamed, ...]
+    fields: tuple[FieldBlame, ...]
     is_cut: bool = False
 
 
@@ -91,10 +91,10 @@ def blame(workspace: Workspace, name: str) -> BlameReport:
     _, versions = _history(workspace, repository, address)
     shown = workspace.catalog.shown_fields(document)
     found = [
-        Blamed(name=name, value=_text(value), change=_last_set(versions, name, _value(document, name)))
+        FieldBlame(name=name, value=_text(value), change=_last_set(versions, name, _value(document, name)))
         for name, value in shown.items()
     ]
-    body = Blamed(name=BODY, value="", change=_last_set(versions, BODY, document.body.strip()))
+    body = FieldBlame(name=BODY, value="", change=_last_set(versions, BODY, document.body.strip()))
     return BlameReport(address=address, fields=(*found, body), is_cut=_is_cut(repository, versions))
 
 

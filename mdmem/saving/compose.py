@@ -29,7 +29,7 @@ PROPERTIES = "x-relation-properties"
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedEntry:
     """A new entry's bytes, and what they are read as."""
 
     entry: Entry
@@ -37,7 +37,7 @@ class Composed:
     body: str
 
 
-def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Composed:
+def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
     """Return the file of a new entry; `given` are the fields that it has besides those of its record.
 
     Raises UsageError for a text that would not be read as an entry.
@@ -49,13 +49,13 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
     return read_back(address, entry_text(fields, body).encode(), "entry")
 
 
-def read_back(address: str, content: bytes, called: str) -> Composed:
+def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
     """Return the bytes of a new entry with what they are read as; raises UsageError where that is no entry."""
     document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
         raise UsageError(f"the {called} could not be read back: {loaded.findings[0].message}")
-    return Composed(loaded.entry, content, document.body)
+    return ComposedEntry(loaded.entry, content, document.body)
 
 
 def stated_by(record: Record) -> tuple[dict[str, Any], str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import UsageError
-from mdmem.saving.compose import Composed, entry_text, read_back
+from mdmem.saving.compose import ComposedEntry, entry_text, read_back
 from mdmem.saving.json_reader import JsonObject, plain_text, shown
 from mdmem.similarity import words_once
 
@@ -143,7 +143,7 @@ def _plain_object(value: object) -> Mapping[str, Any] | None:
 
 def compose_memo(
     memo: Memo, address: str, *, status: Status, created_at: date, see: Sequence[str], unlinked: Sequence[str]
-) -> Composed:
+) -> ComposedEntry:
     """Return the file of a memory, its content word for word; raises UsageError for one that would not be read.
 
     `see` are the entries that it links to, `unlinked` is what of `related_to` is no entry there.

@@ -15,7 +15,7 @@ from mdmem.document.layout import UnpatchableError
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.errors import LostRaceError
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, SaveRequest
-from mdmem.saving.compose import Composed, compose_record
+from mdmem.saving.compose import ComposedEntry, compose_record
 from mdmem.saving.neighbours import Neighbours, subject_of
 from mdmem.saving.records import DecisionRecord, MemoryScope, PatternRecord, Record
 from mdmem.saving.results import SaveResult, SaveStatus, failed
@@ -83,7 +83,7 @@ def plan_record(saving: SaveContext, record: Record) -> PlannedSave:
     return _duplicate(saving, known, 1.0) if known else planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
 
 
-def composed_for(saving: SaveContext, record: Record, **given: object) -> Composed:
+def composed_for(saving: SaveContext, record: Record, **given: object) -> ComposedEntry:
     """Return the file of a record's new entry, at an address that nobody has; raises UsageError.
 
     `given` are the fields that it has besides those of every new entry.
@@ -100,7 +100,7 @@ def composed_for(saving: SaveContext, record: Record, **given: object) -> Compos
     return compose_record(record, address, fields | given)
 
 
-def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Composed) -> PlannedSave:
+def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: ComposedEntry) -> PlannedSave:
     subject = subject_of(composed.entry, composed.body)
     verdict = _judged(saving, subject)
     if verdict.outcome is DedupOutcome.DUPLICATE_SKIP:
@@ -172,7 +172,7 @@ def _plan_supersession(
 
 def planned_new(
     saving: SaveContext,
-    new: Composed,
+    new: ComposedEntry,
     verdict: DedupVerdict | None,
     *,
     flips: tuple[Change, ...] = (),

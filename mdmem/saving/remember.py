@@ -31,7 +31,7 @@ _WAIT = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Similar:
+class SimilarMemory:
     """An entry that says nearly the same as a memory, or the opposite."""
 
     id: str
@@ -55,7 +55,7 @@ class RememberResult:
     id: str | None
     message: str
     timestamp: datetime
-    conflicts: tuple[Similar, ...] = ()
+    conflicts: tuple[SimilarMemory, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of the contract."""
@@ -161,7 +161,7 @@ def _created_at(today: date, now: datetime) -> date:
     return now.replace(microsecond=0) if now.date() == today and now.tzinfo is not None else today
 
 
-def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[Similar, ...]:
+def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:
     """Return the entries of the scope that say nearly the same, those of other projects left out."""
     wing = address.split("/", 1)[0]
     scope = resolve_scope(home.catalog, home.settings, Filters(wings=(wing,)))
@@ -171,11 +171,11 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tupl
     return tuple(_similar(home, one, text, is_private=is_private) for one in alive)
 
 
-def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> Similar:
+def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> SimilarMemory:
     entry = near.entry
     opposite = contradicts(text, f"{entry.title}\n{home.catalog.body(entry.address)}")
     why = "it says nearly the same" + (", and one of the two negates it" if opposite else "")
-    return Similar(
+    return SimilarMemory(
         id=id_of(entry.address, is_private=is_private),
         type=entry.type.value,
         name=entry.title,
@@ -185,7 +185,7 @@ def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool
     )
 
 
-def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[Similar]) -> Iterator[str]:
+def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
     is_draft = status is Status.DRAFT
     yield f"{name} is saved" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
     if unlinked:

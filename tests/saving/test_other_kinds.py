@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.saving.compose import Composed, compose_record
+from mdmem.saving.compose import ComposedEntry, compose_record
 from mdmem.saving.neighbours import subject_of
 from mdmem.saving.records import DecisionRecord, read_decision
 from mdmem.similarity import Subject
@@ -103,7 +103,7 @@ def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(tmp_path: Path)
     assert f"title: {('word ' * 20).strip()}…\n" in text
 
 
-def composed(title: str, rationale: str) -> tuple[DecisionRecord, Composed]:
+def composed(title: str, rationale: str) -> tuple[DecisionRecord, ComposedEntry]:
     record = read_decision(decision(title, rationale))
     return record, compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
 
