@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from builders import commit_all, entry_text, git, memory, open_root, run_mdmem, snapshot, write, write_entry
 from processes import run_at_once
+from saving.agents import Agent
 
 from mdmem.authoring import write as writing
-from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.supersede import supersede
 from mdmem.authoring.write import WriteOptions
 from mdmem.errors import LostRaceError, MdmemError
 from mdmem.saving.results import SaveResult, SaveStatus
-from mdmem.saving.save import Saves
 
 # None lost and none twice is shown by few as by many; many find what few happen to miss.
 MANY = pytest.mark.parametrize(("writers", "writes"), [(4, 6), pytest.param(8, 25, marks=pytest.mark.long)])
@@ -50,7 +50,7 @@ def create_many(number: int, root: str, writes: int, commit: bool) -> list[str]:
 
 def save_many(number: int, root: str, writes: int, wait: float | None) -> list[str]:
     """Write as agents do and return what was answered; `wait` makes them impatient."""
-    agent = Saves(open_root(Path(root)), wait=300.0 if wait is None else wait)
+    agent = Agent(open_root(Path(root)), wait=300.0 if wait is None else wait)
     return [agent.save_decision(decision(title_of(number, turn)), "nav").status.value for turn in range(writes)]
 
 
@@ -139,7 +139,7 @@ def test_what_impatient_agents_were_told_waits_is_brought_by_retry_exactly_once(
 
 
 def save_the_same(number: int, root: str) -> SaveResult:
-    return Saves(open_root(Path(root))).save_decision(decision(title_of(0, 0)), "nav")
+    return Agent(open_root(Path(root))).save_decision(decision(title_of(0, 0)), "nav")
 
 
 def test_decision_that_agents_save_at_once_is_there_once(tmp_path: Path) -> None:

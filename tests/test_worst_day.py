@@ -31,7 +31,7 @@ from processes import python, run_text
 
 from mdmem.authoring import write as writing
 from mdmem.git.commit import commit_paths
-from mdmem.saving.save import Saves
+from mdmem.saving.save import save
 
 Capture = pytest.CaptureFixture[str]
 
@@ -424,7 +424,7 @@ def test_save_while_gits_lock_is_left_is_saved_and_says_what_git_said(
     commit_all(tmp_path / "m", "settings")
     monkeypatch.setattr(writing, "commit_paths", partial(commit_paths, wait=0.1))
     write(tmp_path, "m/.git/index.lock")
-    saved = Saves(open_root(root)).save_decision(DECISION, "nav")
+    saved = save(open_root(root), "decision", {"decision": DECISION, "project_id": "nav"})
     assert (saved.status, saved.artifact_id) == ("saved", "nav/architecture/use-zenoh")
     assert "nothing was committed, the files are written" in (saved.message or "")
 

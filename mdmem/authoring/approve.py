@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from mdmem.authoring.change_set import ChangeSet, Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import approval
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
@@ -26,7 +26,7 @@ from mdmem.workspace.workspace import Workspace
 _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 
 
-def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> Intent:
+def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
     """Return what puts a draft in force in the name of a person, of git's form `Name <email>`.
 
     An entry that is active already is left alone, but for what it supersedes and nobody ended. Raises LostRaceError
@@ -46,9 +46,9 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     values = {"status": Status.ACTIVE.value, "approved_by": person}
     # The draft's file comes first, as in a supersession: its claim is what `check --fix` completes.
     changes = (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds))
-    return Intent(
-        plan=ChangeSet(changes),
-        deeds=(WriteAction(Verb.APPROVE, address),),
+    return ChangeSet(
+        changes,
+        actions=(WriteAction(Verb.APPROVE, address),),
         supersedes=tuple(old.address for old in olds),
         reason=entry.reason,
         remarks=(*said, *(remark for old in olds for remark in remarks_on_end(catalog, old, approved))),
@@ -62,13 +62,13 @@ def _instead(address: str) -> str:
     )
 
 
-def _completed(catalog: Catalog, entry: Entry, today: date) -> Intent:
+def _completed(catalog: Catalog, entry: Entry, today: date) -> ChangeSet:
     """Return the ends that are missing where writing was cut short between two files; most often none."""
     alone = (entry.address,)
     olds = [one for one in entry.supersedes if catalog.lineage.successors.get(one) == alone]
     changes = tuple(ended(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
     remarks = (f"{entry.address} is active already",)
-    return Intent(plan=ChangeSet(changes), deeds=(WriteAction(Verb.APPROVE, entry.address),), remarks=remarks)
+    return ChangeSet(changes, actions=(WriteAction(Verb.APPROVE, entry.address),), remarks=remarks)
 
 
 def _refuse_status(entry: Entry) -> None:
@@ -111,7 +111,7 @@ def refuse_unfilled(document: Document) -> None:
 def approve(workspace: Workspace, name: str, *, by: str | None, options: WriteOptions) -> WriteResult:
     """Put a draft in force and end what it supersedes; git says who approves unless somebody is named."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         address, person = resolve_name(one, name), by or _person(one)
         return plan_approval(one.catalog, one.settings, address, person=person, today=one.today)
 

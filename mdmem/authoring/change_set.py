@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -74,29 +74,37 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Changes in the order in which they are written, each of a file of its own; every rename comes after them.
+    """Changes in the order in which they are written, each of a file of its own, and what they mean.
 
-    The renames of all that a folder holds are made as one where the system can.
+    Every rename comes after them; the renames of all that a folder holds are made as one where the system can.
+    `actions` say what is done to which entry, the first one foremost; `supersedes` are the entries that end in favour
+    of another; `reason` is the user's own words. `remarks` are sentences for people that belong to no file.
     """
 
     changes: tuple[Change, ...] = ()
+    _: KW_ONLY
+    actions: tuple[WriteAction, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    reason: str | None = None
+    agent: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
-def apply(root: Path, plan: ChangeSet, *, state: Path, newest: Callable[[], ChangeSet] | None = None) -> None:
-    """Write a plan to a root, all of it or nothing, alone among all writers; `state` is the folder of the root's state.
+def apply(root: Path, change_set: ChangeSet, *, state: Path, newest: Callable[[], ChangeSet] | None = None) -> None:
+    """Write a change set, all of it or nothing, alone among all writers; `state` is the folder of the root's state.
 
-    `newest` gives the plan to write instead, asked for when no other writer can change any more what it rests on.
-    Raises LostRaceError where a file is not what the plan read, EnvironmentFaultError where one cannot be written, and
-    BusyError where others write for too long. A process that is killed leaves whole files, those first in the plan new.
+    `newest` gives the one to write instead, asked for when no other writer can change any more what it rests on.
+    Raises LostRaceError where a file is not what was planned on, EnvironmentFaultError where one cannot be written, and
+    BusyError where others write for too long. A process that is killed leaves whole files, the first ones new.
     """
-    if not plan.changes:
+    if not change_set.changes:
         return
     try:
         with write_lock(state):
-            plan = newest() if newest is not None else plan
-            for change in plan.changes:
+            change_set = newest() if newest is not None else change_set
+            for change in change_set.changes:
                 _compare(root, change)
-            _write(root, plan)
+            _write(root, change_set.changes)
     except OSError as error:
         raise EnvironmentFaultError(f"cannot lock the memory for writing: {error.strerror or error}") from error
 
@@ -126,20 +134,20 @@ def _is_taken(root: Path, change: Change) -> bool:
     return os.path.lexists(new) and not new.samefile(old)
 
 
-def _write(root: Path, plan: ChangeSet) -> None:
+def _write(root: Path, changes: Sequence[Change]) -> None:
     writing = FileTransaction(root)
     path = ""
     try:
-        for change in plan.changes:
+        for change in changes:
             path = change.path
             if change.after is not None and change.after != change.before:
                 writing.prepare(path, change.after)
-        for change in plan.changes:
+        for change in changes:
             path = change.path
             writing.put(path, change.before, change.after)
         writing.settle()
-        renames = {change.path: change.to for change in plan.changes if change.to != change.path}
-        contents = {change.to: change.after for change in plan.changes if change.after is not None}
+        renames = {change.path: change.to for change in changes if change.to != change.path}
+        contents = {change.to: change.after for change in changes if change.after is not None}
         writing.clear(renames)
         for one in in_fewest(root, renames):
             path = one.new
@@ -174,19 +182,3 @@ def _rename(writing: FileTransaction, one: FolderRename, contents: Mapping[str, 
             raise
         for old, new in one.files:
             rename(old, new, ((old, new),))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intent:
-    """A plan with its meaning.
-
-    `deeds` say what is done to which entry, the first one foremost; `supersedes` are the entries that end in favour of
-    another; `reason` is the user's own words. `remarks` are sentences for people that belong to no file.
-    """
-
-    plan: ChangeSet
-    deeds: tuple[WriteAction, ...]
-    supersedes: tuple[str, ...] = ()
-    reason: str | None = None
-    agent: str | None = None
-    remarks: tuple[str, ...] = ()

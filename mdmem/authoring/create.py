@@ -1,23 +1,27 @@
-"""Creating an entry: from its type's template, validated before it is written."""
+"""A new entry: from its type's template, validated, where it may stand, and what says nearly the same already."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import zip_longest
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import interpret
 from mdmem.catalog.names import is_well_formed, why_not_on_windows
-from mdmem.document.parse import parse_document
+from mdmem.document.parse import parse_document, without_code
+from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry
-from mdmem.entry.model import EntryType, Status, title_of, visible
+from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
 from mdmem.entry.templates import BODIES
-from mdmem.errors import UsageError
+from mdmem.errors import LostRaceError, UsageError, taken
+from mdmem.similarity import CANDIDATES, REVIEW_FROM, Subject, jaccard, words_once
+from mdmem.workspace.workspace import Workspace
 
 _ID_LENGTH = 60
 
@@ -84,7 +88,7 @@ def compose(draft: Draft, *, today: date) -> str:
     return compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
 
 
-def create(address: str, text: str) -> Intent:
+def create(address: str, text: str) -> ChangeSet:
     """Return what writes a new entry; raises UsageError for a text that does not load as one."""
     path = f"{address}.md"
     content = _as_bytes(text)
@@ -92,7 +96,7 @@ def create(address: str, text: str) -> Intent:
     if loaded.entry is None:
         first = loaded.findings[0]
         raise UsageError(f"the entry cannot be read: line {first.place.line}: {first.message}; {first.help}")
-    return Intent(plan=ChangeSet((Change(path, path, None, content),)), deeds=(WriteAction(Verb.ADD, address),))
+    return ChangeSet((Change(path, path, None, content),), actions=(WriteAction(Verb.ADD, address),))
 
 
 def _as_bytes(text: str) -> bytes:
@@ -101,3 +105,106 @@ def _as_bytes(text: str) -> bytes:
     except UnicodeEncodeError as error:
         # Bytes that are no UTF-8 come in from the command line and from files as lone surrogates.
         raise UsageError("the title or the text is not UTF-8; save it as UTF-8 and try again") from error
+
+
+def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
+    """Raise UsageError for a wing that would not be read: at a repository's top a wing has a manifest."""
+    at_top = workspace.location.repository is not None and workspace.location.under == ""
+    if at_top and wing not in workspace.catalog.wings:
+        hint = f"write {wing}/README.md with `kind: project` between two lines of `---` first"
+        raise UsageError(f"`{wing}` is no wing: at the repository's top a wing has a manifest; {hint}")
+
+
+# So many entries are compared one by one; with more, the index that is there is asked.
+_FEW = 200
+# Words of a new text that the index is asked for: more of them find the same entries, later.
+_ASKED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarEntry:
+    """An entry that says nearly the same as a new one; `similarity` is the share of words they have in common."""
+
+    entry: Entry
+    similarity: float
+
+
+def create_entry(workspace: Workspace, address: str, text: str, options: WriteOptions) -> WriteResult:
+    """Write a new entry; raises LostRaceError where the address is taken, and what `create` and `write_once` raise."""
+    return write_once(workspace, lambda one: _creation(one, address, text), options)
+
+
+def _creation(workspace: Workspace, address: str, text: str) -> ChangeSet:
+    wing, room, _ = address.split("/")
+    refuse_taken(workspace, address)
+    refuse_unmade_wing(workspace, wing)
+    root = workspace.location.root
+    for folder in (wing, f"{wing}/{room}"):
+        if (root / folder).is_symlink():
+            raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
+    change_set = create(address, text)
+    is_new_wing = not (root / wing).is_dir()
+    return replace(change_set, remarks=(f"`{wing}` is a new wing",) if is_new_wing else ())
+
+
+def refuse_taken(workspace: Workspace, address: str) -> None:
+    """Raise LostRaceError where an address is taken."""
+    workspace.access.require_write(address.split("/", 1)[0])
+    if (workspace.location.root / f"{address}.md").exists():
+        raise LostRaceError(taken(address))
+
+
+def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEntry, ...]:
+    """Return the entries that say nearly the same as a text for an address, the nearest first, at most five.
+
+    An index that is not there, or far behind, is not built for it: then there are none.
+    """
+    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
+    new = interpret(document).entry
+    if new is None:
+        return ()
+    found = []
+    known = {one.address: one for one in _candidates(workspace, f"{new.title} {document.body}") if _is_alive(one)}
+    for other, body, _ in workspace.catalog.bodies(tuple(known)):
+        share = _similarity(new, document.body, known[other], body)
+        if share >= REVIEW_FROM:
+            found.append(SimilarEntry(known[other], share))
+    return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:CANDIDATES])
+
+
+def _is_alive(entry: Entry) -> bool:
+    return entry.status is not Status.DEPRECATED
+
+
+def _candidates(workspace: Workspace, text: str) -> Iterable[Entry]:
+    entries = workspace.catalog.entries
+    if len(entries) <= _FEW:
+        return entries.values()
+    state = workspace.index.state(live=workspace.catalog.digests)
+    if not state.usable or state.stale > _FEW:
+        return ()
+    alive = frozenset(one.address for one in entries.values() if _is_alive(one))
+    question = " ".join(list(dict.fromkeys(text.split()))[:_ASKED])
+    answer = workspace.find_text(question, alive)
+    return (entries[match.key] for match in answer.matches[:CANDIDATES])
+
+
+def _similarity(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
+    """Compare titles and all that they say, and as saving does where both are of one kind and wing."""
+    titles = jaccard(words_once(new.title), words_once(old.title))
+    if (new.type, new.wing) == (old.type, old.wing):
+        pairs = ((new, new_body), (old, old_body))
+        one, other = (Subject(entry.title, rationale_of(without_code(body))).words for entry, body in pairs)
+        return max(titles, jaccard(one, other), _of_all(new, new_body, old, old_body))
+    return max(titles, _of_all(new, new_body, old, old_body))
+
+
+def _of_all(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
+    return jaccard(words_once(f"{new.title}\n{new_body}"), words_once(f"{old.title}\n{old_body}"))
+
+
+def near_remarks(near: Iterable[SimilarEntry]) -> Iterator[str]:
+    """Yield the sentence that names what is near; none where nothing is."""
+    told = [f"{one.entry.address} ({one.entry.type.value}, {one.similarity:.0%})".replace("%)", " %)") for one in near]
+    if told:
+        yield f"much the same is said by {', '.join(told)}; `mdmem show {told[0].split(' ')[0]}` shows it"

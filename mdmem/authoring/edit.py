@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.checks.case import Base, Case
@@ -28,7 +28,7 @@ from mdmem.workspace.workspace import Workspace
 _MARK = "# mdmem: "
 
 
-def edit(path: str, before: bytes, after: bytes, *, editorial_on: date | None = None) -> Intent:
+def edit(path: str, before: bytes, after: bytes, *, editorial_on: date | None = None) -> ChangeSet:
     """Return what gives a file the text of an editor; `editorial_on` marks the change as one that keeps the rule.
 
     Raises UnpatchableError where the mark cannot be written.
@@ -36,9 +36,7 @@ def edit(path: str, before: bytes, after: bytes, *, editorial_on: date | None = 
     if editorial_on is not None:
         document = parse_document(path, after)
         after = apply_edits(after, set_fields(document, {"editorial_at": editorial_on.isoformat()}))
-    return Intent(
-        plan=ChangeSet((Change(path, path, before, after),)), deeds=(WriteAction(Verb.EDIT, path.removesuffix(".md")),)
-    )
+    return ChangeSet((Change(path, path, before, after),), actions=(WriteAction(Verb.EDIT, path.removesuffix(".md")),))
 
 
 def notes_on(findings: Sequence[Finding], content: bytes) -> tuple[bytes, ...]:
@@ -133,10 +131,10 @@ def save_edit(
     """Write what was typed; raises LostRaceError where the file changed meanwhile, and what `write_once` raises."""
     # Closed unchanged, the mark is for what was changed before and is not committed yet.
     is_due = is_editorial and (content != opening.content or any(_frozen(workspace, opening, content)))
-    intent = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_due else None)
-    after = intent.plan.changes[0].after or b""
+    change_set = edit(opening.path, opening.content, content, editorial_on=workspace.today if is_due else None)
+    after = change_set.changes[0].after or b""
     remarks = tuple(_frozen(workspace, opening, after))
-    return write_once(workspace, lambda _: replace(intent, remarks=remarks), options)
+    return write_once(workspace, lambda _: replace(change_set, remarks=remarks), options)
 
 
 def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -172,14 +172,11 @@ class _Moves:
     _now: dict[str, str] = field(default_factory=dict)
 
     def follow(self, chosen: FixChoice) -> None:
-        before = self._before()
+        before = {now: before for before, now in self._now.items()}
         for path in chosen.contents:
             self._now.setdefault(before.get(path, path), path)
         for old, new in chosen.renames:
             self._now[before.get(old, old)] = new
-
-    def _before(self) -> Mapping[str, str]:
-        return {now: before for before, now in self._now.items()}
 
     def plan(self, mended: OverlaidTree) -> ChangeSet:
         """Return the difference between the tree below and the mended one."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from mdmem.checks.approvals import names_the_same
 from mdmem.entry.model import EntryType, Status, Wing
+from mdmem.errors import UsageError
 from mdmem.settings import Approvals, Settings
+from mdmem.state.approval_tokens import ApprovalToken, request_token
+from mdmem.workspace.workspace import Workspace
 
 GLOBAL_SCOPE = "global"
 
@@ -57,3 +61,15 @@ def why_no_global_writes(settings: Settings) -> str | None:
     if settings.global_writes:
         return None
     return "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
+
+
+class GlobalWritesForbiddenError(UsageError):
+    """The settings let nobody write to shared wings; the sentence says which."""
+
+
+def ask_for_token(workspace: Workspace, now: datetime) -> ApprovalToken:
+    """Return a token good for one write; raises GlobalWritesForbiddenError and EnvironmentFaultError."""
+    reason = why_no_global_writes(workspace.settings)
+    if reason is not None:
+        raise GlobalWritesForbiddenError(reason)
+    return request_token(workspace.state_folder, now, seconds=workspace.settings.token_seconds)

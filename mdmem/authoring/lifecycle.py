@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-from mdmem.authoring.change_set import ChangeSet, Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.citations import cited_by, listed
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import Value, patched
@@ -25,7 +25,7 @@ REVIEW_REASON = "x-review-reason"
 
 def plan_verification(
     catalog: Catalog, addresses: Sequence[str], *, at: date | None, today: date, rooms: Sequence[str] = ()
-) -> Intent:
+) -> ChangeSet:
     """Return what says of entries that they held on a day, today unless another is stated.
 
     What is under review becomes active again. `rooms` are entries that are meant as parts of a folder: those of them
@@ -38,8 +38,9 @@ def plan_verification(
     held = [one for one in rooms if _is_in_force(catalog, one)]
     if not (addresses or held):
         raise UsageError(f"nothing is in force there: {listed(rooms)}")
-    intent = confirm(catalog, list(dict.fromkeys((*addresses, *held))), at=day)
-    return replace(intent, remarks=(*_left_out(catalog, [one for one in rooms if one not in held]), *intent.remarks))
+    change_set = confirm(catalog, list(dict.fromkeys((*addresses, *held))), at=day)
+    left_out = _left_out(catalog, [one for one in rooms if one not in held])
+    return replace(change_set, remarks=(*left_out, *change_set.remarks))
 
 
 def _is_in_force(catalog: Catalog, address: str) -> bool:
@@ -55,17 +56,21 @@ def _left_out(catalog: Catalog, addresses: Sequence[str]) -> Iterator[str]:
         yield f"left out, no longer in force: {listed(ended)}"
 
 
-def confirm(catalog: Catalog, addresses: Sequence[str], *, at: date) -> Intent:
+def confirm(catalog: Catalog, addresses: Sequence[str], *, at: date) -> ChangeSet:
     """Return what gives entries a day of verification and takes them out of review; raises UsageError."""
     for address in addresses:
         refuse_not_in_force(catalog, address)
         _refuse_day(catalog.entries[address], at)
     entries = [catalog.entries[address] for address in addresses]
     values: dict[str, Value] = {"verified_at": at.isoformat(), "status": Status.ACTIVE.value, REVIEW_REASON: None}
-    return Intent(
-        plan=ChangeSet(tuple(patched(catalog, entry.path, values) for entry in entries)),
-        deeds=tuple(WriteAction(Verb.VERIFY, address) for address in addresses),
-        remarks=tuple(_on_expiry(entry) for entry in entries if entry.expires_at and day_of(entry.expires_at) < at),
+    return ChangeSet(
+        tuple(patched(catalog, entry.path, values) for entry in entries),
+        actions=tuple(WriteAction(Verb.VERIFY, address) for address in addresses),
+        remarks=tuple(
+            f"{entry.address} still counts as under review: its `expires_at` has passed"
+            for entry in entries
+            if entry.expires_at and day_of(entry.expires_at) < at
+        ),
     )
 
 
@@ -91,14 +96,10 @@ def _refuse_day(entry: Entry, at: date) -> None:
         )
 
 
-def _on_expiry(entry: Entry) -> str:
-    return f"{entry.address} still counts as under review: its `expires_at` has passed"
-
-
 _UNTIL = "until `mdmem review {0} --done` confirms it, or `mdmem supersede` or `mdmem deprecate` ends it"
 
 
-def plan_review(catalog: Catalog, address: str, *, reason: str) -> Intent:
+def plan_review(catalog: Catalog, address: str, *, reason: str) -> ChangeSet:
     """Return what puts an entry under review, with the doubt beside it; it binds until the review has ended.
 
     The doubt is kept under a key of its own: `reason` says why the entry supersedes another, and stays. Raises
@@ -113,22 +114,22 @@ def plan_review(catalog: Catalog, address: str, *, reason: str) -> Intent:
         how = f"`mdmem review {address} --done` ends that"
         raise UsageError(f"{address} is under review already: {doubt}; {how}")
     values: dict[str, Value] = {"status": Status.UNDER_REVIEW.value, REVIEW_REASON: why}
-    return Intent(
-        plan=ChangeSet((patched(catalog, entry.path, values),)),
-        deeds=(WriteAction(Verb.REVIEW, address),),
+    return ChangeSet(
+        (patched(catalog, entry.path, values),),
+        actions=(WriteAction(Verb.REVIEW, address),),
         reason=why,
         remarks=(f"{address} binds on, shown as uncertain, {_UNTIL.format(address)}",),
     )
 
 
-def plan_end_of_review(catalog: Catalog, address: str, *, today: date) -> Intent:
+def plan_end_of_review(catalog: Catalog, address: str, *, today: date) -> ChangeSet:
     """Return what confirms an entry that is under review; raises UsageError for one that is not."""
     if catalog.entries[address].status is not Status.UNDER_REVIEW:
         raise UsageError(f"{address} is not under review: it is {catalog.entries[address].status}")
     return confirm(catalog, [address], at=today)
 
 
-def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> Intent:
+def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
     """Return what ends an entry with a reason; raises UsageError for one that ended already and for no reason."""
     entry = catalog.entries[address]
     if not reason.strip():
@@ -142,9 +143,12 @@ def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date
         "deprecated_at": today.isoformat(),
         "deprecated_reason": reason.strip(),
     }
-    plan = ChangeSet((patched(catalog, entry.path, values),))
-    remarks = tuple(_remarks(catalog, entry))
-    return Intent(plan=plan, deeds=(WriteAction(Verb.DEPRECATE, address),), reason=reason.strip(), remarks=remarks)
+    return ChangeSet(
+        (patched(catalog, entry.path, values),),
+        actions=(WriteAction(Verb.DEPRECATE, address),),
+        reason=reason.strip(),
+        remarks=tuple(_remarks(catalog, entry)),
+    )
 
 
 def _remarks(catalog: Catalog, entry: Entry) -> Iterator[str]:
@@ -166,7 +170,7 @@ def review(workspace: Workspace, name: str, *, reason: str, options: WriteOption
 def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> WriteResult:
     """Confirm an entry that is under review."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         return plan_end_of_review(one.catalog, resolve_name(one, name), today=one.today)
 
     return write(workspace, plan, options)
@@ -175,7 +179,7 @@ def end_review(workspace: Workspace, name: str, *, options: WriteOptions) -> Wri
 def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, options: WriteOptions) -> WriteResult:
     """Say of entries that they hold, all of them or none; of a folder's entries those that are in force."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         addresses = resolve_names(one, [name for name in names if not name.endswith("/")])
         rooms = resolve_names(one, [name for name in names if name.endswith("/")])
         return plan_verification(one.catalog, addresses, at=at, today=one.today, rooms=rooms)
@@ -186,7 +190,7 @@ def verify(workspace: Workspace, names: Sequence[str], *, at: date | None, optio
 def deprecate(workspace: Workspace, name: str, *, reason: str, options: WriteOptions) -> WriteResult:
     """End an entry that nothing replaces."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         return plan_deprecation(one.catalog, resolve_name(one, name), reason=reason, today=one.today)
 
     return write(workspace, plan, options)

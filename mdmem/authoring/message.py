@@ -38,24 +38,24 @@ class WriteAction:
     other: str | None = None
 
 
-def subject_of(deeds: Sequence[WriteAction]) -> str:
-    """Return the subject of a commit, 72 characters at most: one deed with its addresses, several counted."""
-    if len(deeds) == 1:
-        return _subject_of_one(deeds[0])
-    verbs = {deed.verb for deed in deeds}
+def subject_of(actions: Sequence[WriteAction]) -> str:
+    """Return the subject of a commit, 72 characters at most: one action with its addresses, several counted."""
+    if len(actions) == 1:
+        return _subject_of_one(actions[0])
+    verbs = {action.verb for action in actions}
     verb = verbs.pop() if len(verbs) == 1 else Verb.UPDATE
-    return f"{verb} {len(deeds)} entries"
+    return f"{verb} {len(actions)} entries"
 
 
-def _subject_of_one(deed: WriteAction) -> str:
-    joining = _JOINING.get(deed.verb, "with")
-    addresses = [deed.address, *([deed.other] if deed.other else [])]
-    whole = f"{deed.verb} {f' {joining} '.join(addresses)}"
+def _subject_of_one(action: WriteAction) -> str:
+    joining = _JOINING.get(action.verb, "with")
+    addresses = [action.address, *([action.other] if action.other else [])]
+    whole = f"{action.verb} {f' {joining} '.join(addresses)}"
     if len(whole) <= _WIDTH:
         return whole
     # The trailers hold the addresses; here it is for a person to recognise the entry.
     short = [address.rsplit("/", 1)[-1] for address in addresses]
-    return _cut(f"{deed.verb} {f' {joining} '.join(short)}")
+    return _cut(f"{action.verb} {f' {joining} '.join(short)}")
 
 
 def commit_message(
@@ -104,13 +104,9 @@ def _body(reason: str) -> Iterator[str]:
         # Two columns are kept for the mark of a line that would be read as something else.
         wrapped = wrap(_printable(line).strip(), _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
         if wrapped or not was_blank:
-            yield from (_guarded(part) for part in wrapped or [""])
+            yield from (f"  {part}" if _READ_AS_MORE.match(part) else part for part in wrapped or [""])
         was_blank = not wrapped
 
 
 # A comment's mark may be any character that is no letter; `From `, `diff ` and `---` start mails and patches.
 _READ_AS_MORE = re.compile(r"[^\w\"'“„«(\[`]|[\w-]+\s*[:=#]|From |diff |\(cherry picked from")
-
-
-def _guarded(line: str) -> str:
-    return f"  {line}" if _READ_AS_MORE.match(line) else line

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
-from mdmem.authoring.create import require_names
+from mdmem.authoring.change_set import Change, ChangeSet
+from mdmem.authoring.create import refuse_unmade_wing, require_names
 from mdmem.authoring.files import TEMPORARY
 from mdmem.authoring.message import Verb, WriteAction
-from mdmem.authoring.move_settings import baseline_after, settings_after
-from mdmem.authoring.wings import refuse_unmade_wing
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
@@ -23,7 +25,7 @@ from mdmem.workspace.addresses import from_root, resolve_names
 from mdmem.workspace.workspace import Workspace
 
 
-def plan_move(case: Case, old: str, new: str, *, under: str | None = None) -> Intent:
+def plan_move(case: Case, old: str, new: str, *, under: str | None = None) -> ChangeSet:
     """Return what gives an entry, a room or a wing another place; both are paths from the root without `.md`.
 
     Raises LostRaceError where something is there, UsageError for what is no regular file, and UnpatchableError where
@@ -32,13 +34,13 @@ def plan_move(case: Case, old: str, new: str, *, under: str | None = None) -> In
     is_entry = old.count("/") == 2
     moves = {f"{old}.md": f"{new}.md"} if is_entry else below(case, old, new)
     if old == new:
-        return Intent(plan=ChangeSet(), deeds=())
+        return ChangeSet(actions=())
     moving = MoveFix(case, moves, folders={} if is_entry else {old: new}, under=under)
     _refuse(moving, old, new)
     after = _Afterwards(moving)
     changes = [*_changes(moving), *after.settings(), *after.baseline()]
     remarks = (*after.remarks, *_remarks(moving))
-    return Intent(plan=ChangeSet(tuple(changes)), deeds=_deeds(moving, old, new), remarks=remarks)
+    return ChangeSet(tuple(changes), actions=_actions(moving, old, new), remarks=remarks)
 
 
 def _refuse(moving: MoveFix, old: str, new: str) -> None:
@@ -124,7 +126,7 @@ class _Afterwards:
         return self._moving.addresses.get(place, self._moving.moves.get(place, place))
 
 
-def _deeds(moving: MoveFix, old: str, new: str) -> tuple[WriteAction, ...]:
+def _actions(moving: MoveFix, old: str, new: str) -> tuple[WriteAction, ...]:
     entries = [one for one in moving.case.catalog.addresses if f"{one}.md" in moving.moves]
     if not entries:
         return (WriteAction(Verb.MOVE, f"{old}/", f"{new}/"),)
@@ -150,7 +152,7 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
         yield f"`{wing}` is a new wing"
 
 
-def plan_named_move(workspace: Workspace, name: str, to: str) -> Intent:
+def plan_named_move(workspace: Workspace, name: str, to: str) -> ChangeSet:
     """Return what moves an entry, a room or a wing to another place; raises what `plan_move` raises, and UsageError."""
     old = _old_place(workspace, name)
     new = _new_place(workspace, old, to)
@@ -159,8 +161,8 @@ def plan_named_move(workspace: Workspace, name: str, to: str) -> Intent:
         refuse_unmade_wing(workspace, new.split("/")[0])
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
-    intent = plan_move(case, old, new, under=under)
-    return replace(intent, remarks=(*intent.remarks, *_left_behind(workspace, old)))
+    change_set = plan_move(case, old, new, under=under)
+    return replace(change_set, remarks=(*change_set.remarks, *_left_behind(workspace, old)))
 
 
 def _old_place(workspace: Workspace, name: str) -> str:
@@ -236,3 +238,78 @@ def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
 def move(workspace: Workspace, name: str, to: str, *, options: WriteOptions) -> WriteResult:
     """Move an entry, a room or a wing to another place, and rewrite every link to what moves."""
     return write(workspace, lambda one: plan_named_move(one, name, to), options)
+
+
+_WING_KEYS = ("default_wing", "default_shared_wing")
+_ADDRESS = re.compile(r'("address"\s*:\s*)("(?:[^"\\\n]|\\.)*")')
+
+
+def settings_after(content: bytes, wings: Mapping[str, str], paths: Callable[[str], str]) -> bytes | None:
+    """Return `mdmem.toml` with wings under their new names and the baseline at its new path.
+
+    None where some place that has to change cannot be told for certain. `paths` gives the path of a file afterwards.
+    """
+    meant = _meant(tomllib.loads(content.decode("utf-8-sig")), wings, paths)
+    text = content.decode("utf-8")
+    for old, new in wings.items():
+        text = _renamed(text, old, new)
+    text = re.sub(
+        r"""(?m)^(\s*(?:check\s*\.\s*)?baseline\s*=\s*)(["'])([^"'\n]*)\2""",
+        lambda found: f"{found[1]}{found[2]}{paths(found[3])}{found[2]}",
+        text,
+    )
+    try:
+        after = tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError:
+        return None
+    return text.encode() if after == meant else None
+
+
+def _meant(stated: dict[str, Any], wings: Mapping[str, str], paths: Callable[[str], str]) -> dict[str, Any]:
+    """Return what the settings have to say; what is not of the form they have is left for others to refuse."""
+    meant = dict(stated)
+    for key in _WING_KEYS:
+        if isinstance(meant.get(key), str):
+            meant[key] = wings.get(meant[key], meant[key])
+    if isinstance(meant.get("wings"), dict):
+        meant["wings"] = {wings.get(name, name): table for name, table in meant["wings"].items()}
+    check = meant.get("check")
+    if isinstance(check, dict) and isinstance(check.get("baseline"), str):
+        meant["check"] = {**check, "baseline": paths(check["baseline"])}
+    return meant
+
+
+def _renamed(text: str, old: str, new: str) -> str:
+    """Return the settings with a wing renamed where one is named in the usual ways, for the caller to prove."""
+    name = rf"""(?:{re.escape(old)}(?![\w-])|(["']){re.escape(old)}\2)"""
+    for before, behind in (
+        (r"\s*\[+\s*wings\s*\.\s*", r"(?=\s*[.\]])"),
+        (r"\s*wings\s*\.\s*", r"(?=\s*[.=])"),
+        (rf"\s*(?:{'|'.join(_WING_KEYS)})\s*=\s*(?=[\"'])", ""),
+    ):
+        text = re.sub(rf"(?m)^({before}){name}{behind}", rf"\g<1>\g<2>{new}\g<2>", text)
+    return text
+
+
+def baseline_after(content: bytes, places: Callable[[str], str]) -> bytes | None:
+    """Return a baseline's file with every address and path that moved as it is afterwards; None where that is unsure.
+
+    `places` gives what an address or a path is afterwards.
+    """
+    try:
+        text = content.decode("utf-8")
+        meant = json.loads(text.removeprefix("\ufeff"))
+        for record in meant["findings"]:
+            record["address"] = places(record["address"])
+        after = _ADDRESS.sub(lambda found: found[1] + _replaced(found[2], places), text)
+        is_meant = json.loads(after.removeprefix("\ufeff")) == meant
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
+    keys = [(record.get("code"), record["address"]) for record in meant["findings"]]
+    return after.encode() if is_meant and len(set(keys)) == len(keys) else None
+
+
+def _replaced(literal: str, places: Callable[[str], str]) -> str:
+    stated: str = json.loads(literal)
+    after = places(stated)
+    return literal if after == stated else json.dumps(after, ensure_ascii=False)

@@ -8,13 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from mdmem.authoring.change_set import Change
-from mdmem.authoring.create import Draft, address_of, compose
+from mdmem.authoring.create import Draft, SimilarEntry, address_of, compose, create_entry, find_near, refuse_taken
 from mdmem.authoring.governance import needs_token, why_no_global_writes
-from mdmem.authoring.new_entry import SimilarEntry, create_entry, find_near, refuse_taken
 from mdmem.authoring.patch import Value
-from mdmem.authoring.proof import new_fault
-from mdmem.authoring.successor import Successor, compose_successor, supersede_with
-from mdmem.authoring.write import WriteOptions, WriteResult
+from mdmem.authoring.successor import compose_successor, supersede_with
+from mdmem.authoring.write import WriteOptions, WriteResult, new_fault
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
@@ -94,7 +92,10 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
     address, text = _composed(workspace, proposal, old, place)
     _require_permission(workspace, proposal, address.split("/")[0], now)
     near = find_near(workspace, address, text)
-    _proofread(workspace, address, text)
+    change = Change(f"{address}.md", f"{address}.md", None, text.encode())
+    fault = new_fault(change, workspace.settings, today=workspace.today)
+    if fault is not None:
+        raise UsageError(f"nothing is written: {fault}")
 
     def write(options: WriteOptions) -> WriteResult:
         if old is None:
@@ -142,11 +143,10 @@ def _composed(workspace: Workspace, proposal: ProposeRequest, old: Entry | None,
     """Return the address and the whole text of the draft; raises UsageError."""
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
+    draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
     if old is not None:
-        successor = Successor(title=proposal.title, place=place, type=_type(proposal, old), body=proposal.body)
-        address, text = compose_successor(workspace, old.address, successor, reason=proposal.reason or "")
+        address, text = compose_successor(workspace, old.address, draft, reason=proposal.reason or "")
     else:
-        draft = Draft(type=_type(proposal, old), place=place, title=proposal.title, body=proposal.body)
         refuse_taken(workspace, address_of(draft))
         address, text = address_of(draft), compose(draft, today=workspace.today)
     document = parse_document(f"{address}.md", text.encode())
@@ -168,10 +168,3 @@ def _require_permission(workspace: Workspace, proposal: ProposeRequest, wing: st
         how = "call `request_global_write_approval`, or ask a person for `mdmem token`, and repeat this call with it"
         raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`; {how}")
     check_token(workspace.state_folder, proposal.governance_token, now)
-
-
-def _proofread(workspace: Workspace, address: str, text: str) -> None:
-    path = f"{address}.md"
-    fault = new_fault(Change(path, path, None, text.encode()), workspace.settings, today=workspace.today)
-    if fault is not None:
-        raise UsageError(f"nothing is written: {fault}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 from mdmem.authoring.approve import refuse_unfilled
-from mdmem.authoring.change_set import Change, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import Draft, address_of, compose, create
 from mdmem.authoring.patch import Value
 from mdmem.authoring.supersede import links_with, refuse_unfit, stated, superseding
@@ -17,7 +16,7 @@ from mdmem.checks.fixes.base import fields_of
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import Entry, Status
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.workspace.addresses import resolve_name
 from mdmem.workspace.workspace import Workspace
@@ -25,32 +24,12 @@ from mdmem.workspace.workspace import Workspace
 _INSTEAD = "nothing was written: replace that one with `mdmem supersede {head}`, or add to it with `mdmem edit {head}`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Successor:
-    """A new entry as somebody means to write it; type and place are the older entry's where they are left out."""
-
-    title: str = ""
-    place: str | None = None
-    type: EntryType | None = None
-    status: Status = Status.DRAFT
-    body: str = ""
-
-
-def successor_text(
-    catalog: Catalog, address: str, successor: Successor, *, reason: str, today: date
-) -> tuple[str, str]:
+def successor_text(catalog: Catalog, address: str, draft: Draft, *, reason: str, today: date) -> tuple[str, str]:
     """Return the address and the text of the entry that is to supersede another, for somebody to edit or to keep.
 
     Raises what `plan_succession` raises, so far as it can be told by then.
     """
     old, why = catalog.entries[address], stated(reason)
-    draft = Draft(
-        type=successor.type or old.type,
-        place=successor.place or f"{old.wing}/{old.room}",
-        title=successor.title,
-        status=successor.status,
-        body=successor.body,
-    )
     new = address_of(draft)
     if new == address:
         raise UsageError(f"{address} is the older entry's own name; give the new one another --title or --place")
@@ -60,7 +39,7 @@ def successor_text(
     return new, _linked(catalog, _parsed(new, compose(draft, today=today)), address, why).decode()
 
 
-def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> Intent:
+def plan_succession(catalog: Catalog, address: str, *, new: str, text: str, reason: str, today: date) -> ChangeSet:
     """Return what writes a new entry in the place of an older one, and of all others that its text supersedes.
 
     Raises LostRaceError where one of them is superseded already, or the address is taken, and UsageError for a text
@@ -87,7 +66,7 @@ def _refuse_taken(catalog: Catalog, address: str) -> None:
 
 def _parsed(address: str, text: str) -> Document:
     """Return the document of a text; raises UsageError for one that is no entry."""
-    (change,) = create(address, text).plan.changes
+    (change,) = create(address, text).changes
     return parse_document(change.to, change.after or b"")
 
 
@@ -114,10 +93,10 @@ def _superseded(catalog: Catalog, document: Document) -> list[Entry]:
     return [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
 
 
-def compose_successor(workspace: Workspace, name: str, successor: Successor, *, reason: str) -> tuple[str, str]:
+def compose_successor(workspace: Workspace, name: str, draft: Draft, *, reason: str) -> tuple[str, str]:
     """Return address and text of an entry that is to supersede another, before it is edited; nothing is written."""
     old = resolve_name(workspace, name)
-    return successor_text(workspace.catalog, old, successor, reason=reason, today=workspace.today)
+    return successor_text(workspace.catalog, old, draft, reason=reason, today=workspace.today)
 
 
 def supersede_with(
@@ -125,7 +104,7 @@ def supersede_with(
 ) -> WriteResult:
     """Write a new entry in the place of another."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)
         return plan_succession(one.catalog, old, new=new, text=text, reason=reason, today=one.today)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.citations import cited_by, listed
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import Value, patched
@@ -109,7 +109,7 @@ def drafts_for(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, .
     return tuple(sorted(one.address for one in drafts if address in one.supersedes))
 
 
-def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> Intent:
+def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
     """Return what puts one entry in the place of another.
 
     A draft takes the place only when it is approved. Raises LostRaceError where a third entry supersedes the older
@@ -122,8 +122,8 @@ def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, t
     values: dict[str, Value] = {"supersedes": links_with(catalog, document, address)}
     if not fields_of(document).get("reason"):
         values["reason"] = why
-    intent = superseding(catalog, [old], new, change=patched(catalog, new.path, values), reason=why, today=today)
-    return replace(intent, remarks=(*_remarks(catalog, old, new, why), *intent.remarks))
+    change_set = superseding(catalog, [old], new, change=patched(catalog, new.path, values), reason=why, today=today)
+    return replace(change_set, remarks=(*_remarks(catalog, old, new, why), *change_set.remarks))
 
 
 def _remarks(catalog: Catalog, old: Entry, new: Entry, reason: str) -> Iterator[str]:
@@ -138,16 +138,16 @@ def _remarks(catalog: Catalog, old: Entry, new: Entry, reason: str) -> Iterator[
 
 def superseding(
     catalog: Catalog, olds: Sequence[Entry], new: Entry, *, change: Change, reason: str, today: date
-) -> Intent:
+) -> ChangeSet:
     """Return a whole supersession, given the change of the newer entry's file; a draft ends nothing."""
     if new.status is Status.DRAFT:
-        deed = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
+        action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
         until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
-        return Intent(plan=ChangeSet((change,)), deeds=(deed,), reason=reason, remarks=tuple(until))
+        return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
     # The newer file comes first: where writing ends between the two, the claim is there and `check --fix` follows it.
-    return Intent(
-        plan=ChangeSet((change, *(ended(catalog, old, new.address, today=today) for old in olds))),
-        deeds=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
+    return ChangeSet(
+        (change, *(ended(catalog, old, new.address, today=today) for old in olds)),
+        actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),
         supersedes=tuple(old.address for old in olds),
         reason=reason,
         remarks=tuple(remark for old in olds for remark in remarks_on_end(catalog, old, new)),
@@ -177,7 +177,7 @@ def links_with(catalog: Catalog, document: Document, old: str) -> list[str]:
 def supersede(workspace: Workspace, name: str, *, by: str, reason: str, options: WriteOptions) -> WriteResult:
     """Put one entry in the place of another, at once or when it is approved."""
 
-    def plan(one: Workspace) -> Intent:
+    def plan(one: Workspace) -> ChangeSet:
         old, new = resolve_name(one, name), resolve_name(one, by)
         return plan_supersession(one.catalog, old, by=new, reason=reason, today=one.today)
 

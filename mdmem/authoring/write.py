@@ -1,22 +1,28 @@
-"""Carries out what a verb means to write: proved on the files as they would be, written, and committed where wanted."""
+"""Writes what a verb means to write: proved on the files as they would be, written, and committed where wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TypeVar
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent, apply
-from mdmem.authoring.message import WriteAction, commit_message, subject_of
-from mdmem.catalog import Catalog, load_cached
+from mdmem.authoring.change_set import Change, ChangeSet, apply
+from mdmem.authoring.message import commit_message, subject_of
+from mdmem.catalog import Catalog, load, load_cached
 from mdmem.catalog.edges import EdgeKind, classify
+from mdmem.checks.case import Case
+from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.disk import read_regular
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError
 from mdmem.finding import Severity
 from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.status import refuse_while_busy
-from mdmem.tree import OverlaidTree
+from mdmem.settings import Settings
+from mdmem.tree import OverlaidTree, TreeFile, Unreadable
 from mdmem.workspace.remote_wings import refuse_remote
 from mdmem.workspace.workspace import Workspace
 
@@ -93,7 +99,7 @@ Root = TypeVar("Root", bound=Workspace)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """How a write is carried out: for show, and with a commit or without; None leaves that to the settings."""
+    """How something is written: for show, and with a commit or without; None leaves that to the settings."""
 
     is_dry: bool = False
     commit: bool | None = None
@@ -104,14 +110,13 @@ class WriteResult:
     """What was written, or would have been; `commit` is the commit that holds it, None where there is none."""
 
     changes: tuple[Change, ...]
-    deeds: tuple[WriteAction, ...] = ()
     remarks: tuple[str, ...] = ()
     commit: str | None = None
     is_dry: bool = False
 
 
-def write_once(workspace: Root, plan: Callable[[Root], Intent], options: WriteOptions) -> WriteResult:
-    """Carry out what is planned on the files as they are, and return what was written.
+def write_once(workspace: Root, plan: Callable[[Root], ChangeSet], options: WriteOptions) -> WriteResult:
+    """Apply what is planned on the files as they are, and return what was written.
 
     Where they changed by the time at which no other writer can change them any more, it is planned anew on what is
     there then. Raises UsageError where the result would break the memory, or a commit cannot be made now, and
@@ -122,41 +127,39 @@ def write_once(workspace: Root, plan: Callable[[Root], Intent], options: WriteOp
         raise UsageError("only files on disk can be written; leave out --at")
     # What is compared later was read before what is planned on it.
     known = workspace.catalog.file_digests
-    intent = _proved(workspace, plan(workspace))
-    repository = _repository_to_commit_to(workspace, options)
+    change_set = _proved(workspace, plan(workspace))
+    repository = repository_to_commit_to(workspace, commit=options.commit) if not options.is_dry else None
 
     def newest() -> ChangeSet:
-        nonlocal intent
+        nonlocal change_set
         fresh = workspace.reread()
         if not is_unchanged(workspace, fresh, known):
             try:
-                intent = _proved(fresh, plan(fresh))
+                change_set = _proved(fresh, plan(fresh))
             except _BrokenError as error:
                 raise LostRaceError(f"the memory changed while it was looked at; {error}") from error
-        return intent.plan
+        return change_set
 
     if not options.is_dry:
-        apply(workspace.location.root, intent.plan, state=workspace.state_folder, newest=newest)
+        apply(workspace.location.root, change_set, state=workspace.state_folder, newest=newest)
     commit = None
-    if repository is not None and intent.plan.changes:
-        commit = _commit(workspace, repository, intent)
-    return WriteResult(
-        changes=intent.plan.changes, deeds=intent.deeds, remarks=intent.remarks, commit=commit, is_dry=options.is_dry
-    )
+    if repository is not None and change_set.changes:
+        commit = _commit(workspace, repository, change_set)
+    return WriteResult(changes=change_set.changes, remarks=change_set.remarks, commit=commit, is_dry=options.is_dry)
 
 
 class _BrokenError(UsageError):
     """The memory would be broken by a plan."""
 
 
-def _proved(workspace: Workspace, intent: Intent) -> Intent:
-    """Return an intent without the changes that are none; raises where it may not be carried out."""
-    for wing in sorted({path.split("/", 1)[0] for one in intent.plan.changes for path in (one.path, one.to)}):
+def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
+    """Return a change set without the changes that are none; raises where it may not be applied."""
+    for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
-    plan = ChangeSet(tuple(one for one in intent.plan.changes if (one.path, one.before) != (one.to, one.after)))
-    _prove(workspace, plan)
-    return replace(intent, plan=plan)
+    changes = tuple(one for one in change_set.changes if (one.path, one.before) != (one.to, one.after))
+    _prove(workspace, changes)
+    return replace(change_set, changes=changes)
 
 
 def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str]) -> bool:
@@ -168,23 +171,23 @@ def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str
     return files == workspace.tree.files() and known == fresh.tree.digests([one for one in files if one.path in known])
 
 
-def _commit(workspace: Workspace, repository: Repository, intent: Intent) -> str | None:
+def _commit(workspace: Workspace, repository: Repository, change_set: ChangeSet) -> str | None:
     message = commit_message(
-        subject_of(intent.deeds),
-        reason=intent.reason,
-        entries=[one for deed in intent.deeds for one in (deed.address, deed.other) if one and "/" in one],
-        supersedes=intent.supersedes,
-        agent=intent.agent,
+        subject_of(change_set.actions),
+        reason=change_set.reason,
+        entries=[one for action in change_set.actions for one in (action.address, action.other) if one and "/" in one],
+        supersedes=change_set.supersedes,
+        agent=change_set.agent,
     )
     under = f"{workspace.location.under}/" if workspace.location.under else ""
-    before = {f"{under}{change.path}": change.before for change in intent.plan.changes}
-    before |= {f"{under}{change.to}": None for change in intent.plan.changes if change.to != change.path}
+    before = {f"{under}{change.path}": change.before for change in change_set.changes}
+    before |= {f"{under}{change.to}": None for change in change_set.changes if change.to != change.path}
     return commit_paths(repository, sorted(before), message, before=before)
 
 
-def _repository_to_commit_to(workspace: Workspace, options: WriteOptions) -> Repository | None:
-    wanted = workspace.settings.commit if options.commit is None else options.commit
-    if not wanted or options.is_dry:
+def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:
+    """Return where a write is committed, None where it is not; None for `commit` leaves that to the settings."""
+    if not (workspace.settings.commit if commit is None else commit):
         return None
     location = workspace.location
     if location.repository is None:
@@ -193,33 +196,29 @@ def _repository_to_commit_to(workspace: Workspace, options: WriteOptions) -> Rep
     return location.repository
 
 
-def _prove(workspace: Workspace, plan: ChangeSet) -> None:
-    touched = {path.removesuffix(".md") for change in plan.changes for path in (change.path, change.to)}
-    moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in plan.changes}
-    faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, plan), touched, moved=moved))
+def _prove(workspace: Workspace, changes: Sequence[Change]) -> None:
+    touched = {path.removesuffix(".md") for change in changes for path in (change.path, change.to)}
+    moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in changes}
+    faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, changes), touched, moved=moved))
     if faults:
-        _refuse_overtaken(workspace)
+        # The fault may be another's write: then the files are not those that were planned on any more.
+        if replace(workspace).catalog.digests != workspace.catalog.digests:
+            raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise _BrokenError(f"nothing is written: {faults[0]}{more}")
 
 
-def _refuse_overtaken(workspace: Workspace) -> None:
-    """Raise LostRaceError where the files are not those of the plan any more: the fault may be another's write."""
-    if workspace.reread().catalog.digests != workspace.catalog.digests:
-        raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
-
-
-def catalog_after(workspace: Workspace, plan: ChangeSet) -> Catalog:
-    """Return the entries as they would be with a plan carried out."""
-    contents = {change.path: change.after for change in plan.changes if change.after is not None}
-    renames = [(change.path, change.to) for change in plan.changes if change.path != change.to]
-    gone = frozenset(change.path for change in plan.changes if change.after is None)
+def catalog_after(workspace: Workspace, changes: Sequence[Change]) -> Catalog:
+    """Return the entries as they would be with changes made."""
+    contents = {change.path: change.after for change in changes if change.after is not None}
+    renames = [(change.path, change.to) for change in changes if change.path != change.to]
+    gone = frozenset(change.path for change in changes if change.after is None)
     overlaid = OverlaidTree(workspace.tree, gone=gone).with_changes(contents, renames)
     return load_cached(overlaid, workspace.cache_folder, parsed=workspace.parsed)
 
 
-def write(workspace: Workspace, plan: Callable[[Workspace], Intent], options: WriteOptions) -> WriteResult:
-    """Plan and carry out; where somebody else wrote in between, plan once more on what is there then.
+def write(workspace: Workspace, plan: Callable[[Workspace], ChangeSet], options: WriteOptions) -> WriteResult:
+    """Plan and apply; where somebody else wrote in between, plan once more on what is there then.
 
     Names mean what they mean on the files that are planned on: what they meant before may have moved.
     """
@@ -229,3 +228,64 @@ def write(workspace: Workspace, plan: Callable[[Workspace], Intent], options: Wr
         raise
     except LostRaceError:
         return write_once(workspace.reread(), plan, options)
+
+
+# Those errors that one file shows by itself; what the others find is proved over the whole memory.
+TEXT_CHECKS = (
+    "control-characters",
+    "invisible-characters",
+    "file-too-large",
+    "front-matter-too-large",
+    "merge-marker",
+    "second-front-matter",
+    "body-empty",
+    "template-leftover",
+    "secret-like-text",
+    "future-date",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """A tree without a file."""
+
+    name: str = "a new entry"
+
+    def files(self) -> tuple[TreeFile, ...]:
+        return ()
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        return iter((path, Unreadable("it is not there")) for path in paths)
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:  # noqa: ARG002  # a tree has this
+        return {}
+
+    def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a tree has this
+        return path
+
+
+def new_fault(change: Change, settings: Settings, *, today: date) -> str | None:
+    """Return the first error that the checks find in a file and that it had not before; None where there is none."""
+    was = _errors(change.path, change.before, settings, today)
+    now = _errors(change.path, change.after, settings, today)
+    return next(iter((Counter(now) - Counter(was)).keys()), None)
+
+
+def _errors(path: str, content: bytes | None, settings: Settings, today: date) -> list[str]:
+    if content is None:
+        return []
+    chosen = frozenset(chosen_codes(settings))
+    case = Case(load(OverlaidTree(_Nothing(), {path: content})), settings, today)
+    found = run_checks(case, [code for code in TEXT_CHECKS if code in chosen])
+    return [f"{finding.message}; {finding.help}" for finding in found if finding.severity is Severity.ERROR]
+
+
+def is_written(workspace: Workspace, change_set: ChangeSet) -> bool:
+    """Say whether every file holds what was to be written, whatever was raised on the way."""
+    try:
+        return all(
+            change.after is not None and read_regular(workspace.location.root / change.to) == change.after
+            for change in change_set.changes
+        )
+    except OSError:
+        return False

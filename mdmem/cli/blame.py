@@ -15,9 +15,9 @@ from mdmem.cli.completion import complete_address
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show which commit last set each field of ADDRESS and its body, through its moves, and who made it."""
-    from mdmem.history.log import blame_of
+    from mdmem.history.log import blame
     from mdmem.render.history import blame_json, blame_text
 
-    found = blame_of(open_workspace(given, revision=revision), address)
+    found = blame(open_workspace(given, revision=revision), address)
     print_text(blame_json(found) if form == "json" else blame_text(found, given.ink()))
     return 0

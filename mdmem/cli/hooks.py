@@ -47,7 +47,7 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
     memories of this repository only; with --stage it is left alone.
     """
     from mdmem.render.hooks import driver_text, steps_text
-    from mdmem.setup.hooks import Where, install_hooks
+    from mdmem.setup.hooks import HookPlace, install_hooks
     from mdmem.setup.merge_driver import find_driver, install_driver
 
     repository = _repository(given)
@@ -58,7 +58,7 @@ def install(given: Globals, stages: tuple[str, ...], *, driver_only: bool) -> in
         print_text(driver_text(driver, install_driver(repository, driver)))
     elif driver_only:
         given.remark("no memory here: `mdmem init` makes one")
-    if any(step.hook.where is Where.WORK_TREE for step in steps):
+    if any(step.hook.where is HookPlace.WORK_TREE for step in steps):
         given.remark("they lie in the work tree: commit them to share them; they take `mdmem` from PATH")
     return 0
 

@@ -27,8 +27,8 @@ def command(given: Globals, folder: str | None, wing: str | None, *, no_hook: bo
     What exists is never changed; what could not be done is said, with the lines to add. With --client the server
     `mdmem mcp` is added to the client's file, and AGENTS.md names its tools, both without a change to the rest.
     """
-    from mdmem.setup.init import found
+    from mdmem.setup.init import init
 
-    for step in found(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook, clients=clients):
+    for step in init(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook, clients=clients):
         print_text(step)
     return 0

@@ -18,9 +18,9 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
 
     One that is gone has a history, too, by its full address.
     """
-    from mdmem.history.log import log_of
+    from mdmem.history.log import log
     from mdmem.render.history import log_json, log_text
 
-    found = log_of(open_workspace(given, revision=revision), address)
+    found = log(open_workspace(given, revision=revision), address)
     print_text(log_json(found) if form == "json" else log_text(found, given.ink()))
     return 0

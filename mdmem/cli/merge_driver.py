@@ -30,15 +30,15 @@ def command(
     """
     from mdmem.document.merge_keys import Sides
     from mdmem.errors import MdmemError
-    from mdmem.merge.driver import MergeDriverResult, drive
+    from mdmem.merge.driver import MergeDriverRequest, drive
 
     labels = (_label(our_label, "ours"), _label(their_label, "theirs"))
     files = Sides(Path(ancestor), Path(ours), Path(theirs))
-    driven = MergeDriverResult(
+    request = MergeDriverRequest(
         files=files, path=path or ours, width=int(width) if width.isdecimal() else 7, labels=labels
     )
     try:
-        outcome = drive(driven, Path.cwd())
+        outcome = drive(request, Path.cwd())
     except MdmemError as error:
         given.remark(f"mdmem: {error}")
         return _CANNOT

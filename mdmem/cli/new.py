@@ -12,8 +12,7 @@ from mdmem.cli.editor import edited, piped_text
 from mdmem.cli.write_options import write_options, write_options_from
 
 if TYPE_CHECKING:
-    from mdmem.authoring.create import Draft
-    from mdmem.authoring.new_entry import SimilarEntry
+    from mdmem.authoring.create import Draft, SimilarEntry
     from mdmem.authoring.write import WriteOptions, WriteResult
     from mdmem.workspace.workspace import Workspace
 
@@ -66,15 +65,14 @@ def _written(
     workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool
 ) -> tuple[str, WriteResult, tuple[SimilarEntry, ...]]:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
-    from mdmem.authoring.create import address_of, compose
-    from mdmem.authoring.new_entry import refuse_taken
+    from mdmem.authoring.create import address_of, compose, refuse_taken
 
     address = address_of(draft)
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
     def write(left: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
-        from mdmem.authoring.new_entry import create_entry, find_near
+        from mdmem.authoring.create import create_entry, find_near
 
         near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
         return create_entry(workspace, address, left, options=wanted), near
@@ -98,7 +96,7 @@ def _print(
 
 
 def _remark(given: Globals, written: WriteResult, near: tuple[SimilarEntry, ...]) -> None:
-    from mdmem.authoring.new_entry import near_remarks
+    from mdmem.authoring.create import near_remarks
 
     commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
     for remark in (*near_remarks(near), *written.remarks, *commit):

@@ -14,11 +14,11 @@ from mdmem.cli.common import Globals, format_option, global_options, is_confirme
 def command(given: Globals, context: click.Context, form: str) -> int:
     """List the writes that failed on the way; the next write tries them again, and so does `mdmem pending retry`."""
     from mdmem.render.saves import pending_json, pending_text
-    from mdmem.saving.save import Saves
+    from mdmem.saving.save import open_queue
 
     if context.invoked_subcommand is not None:
         return 0
-    ledger = Saves(open_workspace(given)).pending.ledger
+    ledger = open_queue(open_workspace(given)).ledger
     waiting, unreadable = ledger.pending(), ledger.unreadable()
     print_text(pending_json(waiting, unreadable) if form == "json" else pending_text(waiting, unreadable))
     if not waiting and not unreadable:
@@ -33,9 +33,9 @@ def command(given: Globals, context: click.Context, form: str) -> int:
 def retry(given: Globals, id_: str | None, form: str) -> int:
     """Try every write that waits again, or the one whose id begins so; exit code 1 where one still waits."""
     from mdmem.render.saves import retried_json, retried_text
-    from mdmem.saving.save import Saves
+    from mdmem.saving.save import open_queue
 
-    retried = Saves(open_workspace(given)).pending.retry(id_)
+    retried = open_queue(open_workspace(given)).retry(id_)
     print_text(retried_json(retried) if form == "json" else retried_text(retried))
     if not retried:
         given.remark("no write waits")
@@ -49,9 +49,9 @@ def retry(given: Globals, id_: str | None, form: str) -> int:
 def drop(given: Globals, id_: str, *, is_sure: bool) -> int:
     """Give up a write for good: what it was to save is lost."""
     from mdmem.render.saves import ID_LENGTH, title_of_write
-    from mdmem.saving.save import Saves
+    from mdmem.saving.save import open_queue
 
-    pending = Saves(open_workspace(given)).pending
+    pending = open_queue(open_workspace(given))
     write = pending.get(id_)
     named = f"{write.id[:ID_LENGTH]} ({title_of_write(write)})"
     if not is_sure and not is_confirmed(f"give up {named} for good?"):

@@ -37,9 +37,9 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
         return _show(given, workspace, address, form)
     if len(chosen) > 1 or address is None:
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
-    from mdmem.merge.resolve import ResolveRequest, settle
+    from mdmem.merge.resolve import ResolveRequest, resolve
 
-    return print_written(given, settle(workspace, address, ResolveRequest(**options), wanted), form)
+    return print_written(given, resolve(workspace, address, ResolveRequest(**options), wanted), form)
 
 
 def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:
@@ -47,15 +47,15 @@ def _show(given: Globals, workspace: Workspace, address: str | None, form: str) 
 
     from mdmem.merge.conflicts import find_conflicts
     from mdmem.merge.resolve import find_conflict
-    from mdmem.render.conflicts import quarrels_json, quarrels_text
+    from mdmem.render.conflicts import conflicts_json, conflicts_text
 
-    quarrels = find_conflicts(workspace)
+    conflicts = find_conflicts(workspace)
     if address is not None:
-        quarrels = replace(quarrels, found=(find_conflict(workspace, address),))
+        conflicts = replace(conflicts, found=(find_conflict(workspace, address),))
     if form == "json":
-        print_text(quarrels_json(quarrels))
-    elif quarrels.found:
-        print_text(quarrels_text(quarrels, given.ink()))
+        print_text(conflicts_json(conflicts))
+    elif conflicts.found:
+        print_text(conflicts_text(conflicts, given.ink()))
     else:
         given.remark("nothing is to be decided")
-    return 1 if quarrels.found else 0
+    return 1 if conflicts.found else 0

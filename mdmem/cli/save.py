@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from mdmem.cli.common import Globals, global_options, open_workspace, print_text
 
 if TYPE_CHECKING:
     from mdmem.saving.results import BatchSaveResult, SaveResult
-    from mdmem.saving.save import Saves
+    from mdmem.workspace.workspace import Workspace
 
 _KINDS = ("decision", "pattern", "context", "session", "entity")
 
@@ -34,11 +35,10 @@ def command(given: Globals, kind: str, source: str, **options: str | None) -> in
     """
     from mdmem.render.saves import saved_json
     from mdmem.reply import replying
-    from mdmem.saving.save import Saves
 
     arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
     with replying() as reply:
-        result = _called(Saves(open_workspace(given)), kind, arguments)
+        result = _save(open_workspace(given), kind, arguments)
         print_text(saved_json(result))
         reply.has_left()
     return _exit_code(result)
@@ -66,23 +66,21 @@ def _arguments(kind: str, stated: object) -> dict[str, Any]:
     return dict(stated) if isinstance(stated, dict) and is_whole else {kind: stated}
 
 
-def _called(saves: Saves, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
-    """Call the verb of a kind; a session with decisions or patterns beside it is saved with them."""
-    record, project_id = arguments.pop(kind), arguments.pop("project_id", None)
+def _save(workspace: Workspace, kind: str, arguments: dict[str, Any]) -> SaveResult | BatchSaveResult:
+    """Save a record of a kind; a session with decisions or patterns beside it is saved with them."""
+    from mdmem.saving.save import save, save_with_learnings
+
     if kind == "session" and not {"decisions", "patterns"}.isdisjoint(arguments):
-        parts = arguments.pop("decisions", None), arguments.pop("patterns", None)
-        _refuse_unknown(arguments, ("focus", "agent"))
-        return saves.store_session_with_learnings(record, *parts, project_id, **arguments)
-    related = [arguments.pop("related_entities", None)] if kind == "entity" else []
-    _refuse_unknown(arguments, ("focus", "governance_token", "agent", "room"))
-    verb = getattr(saves, "upsert_entity_with_deps" if kind == "entity" else f"save_{kind}")
-    result: SaveResult = verb(record, *related, project_id, **arguments)
-    return result
+        _refuse_unknown(arguments, {kind, "project_id", "decisions", "patterns"}, ("focus", "agent"))
+        return save_with_learnings(workspace, arguments)
+    taken = {kind, "project_id", *(["related_entities"] if kind == "entity" else [])}
+    _refuse_unknown(arguments, taken, ("focus", "governance_token", "agent", "room"))
+    return save(workspace, kind, arguments)
 
 
-def _refuse_unknown(arguments: dict[str, Any], known: tuple[str, ...]) -> None:
+def _refuse_unknown(arguments: dict[str, Any], taken: Collection[str], known: tuple[str, ...]) -> None:
     for name in arguments:
-        if name not in known:
+        if name not in taken and name not in known:
             raise click.UsageError(f"there is no argument `{name}` here; write one of {', '.join(known)}")
 
 

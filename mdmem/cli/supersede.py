@@ -54,22 +54,24 @@ def _with_new(
     given: Globals, workspace: Workspace, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
 ) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
-    from mdmem.authoring.successor import Successor, compose_successor
+    from mdmem.authoring.create import Draft
+    from mdmem.authoring.successor import compose_successor
     from mdmem.cli.editor import edited, piped_text
     from mdmem.entry.model import EntryType, Status
-    from mdmem.workspace.addresses import from_root
+    from mdmem.workspace.addresses import from_root, resolve_name
 
     if stated["title"] is None and stated["place"] is None:
         raise click.UsageError("say what takes its place: --by ADDRESS, or --title TEXT for a new entry")
     piped = piped_text(stated["body"])
-    successor = Successor(
+    entry = workspace.catalog.entries[resolve_name(workspace, old)]
+    draft = Draft(
         title=(stated["title"] or "").strip(),
-        place=from_root(workspace, stated["place"]) if stated["place"] else None,
-        type=EntryType(stated["entry_type"]) if stated["entry_type"] else None,
+        place=from_root(workspace, stated["place"]) if stated["place"] else f"{entry.wing}/{entry.room}",
+        type=EntryType(stated["entry_type"]) if stated["entry_type"] else entry.type,
         status=Status(stated["status"] or "draft"),
         body=piped or "",
     )
-    new, text = compose_successor(workspace, old, successor, reason=reason)
+    new, text = compose_successor(workspace, entry.address, draft, reason=reason)
 
     def write(left: str) -> WriteResult:
         from mdmem.authoring.successor import supersede_with

@@ -27,8 +27,8 @@ def command(given: Globals, form: str, preview: str | None) -> int:
         return 0
     from datetime import UTC, datetime
 
+    from mdmem.authoring.governance import GlobalWritesForbiddenError, ask_for_token
     from mdmem.render.tokens import forbidden_json, token_json, token_text
-    from mdmem.saving.approval import GlobalWritesForbiddenError, ask_for_token
 
     workspace = open_workspace(given)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mdmem.document.conflict_markers import ConflictSide, Marks
 from mdmem.document.layout import UnpatchableError, rank_of
-from mdmem.document.merge_keys import DocumentPart, DocumentParts, Sides, Torn, merge_key, parts_of
+from mdmem.document.merge_keys import DocumentPart, DocumentParts, Sides, TornKey, merge_key, parts_of
 from mdmem.document.parse import Document, parse_document
 
 # What git makes of three texts: the result, and whether it holds a conflict.
@@ -47,10 +47,8 @@ def merge_entries(path: str, sides: Sides[bytes], *, merge_text: MergeText, mark
     except UnpatchableError:
         merging = None
     outcome = merging.outcome(merge_text, marks or Marks()) if merging is not None else None
-    return outcome or _plain(sides, merge_text)
-
-
-def _plain(sides: Sides[bytes], merge_text: MergeText) -> EntryMerge:
+    if outcome is not None:
+        return outcome
     content, is_torn = merge_text(sides)
     return EntryMerge(content, (BODY,) if is_torn else (), is_plain=True)
 
@@ -117,7 +115,7 @@ class _Merging:
         if not all(self._means(keys, tail[0], side) for side in ConflictSide):
             return None
         front = "".join(self._shown(one, marks) for one in keys)
-        torn = tuple(one.name for one in keys if isinstance(one, Torn))
+        torn = tuple(one.name for one in keys if isinstance(one, TornKey))
         closing = self._closing(has_body=bool(body))
         text = self._ours.opening.encode() + (front + tail[0] + closing).encode() + body
         return EntryMerge(self._finished(text), (*torn, *([BODY] if is_torn else [])))
@@ -126,7 +124,7 @@ class _Merging:
     def _ours(self) -> DocumentParts:
         return self.parts.ours
 
-    def _keys(self) -> list[DocumentPart | Torn]:
+    def _keys(self) -> list[DocumentPart | TornKey]:
         names = merged_order(self.parts.map(lambda one: tuple(one.keys)))
         merged = (
             merge_key(name, self.parts.map(lambda one, name=name: one.keys.get(name)), self.documents)  # type: ignore[misc]
@@ -145,7 +143,7 @@ class _Merging:
         # A body needs its fence to end the line, and the side that has one brought such a fence.
         return closing if closing.endswith("\n") or not has_body else f"---{_opening(self._ours.document)}"
 
-    def _shown(self, one: DocumentPart | Torn, marks: Marks) -> str:
+    def _shown(self, one: DocumentPart | TornKey, marks: Marks) -> str:
         if isinstance(one, DocumentPart):
             return one.text
         there = [part for part in (one.sides.ours, one.sides.theirs) if part is not None]
@@ -155,7 +153,7 @@ class _Merging:
         line_break = _opening(self._ours.document)
         return shared + marks.hunk(texts.ancestor, texts.ours, texts.theirs, line_break=line_break)
 
-    def _means(self, keys: Sequence[DocumentPart | Torn], tail: str, side: ConflictSide) -> bool:
+    def _means(self, keys: Sequence[DocumentPart | TornKey], tail: str, side: ConflictSide) -> bool:
         """Say whether the front matter parses to what is meant, with one side in the place of all that is torn."""
         chosen = [one if isinstance(one, DocumentPart) else getattr(one.sides, side.value) for one in keys]
         there = [part for part in chosen if part is not None]

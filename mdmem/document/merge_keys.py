@@ -145,14 +145,16 @@ _LATEST = frozenset({"verified_at", "editorial_at", "last_hygiene_at"})
 
 
 @dataclass(frozen=True, slots=True)
-class Torn:
+class TornKey:
     """A key that both sides changed in ways that no rule can join."""
 
     name: str
     sides: Sides[DocumentPart | None]
 
 
-def merge_key(name: str, sides: Sides[DocumentPart | None], documents: Sides[Document]) -> DocumentPart | Torn | None:
+def merge_key(
+    name: str, sides: Sides[DocumentPart | None], documents: Sides[Document]
+) -> DocumentPart | TornKey | None:
     """Return a key as both sides mean it, None where it is removed, and what is torn where they contradict."""
     one = sides.agreed()
     if one is not None:
@@ -178,10 +180,10 @@ class _Key:
             return not any(isinstance(one.value, dict) for one in there)
         return all(isinstance(one.value, list) for one in there)
 
-    def torn(self) -> Torn:
-        return Torn(self.name, self.sides)
+    def torn(self) -> TornKey:
+        return TornKey(self.name, self.sides)
 
-    def chosen(self) -> DocumentPart | Torn:
+    def chosen(self) -> DocumentPart | TornKey:
         """Return the one value that holds; torn where each side has its own."""
         ancestor, ours, theirs = self.sides.ancestor, self.sides.ours, self.sides.theirs
         if ours is None or theirs is None:
@@ -207,7 +209,7 @@ class _Key:
 
     def _written(
         self, value: Any, meaning_it: Sequence[DocumentPart], ancestor: DocumentPart | None
-    ) -> DocumentPart | Torn:
+    ) -> DocumentPart | TornKey:
         """Return a value in the words of a side that means it, or of the other, so that no comment is lost."""
         candidates = [*meaning_it]
         if isinstance(value, str):
@@ -220,7 +222,7 @@ class _Key:
             if part is not None:
                 yield _with_value(document, self.name, value)
 
-    def joined(self) -> DocumentPart | Torn | None:
+    def joined(self) -> DocumentPart | TornKey | None:
         """Return a list with what each side added and without what either removed."""
         old, ours, theirs = (_listed(part) for part in (self.sides.ancestor, self.sides.ours, self.sides.theirs))
         if self.name in _ORDERED and not (_only_adds(old, ours) and _only_adds(old, theirs)):
@@ -233,7 +235,7 @@ class _Key:
         found = [*self._from_items(kept, added), *self._patched(meant)]
         return self._first([one for one in found if one and _listed(one) == meant], self.sides.ancestor)
 
-    def _none_left(self) -> Torn | None:
+    def _none_left(self) -> TornKey | None:
         """Return None for a list that lost its last item, unless a comment would go with it that a side wrote."""
         there = [part for part in (self.sides.ours, self.sides.theirs) if part is not None]
         is_told = any(_new_comments(part, self.sides.ancestor) for part in there)
@@ -255,18 +257,14 @@ class _Key:
             if part is not None:
                 yield part
 
-    def _first(self, candidates: Sequence[DocumentPart], ancestor: DocumentPart | None) -> DocumentPart | Torn:
+    def _first(self, candidates: Sequence[DocumentPart], ancestor: DocumentPart | None) -> DocumentPart | TornKey:
         """Return the first that holds every comment a side wrote, with what stands above the key."""
         ours, theirs = self.sides.ours, self.sides.theirs
         sides = [part for part in (ours, theirs) if part is not None]
-        above = Sides(ancestor.above if ancestor else "", *_ends([part.above for part in sides])).agreed()
+        above = Sides(ancestor.above if ancestor else "", sides[0].above, sides[-1].above).agreed()
         wanted = frozenset[str]().union(*(_new_comments(part, ancestor) for part in sides))
         fit = next((one for one in candidates if wanted <= one.comments), None)
         return replace(fit, above=above[0]) if fit is not None and above is not None else self.torn()
-
-
-def _ends(values: Sequence[str]) -> tuple[str, str]:
-    return values[0], values[-1]
 
 
 def _new_comments(part: DocumentPart, ancestor: DocumentPart | None) -> frozenset[str]:

@@ -113,7 +113,8 @@ def read_fields(text: str) -> tuple[Fields | None, tuple[Trouble, ...]]:
     control = None if text.replace("\n", "").isprintable() else _CONTROL.search(text)
     if control:
         return None, (_control(text, control),)
-    refused = tuple(_refused(text)) if _INDICATOR.search(text) or _is_deep(text) else ()
+    is_deep = text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text)
+    refused = tuple(_refused(text)) if is_deep or _INDICATOR.search(text) else ()
     if refused:
         return None, refused
     try:
@@ -250,10 +251,6 @@ def _refused(text: str) -> Iterator[Trouble]:
                 yield _at(event, "custom-tag", f"YAML tag `{event.tag}`", "remove the tag; every value is text")
     except yaml.MarkedYAMLError as error:
         yield _syntax(text, error)
-
-
-def _is_deep(text: str) -> bool:
-    return text.count("[") + text.count("{") > _DEPTH_LIMIT or _DEEP_BLOCK.search(text) is not None
 
 
 def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:

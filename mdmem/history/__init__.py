@@ -1,1 +1,1 @@
-"""TODO."""
+"""What git says of entries: their commits, and why one binds."""

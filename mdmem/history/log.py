@@ -44,7 +44,7 @@ class LogReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blamed:
+class FieldBlame:
     """One field of an entry, or its body, with the commit that last set it; None for one that no commit holds."""
 
     name: str
@@ -57,7 +57,7 @@ class BlameReport:
     """The fields of an entry in the file's order, then its body."""
 
     address: str
-    fields: tuple[Blamed, ...]
+    fields: tuple[FieldBlame, ...]
     is_cut: bool = False
 
 
@@ -68,7 +68,7 @@ class _Version:
     after: Document | None
 
 
-def log_of(workspace: Workspace, name: str) -> LogReport:
+def log(workspace: Workspace, name: str) -> LogReport:
     """Return the history of an entry, through its moves; one that is gone has one, too, by its full address.
 
     Raises NotFoundError for what never was an entry, and GitError outside git.
@@ -80,10 +80,10 @@ def log_of(workspace: Workspace, name: str) -> LogReport:
     return LogReport(address=address, steps=steps, is_cut=_is_cut(repository, versions), stance=stance)
 
 
-def blame_of(workspace: Workspace, name: str) -> BlameReport:
+def blame(workspace: Workspace, name: str) -> BlameReport:
     """Return which commit last set each field of an entry and its body, through its moves.
 
-    A field that was only written in another way was not set. Raises what `log_of` raises.
+    A field that was only written in another way was not set. Raises what `log` raises.
     """
     repository = _repository(workspace)
     [address] = resolve_names(workspace, [name])[:1]
@@ -91,10 +91,10 @@ def blame_of(workspace: Workspace, name: str) -> BlameReport:
     _, versions = _history(workspace, repository, address)
     shown = workspace.catalog.shown_fields(document)
     found = [
-        Blamed(name=name, value=_text(value), change=_last_set(versions, name, _value(document, name)))
+        FieldBlame(name=name, value=_text(value), change=_last_set(versions, name, _value(document, name)))
         for name, value in shown.items()
     ]
-    body = Blamed(name=BODY, value="", change=_last_set(versions, BODY, document.body.strip()))
+    body = FieldBlame(name=BODY, value="", change=_last_set(versions, BODY, document.body.strip()))
     return BlameReport(address=address, fields=(*found, body), is_cut=_is_cut(repository, versions))
 
 
@@ -190,18 +190,15 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[st
     names = list(dict.fromkeys((*before, *after)))
     differing = [name for name in names if before.get(name) != after.get(name)]
     for name in (one for one in _TOLD if one in differing):
-        yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}{_why(name, after)}"
+        yield f"{name}: {_text(before.get(name)) or 'none'} → {_text(after.get(name)) or 'none'}{_by(name, after)}"
     rest = [name for name in differing if name not in _TOLD and name not in _SILENT]
     if rest:
         yield "; ".join(f"{name}: {_text(after.get(name)) or 'taken out'}" for name in rest)
 
 
-def _why(name: str, after: Mapping[str, Any]) -> str:
-    return ", by " + str(after["approved_by"]) if name == "status" and _is_approval(after) else ""
-
-
-def _is_approval(after: Mapping[str, Any]) -> bool:
-    return after.get("status") == "active" and bool(after.get("approved_by"))
+def _by(name: str, after: Mapping[str, Any]) -> str:
+    is_approval = name == "status" and after.get("status") == "active" and after.get("approved_by")
+    return f", by {after['approved_by']}" if is_approval else ""
 
 
 def _title(fields: Mapping[str, Any], document: Document) -> str:

@@ -36,9 +36,9 @@ class WhyReport:
     conflicts: tuple[str, ...] = ()
 
 
-def why_of(workspace: Workspace, address: str) -> WhyReport:
-    """Return the explanation of one entry, from one `git log` for the whole chain."""
-    catalog = workspace.catalog
+def why(workspace: Workspace, name: str) -> WhyReport:
+    """Return the chain of an entry in both directions, with reasons, dates and commits, from one `git log`."""
+    address, catalog = resolve_name(workspace, name), workspace.catalog
     lineage = catalog.lineage
     members = lineage.chain(address)
     commits = _commits(workspace, members)
@@ -96,8 +96,3 @@ def _commits(workspace: Workspace, addresses: tuple[str, ...]) -> dict[str, tupl
             if path in paths:
                 found.setdefault(paths[path], []).append(commit)
     return {address: tuple(commits) for address, commits in found.items()}
-
-
-def why(workspace: Workspace, name: str) -> WhyReport:
-    """Return the chain of an entry in both directions, with reasons, dates and commits."""
-    return why_of(workspace, resolve_name(workspace, name))

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from mdmem.authoring.change_set import ChangeSet, Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
@@ -69,8 +69,8 @@ def record_in_manifests(
         except UnpatchableError as error:
             remarks.append(str(error))
     named = ", ".join(change.path.removesuffix("/README.md") for change in changes)
-    intent = Intent(plan=ChangeSet(tuple(changes)), deeds=(WriteAction(Verb.TEND, named),))
-    return write_once(workspace, lambda _: intent, WriteOptions(commit=commit))
+    change_set = ChangeSet(tuple(changes), actions=(WriteAction(Verb.TEND, named),))
+    return write_once(workspace, lambda _: change_set, WriteOptions(commit=commit))
 
 
 def _why_not(catalog: Catalog, name: str) -> str:

@@ -88,7 +88,8 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     marked = {one.place.path for one in workspace.catalog.findings if one.code == "merge-marker"}
     paths = sorted(unmerged.keys() | marked)
     found = [_of_file(workspace, path, unmerged.get(path, frozenset())) for path in paths]
-    found += [_of_fork(workspace.catalog, old) for old in _forks(workspace.catalog) if f"{old}.md" not in paths]
+    forked = {edge.old for edge in classify(workspace.catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS}
+    found += [_of_fork(workspace.catalog, old) for old in sorted(forked) if f"{old}.md" not in paths]
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
     return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, ending(workspace, paths))
@@ -179,10 +180,6 @@ def _successors(catalog: Catalog, path: str, fields: Sequence[FieldSides] = ()) 
 
 def _links(value: Any) -> list[str]:
     return [str(link) for link in value] if isinstance(value, list) else [str(value)] if value else []
-
-
-def _forks(catalog: Catalog) -> list[str]:
-    return sorted({edge.old for edge in classify(catalog) if edge.kind is EdgeKind.TWO_SUCCESSORS})
 
 
 def _of_fork(catalog: Catalog, old: str) -> MergeConflict:

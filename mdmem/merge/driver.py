@@ -15,7 +15,7 @@ from mdmem.state.files import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergeDriverResult:
+class MergeDriverRequest:
     """What git hands its driver: three files, the path that they are about, and how a conflict is marked."""
 
     files: Sides[Path]
@@ -24,34 +24,34 @@ class MergeDriverResult:
     labels: tuple[str, str] = ("ours", "theirs")
 
 
-def drive(driven: MergeDriverResult, cwd: Path) -> EntryMerge:
+def drive(request: MergeDriverRequest, cwd: Path) -> EntryMerge:
     """Merge three files and put the result in the place of ours, whole or not at all.
 
     Raises EnvironmentFaultError where a file cannot be read or written, and GitError where git cannot merge a text.
     """
     try:
-        sides = driven.files.map(read_regular)
-        outcome = _merged(driven, sides, cwd)
+        sides = request.files.map(read_regular)
+        outcome = _merged(request, sides, cwd)
         if outcome.content != sides.ours:
-            write_whole(driven.files.ours, outcome.content, durable=False)
+            write_whole(request.files.ours, outcome.content, durable=False)
     except OSError as error:
-        raise EnvironmentFaultError(f"cannot merge `{driven.path}`: {error.strerror or error}") from error
+        raise EnvironmentFaultError(f"cannot merge `{request.path}`: {error.strerror or error}") from error
     return outcome
 
 
-def _merged(driven: MergeDriverResult, sides: Sides[bytes], cwd: Path) -> EntryMerge:
-    ours, theirs = driven.labels
+def _merged(request: MergeDriverRequest, sides: Sides[bytes], cwd: Path) -> EntryMerge:
+    ours, theirs = request.labels
 
     def by_git(texts: Sides[bytes]) -> tuple[bytes, bool]:
         versions = (texts.ours, texts.ancestor, texts.theirs)
-        return merge_file(cwd, versions, labels=(ours, "base", theirs), width=driven.width)
+        return merge_file(cwd, versions, labels=(ours, "base", theirs), width=request.width)
 
-    outcome = merge_entries(driven.path, sides, merge_text=by_git, marks=_marks(driven))
+    outcome = merge_entries(request.path, sides, merge_text=by_git, marks=_marks(request))
     if outcome.torn and shows_base(cwd):
-        return merge_entries(driven.path, sides, merge_text=by_git, marks=_marks(driven, shows_base=True))
+        return merge_entries(request.path, sides, merge_text=by_git, marks=_marks(request, shows_base=True))
     return outcome
 
 
-def _marks(driven: MergeDriverResult, *, shows_base: bool = False) -> Marks:
-    ours, theirs = driven.labels
-    return Marks(ours=ours, theirs=theirs, width=driven.width, shows_base=shows_base)
+def _marks(request: MergeDriverRequest, *, shows_base: bool = False) -> Marks:
+    ours, theirs = request.labels
+    return Marks(ours=ours, theirs=theirs, width=request.width, shows_base=shows_base)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import Catalog
@@ -52,21 +52,21 @@ def find_conflict(workspace: Workspace, name: str) -> MergeConflict:
     raise NotFoundError(f"nothing is to be decided about `{name}`" + (f"; there is {listed}" if listed else ""))
 
 
-def settle(workspace: Workspace, name: str, taking: ResolveRequest, options: WriteOptions) -> WriteResult:
-    """Decide one quarrel and write what follows from it; git is told nothing, `remarks` say what to type.
+def resolve(workspace: Workspace, name: str, request: ResolveRequest, options: WriteOptions) -> WriteResult:
+    """Decide one conflict and write what follows from it; git is told nothing, `remarks` say what to type.
 
     Raises NotFoundError, UsageError and what `write_once` raises.
     """
-    quarrel = find_conflict(workspace, name)
-    if quarrel.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
-        help_ = " or ".join(f"`{one.command}`" for one in quarrel.choices)
-        raise UsageError(f"{quarrel.kind}: {quarrel.path}; type {help_}")
-    before = workspace.bytes_of(quarrel.path)
+    conflict = find_conflict(workspace, name)
+    if conflict.kind in (ConflictKind.OURS_DELETED, ConflictKind.THEIRS_DELETED):
+        help_ = " or ".join(f"`{one.command}`" for one in conflict.choices)
+        raise UsageError(f"{conflict.kind}: {conflict.path}; type {help_}")
+    before = workspace.bytes_of(conflict.path)
     if before is None:
-        raise NotFoundError(f"{quarrel.path} cannot be read; `git checkout -m` brings it back")
-    intent = _intent(workspace, quarrel, taking, before)
-    written = write_once(workspace, lambda _: intent, _options(workspace, options))
-    remarks = (*written.remarks, *_next(workspace, written, quarrel))
+        raise NotFoundError(f"{conflict.path} cannot be read; `git checkout -m` brings it back")
+    change_set = _change_set(workspace, conflict, request, before)
+    written = write_once(workspace, lambda _: change_set, _options(workspace, options))
+    remarks = (*written.remarks, *_next(workspace, written, conflict))
     # Nobody reads fields out of a file with marks in it: what changed is told from our side of them.
     shown = written.changes if written.is_dry else tuple(map(_unmarked, written.changes))
     return replace(written, remarks=remarks, changes=shown)
@@ -92,64 +92,69 @@ def _options(workspace: Workspace, options: WriteOptions) -> WriteOptions:
     return replace(options, commit=False) if is_waiting and options.commit is None else options
 
 
-def _intent(workspace: Workspace, quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> Intent:
-    if taking.side is not None and not has_hunks(before):
-        raise UsageError(f"{quarrel.path} holds no marks of a conflict, so there is no {taking.side}; name a successor")
-    if len(quarrel.successors) < 2:
-        return _by_side(quarrel, taking, before)
-    side = taking.side or _side_of(quarrel, taking)
-    if taking.side is None:
-        _refuse_more(quarrel)
+def _change_set(workspace: Workspace, conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
+    if request.side is not None and not has_hunks(before):
+        raise UsageError(
+            f"{conflict.path} holds no marks of a conflict, so there is no {request.side}; name a successor"
+        )
+    if len(conflict.successors) < 2:
+        return _by_side(conflict, request, before)
+    side = request.side or _side_of(conflict, request)
+    if request.side is None:
+        _refuse_more(conflict)
     after = take_side(before, side)
-    overlaid = OverlaidTree(workspace.tree).with_changes({quarrel.path: after}, ())
+    overlaid = OverlaidTree(workspace.tree).with_changes({conflict.path: after}, ())
     catalog = workspace.over(overlaid).catalog
-    intent = _of_successors(workspace, catalog, quarrel, taking)
-    return replace(intent, plan=_from(intent.plan, Change(quarrel.path, quarrel.path, before, after)))
+    change_set = _of_successors(workspace, catalog, conflict, request)
+    changes = _from(change_set.changes, Change(conflict.path, conflict.path, before, after))
+    return replace(change_set, changes=changes)
 
 
-def _by_side(quarrel: MergeConflict, taking: ResolveRequest, before: bytes) -> Intent:
-    if taking.side is None:
-        raise UsageError(f"the sides of {quarrel.path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
-    change = Change(quarrel.path, quarrel.path, before, take_side(before, taking.side))
-    return Intent(plan=ChangeSet((change,)), deeds=(WriteAction(Verb.UPDATE, quarrel.address),))
+def _by_side(conflict: MergeConflict, request: ResolveRequest, before: bytes) -> ChangeSet:
+    if request.side is None:
+        raise UsageError(f"the sides of {conflict.path} are `ours` and `theirs`; type `--take ours` or `--take theirs`")
+    change = Change(conflict.path, conflict.path, before, take_side(before, request.side))
+    return ChangeSet((change,), actions=(WriteAction(Verb.UPDATE, conflict.address),))
 
 
-def _side_of(quarrel: MergeConflict, taking: ResolveRequest) -> ConflictSide:
+def _side_of(conflict: MergeConflict, request: ResolveRequest) -> ConflictSide:
     """Return the side that names the successor which is named; either where none does."""
-    named = taking.take or taking.behind or ""
-    sides = [one.side for one in quarrel.successors if one.address.endswith(named) and one.side]
+    named = request.take or request.behind or ""
+    sides = [one.side for one in conflict.successors if one.address.endswith(named) and one.side]
     return sides[0] if sides else ConflictSide.OURS
 
 
-def _refuse_more(quarrel: MergeConflict) -> None:
+def _refuse_more(conflict: MergeConflict) -> None:
     """Raise where a choice of successors would decide something else in passing."""
-    more = [one.name for one in quarrel.fields if one.name not in _OF_SUCCESSION]
+    more = [one.name for one in conflict.fields if one.name not in _OF_SUCCESSION]
     if more:
         listed = " and ".join(f"`{name}`" for name in more)
-        raise UsageError(f"the sides of {quarrel.path} differ in {listed}, too; edit that first, or `--take` a side")
+        raise UsageError(f"the sides of {conflict.path} differ in {listed}, too; edit that first, or `--take` a side")
 
 
-def _of_successors(workspace: Workspace, catalog: Catalog, quarrel: MergeConflict, taking: ResolveRequest) -> Intent:
-    old, today = quarrel.address, workspace.today
-    if taking.split:
-        return split(catalog, old, reason=taking.reason, today=today)
-    if taking.behind is not None:
-        return chain(catalog, old, first=resolve_names(workspace, [taking.behind])[0], today=today)
-    if taking.side is not None:
-        stays = [one.address for one in quarrel.successors if one.side is taking.side]
+def _of_successors(
+    workspace: Workspace, catalog: Catalog, conflict: MergeConflict, request: ResolveRequest
+) -> ChangeSet:
+    old, today = conflict.address, workspace.today
+    if request.split:
+        return split(catalog, old, reason=request.reason, today=today)
+    if request.behind is not None:
+        return chain(catalog, old, first=resolve_names(workspace, [request.behind])[0], today=today)
+    if request.side is not None:
+        stays = [one.address for one in conflict.successors if one.side is request.side]
         if len(stays) != 1:
-            raise UsageError(f"{taking.side} names {len(stays)} successors of {old}; name the one that stays")
-        return keep_one(catalog, old, stays=stays[0], reason=taking.reason, today=today)
-    stays = list(resolve_names(workspace, [taking.take or ""]))
-    return keep_one(catalog, old, stays=stays[0], reason=taking.reason, today=today)
+            raise UsageError(f"{request.side} names {len(stays)} successors of {old}; name the one that stays")
+        return keep_one(catalog, old, stays=stays[0], reason=request.reason, today=today)
+    stays = list(resolve_names(workspace, [request.take or ""]))
+    return keep_one(catalog, old, stays=stays[0], reason=request.reason, today=today)
 
 
-def _from(plan: ChangeSet, decided: Change) -> ChangeSet:
-    """Return a plan that starts from the file with its marks instead of from the decided one."""
-    changes = [
+def _from(changes: Sequence[Change], decided: Change) -> tuple[Change, ...]:
+    """Return changes that start from the file with its marks instead of from the decided one."""
+    kept = [
         replace(one, before=decided.before) if one.path == decided.path else one
-        for one in plan.changes
+        for one in changes
         if one.before != one.after or one.path == decided.path
     ]
-    is_in = any(one.path == decided.path for one in changes)
-    return ChangeSet((*changes, *([] if is_in else [decided])))
+    is_in = any(one.path == decided.path for one in kept)
+    return (*kept, *([] if is_in else [decided]))

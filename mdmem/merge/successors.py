@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.citations import listed
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import Value, patched
@@ -29,7 +29,7 @@ def _is_out(entry: Entry, *, is_named: bool) -> bool:
     return entry.status is Status.DRAFT or was_given_up
 
 
-def keep_one(catalog: Catalog, old: str, *, stays: str, reason: str, today: date) -> Intent:
+def keep_one(catalog: Catalog, old: str, *, stays: str, reason: str, today: date) -> ChangeSet:
     """Return what lets one successor of an entry stay and gives up the others, with a reason; raises UsageError."""
     others = [one for one in _all_with(catalog, old, stays) if one != stays]
     why = _stated(reason) if others else ""
@@ -37,11 +37,11 @@ def keep_one(catalog: Catalog, old: str, *, stays: str, reason: str, today: date
     for one in others:
         values: dict[str, Value] = {"deprecated_reason": why, **_ending(catalog.entries[one], today)}
         changes.append(patched(catalog, f"{one}.md", values))
-    deeds = (WriteAction(Verb.SUPERSEDE, old, stays), *(WriteAction(Verb.DEPRECATE, one) for one in others))
-    return Intent(plan=ChangeSet(tuple(changes)), deeds=deeds, supersedes=(old,), reason=why or None)
+    actions = (WriteAction(Verb.SUPERSEDE, old, stays), *(WriteAction(Verb.DEPRECATE, one) for one in others))
+    return ChangeSet(tuple(changes), actions=actions, supersedes=(old,), reason=why or None)
 
 
-def chain(catalog: Catalog, old: str, *, first: str, today: date) -> Intent:
+def chain(catalog: Catalog, old: str, *, first: str, today: date) -> ChangeSet:
     """Return what puts the other successor of an entry behind one: that one replaced it, and was replaced in turn.
 
     Raises UsageError where there is no other, or there are several, and where it may not replace the first.
@@ -51,7 +51,8 @@ def chain(catalog: Catalog, old: str, *, first: str, today: date) -> Intent:
         many = f"{listed(others)} would all stand behind it" if others else "there is no other one to put behind it"
         raise UsageError(f"{first} replaced {old}, and {many}; `mdmem supersede` replaces one at a time")
     then = catalog.entries[others[0]]
-    _refuse_ended(then)
+    if then.status is Status.DEPRECATED:
+        raise UsageError(f"{then.address} has ended, so it cannot stand behind anything; take the other one")
     refuse_unfit(catalog, catalog.entries[first], then, instead="nothing was written: `mdmem why {head}` shows it")
     document = catalog.document(then.path)
     links = {
@@ -63,23 +64,23 @@ def chain(catalog: Catalog, old: str, *, first: str, today: date) -> Intent:
         _claiming(catalog, old, first, [then.address], today=today),
         _ended(catalog, old, [first], today=today),
     )
-    return Intent(
-        plan=ChangeSet(changes),
-        deeds=(WriteAction(Verb.SUPERSEDE, first, then.address),),
+    return ChangeSet(
+        changes,
+        actions=(WriteAction(Verb.SUPERSEDE, first, then.address),),
         supersedes=(old, first),
         reason=then.reason,
         remarks=(f"{then.address} holds now",),
     )
 
 
-def split(catalog: Catalog, old: str, *, reason: str, today: date) -> Intent:
+def split(catalog: Catalog, old: str, *, reason: str, today: date) -> ChangeSet:
     """Return what lets every successor of an entry hold, each for a part of it; raises UsageError."""
     successors, why = successors_of(catalog, old), _stated(reason)
     if len(successors) < 2:
         raise UsageError(f"{old} has {len(successors)} successors, so there is nothing to split")
     changes = [_claiming(catalog, old, one) for one in successors]
     changes.append(_ended(catalog, old, successors, today=today, reason=why))
-    return Intent(plan=ChangeSet(tuple(changes)), deeds=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
+    return ChangeSet(tuple(changes), actions=(WriteAction(Verb.UPDATE, old),), supersedes=(old,), reason=why)
 
 
 def _all_with(catalog: Catalog, old: str, one: str) -> tuple[str, ...]:
@@ -88,11 +89,6 @@ def _all_with(catalog: Catalog, old: str, one: str) -> tuple[str, ...]:
         return successors
     named = f"; {listed(successors)} did" if successors else ""
     raise UsageError(f"{one} did not replace {old}{named}")
-
-
-def _refuse_ended(entry: Entry) -> None:
-    if entry.status is Status.DEPRECATED:
-        raise UsageError(f"{entry.address} has ended, so it cannot stand behind anything; take the other one")
 
 
 def _stated(reason: str) -> str:

@@ -14,32 +14,32 @@ from mdmem.render.json import dump
 _SHOWN = 60
 
 
-def quarrels_text(quarrels: MergeConflicts, ink: Ink) -> str:
+def conflicts_text(conflicts: MergeConflicts, ink: Ink) -> str:
     """Return one block for each thing to be decided, and what to type when all are."""
-    blocks = ["\n".join(_lines(one, ink)) for one in quarrels.found]
-    if quarrels.then:
-        blocks.append("\n".join(["when all is decided:", *(f"  {one}" for one in quarrels.then)]))
+    blocks = ["\n".join(_lines(one, ink)) for one in conflicts.found]
+    if conflicts.then:
+        blocks.append("\n".join(["when all is decided:", *(f"  {one}" for one in conflicts.then)]))
     return "\n\n".join(blocks)
 
 
-def _lines(quarrel: MergeConflict, ink: Ink) -> Iterator[str]:
-    yield f"{ink.bold(visible(quarrel.address))}: {quarrel.kind}"
-    if quarrel.fields:
-        ours, theirs = quarrel.labels
+def _lines(conflict: MergeConflict, ink: Ink) -> Iterator[str]:
+    yield f"{ink.bold(visible(conflict.address))}: {conflict.kind}"
+    if conflict.fields:
+        ours, theirs = conflict.labels
         width = max(len(ours), len(theirs))
-        for one in quarrel.fields:
+        for one in conflict.fields:
             yield f"  {one.name}"
             for label, value in zip((ours, theirs), _pair(one), strict=True):
                 yield f"    {visible(label):<{width}}  {value}"
-    for successor in quarrel.successors:
+    for successor in conflict.successors:
         yield f"  {_successor(successor)}"
-    if quarrel.choices:
+    if conflict.choices:
         yield "  choices"
-    for choice in quarrel.choices:
+    for choice in conflict.choices:
         yield f"    {choice.does}"
         yield f"      {ink.added(choice.command)}"
-    if quarrel.fields:
-        yield f"    or edit {visible(quarrel.path)} by hand, and take the marks out"
+    if conflict.fields:
+        yield f"    or edit {visible(conflict.path)} by hand, and take the marks out"
 
 
 def _pair(one: FieldSides) -> tuple[str, str]:
@@ -63,24 +63,24 @@ def _successor(one: SuccessorSide) -> str:
     return f"replaced by {visible(one.address)} ({one.status}{side}), {visible(one.title)}{reason}"
 
 
-def quarrels_json(quarrels: MergeConflicts) -> str:
+def conflicts_json(conflicts: MergeConflicts) -> str:
     """Return everything to be decided as one JSON document."""
     return dump(
         {
-            "operation": quarrels.operation,
-            "conflicts": [_json(one) for one in quarrels.found],
-            "then": list(quarrels.then),
+            "operation": conflicts.operation,
+            "conflicts": [_json(one) for one in conflicts.found],
+            "then": list(conflicts.then),
         }
     )
 
 
-def _json(quarrel: MergeConflict) -> dict[str, Any]:
+def _json(conflict: MergeConflict) -> dict[str, Any]:
     return {
-        "address": quarrel.address,
-        "path": quarrel.path,
-        "kind": quarrel.kind.name.lower(),
-        "labels": list(quarrel.labels),
-        "fields": [{"name": one.name, "ours": one.ours, "theirs": one.theirs} for one in quarrel.fields],
+        "address": conflict.address,
+        "path": conflict.path,
+        "kind": conflict.kind.name.lower(),
+        "labels": list(conflict.labels),
+        "fields": [{"name": one.name, "ours": one.ours, "theirs": one.theirs} for one in conflict.fields],
         "successors": [
             {
                 "address": one.address,
@@ -89,7 +89,7 @@ def _json(quarrel: MergeConflict) -> dict[str, Any]:
                 "reason": one.reason,
                 "side": one.side.value if one.side else None,
             }
-            for one in quarrel.successors
+            for one in conflict.successors
         ],
-        "choices": [{"does": one.does, "command": one.command} for one in quarrel.choices],
+        "choices": [{"does": one.does, "command": one.command} for one in conflict.choices],
     }

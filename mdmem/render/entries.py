@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Status
 from mdmem.render.characters import one_line
@@ -11,6 +12,9 @@ from mdmem.render.words import count, indent
 from mdmem.retrieval.entries import Shown
 from mdmem.retrieval.question import Hit, SearchResult
 from mdmem.standing import marked
+
+if TYPE_CHECKING:
+    pass
 
 
 def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:

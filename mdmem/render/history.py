@@ -13,7 +13,7 @@ from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
     from mdmem.git.file_log import FileRevision
-    from mdmem.history.log import Blamed, BlameReport, HistoryStep, LogReport
+    from mdmem.history.log import BlameReport, FieldBlame, HistoryStep, LogReport
     from mdmem.history.why import ChainLink, WhyReport
 
 _CUT = "the history is cut off here: `git fetch --unshallow` brings the rest"
@@ -64,12 +64,12 @@ def blame_text(blame: BlameReport, ink: Ink) -> str:
     return "\n".join([*lines, *([ink.dim(_CUT)] if blame.is_cut else [])])
 
 
-def _columns(one: Blamed) -> tuple[str, str]:
+def _columns(one: FieldBlame) -> tuple[str, str]:
     change = one.change
     return (f"{change.when[:10]} {change.short}", visible(change.author)) if change else ("uncommitted", "")
 
 
-def _field(one: Blamed, ink: Ink) -> str:
+def _field(one: FieldBlame, ink: Ink) -> str:
     value = visible(one.value if len(one.value) <= _LONGEST else f"{one.value[: _LONGEST - 1]}…")
     return f"{ink.bold(one.name)}: {value}" if value else ink.bold(one.name)
 

@@ -1,26 +1,23 @@
-"""Carries out one call of a verb for agents: compared, proved and written as one step to everybody else."""
+"""Carries out one request of an agent: compared, proved and written as one step to everybody else."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 
-from mdmem.authoring.change_set import Change
-from mdmem.authoring.governance import status_for_agent, why_no_global_writes
-from mdmem.authoring.proof import new_fault
-from mdmem.authoring.write import WriteOptions, write_once
+from mdmem.authoring.change_set import ChangeSet
+from mdmem.authoring.governance import why_no_global_writes
+from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
-from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.git.status import state_of
-from mdmem.saving.calls import GRANTED, PRODUCED, PRODUCED_BY, SaveRequest
+from mdmem.saving.calls import GRANTED, SaveRequest
 from mdmem.saving.entities import plan_entity
-from mdmem.saving.neighbours import WorkspaceNeighbours
-from mdmem.saving.plan import Planned, SaveContext, Stopped, plan_saving
+from mdmem.saving.neighbours import Neighbours
+from mdmem.saving.plan import PlannedSave, SaveContext, plan_record
 from mdmem.saving.records import EntityRecord, MemoryScope
 from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.results import NOT_YET, SaveResult, SaveStatus, failed
@@ -28,54 +25,54 @@ from mdmem.saving.target import Target, find_target
 from mdmem.similarity import DedupOutcome
 from mdmem.state import BusyError, write_lock
 from mdmem.state.approval_tokens import ApprovalTokenError, check_token, use_token
-from mdmem.state.pending_writes import PendingWrites
+from mdmem.state.pending_writes import PendingWrite, PendingWrites
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.visibility import require_writable
 from mdmem.workspace.workspace import Workspace
 
-# So often a call is planned anew where somebody else wrote in between.
+# So often a request is planned anew where somebody else wrote in between.
 _ATTEMPTS = 3
 _SAVING = "saving"
 
 
 class SaveExecutor:
-    """Carries out calls over one root; `wait` is how long each waits, in seconds, for others to be done."""
+    """Carries requests out over one root; `wait` is how long each waits, in seconds, for others to be done."""
 
-    def __init__(
-        self, workspace: Workspace, ledger: PendingWrites, *, now: Callable[[], datetime], wait: float
-    ) -> None:
-        """Take the workspace, of which the files are read anew at each call, the ledger, and the clock."""
-        self._workspace, self._ledger, self._now, self._wait = workspace, ledger, now, wait
-        self._seen: dict[str, str] = {}
+    def __init__(self, workspace: Workspace, *, now: Callable[[], datetime], wait: float) -> None:
+        """Take the workspace, of which the files are read anew at each request, and the clock."""
+        self.workspace, self._now, self._wait = workspace, now, wait
+        self.ledger = PendingWrites(workspace.state_folder)
+        self._fingerprints: dict[str, str] = {}
 
-    def carry_out(self, call: SaveRequest) -> SaveResult:
-        """Carry out a call; what fails on the way is kept, to be tried again."""
+    def run(self, request: SaveRequest) -> SaveResult:
+        """Carry out a request; what fails on the way is kept, to be tried again."""
         error: Exception = LostRaceError("others write all the time")
         for _ in range(_ATTEMPTS):
             try:
-                return self._attempt(call)
+                return self._attempt(request)
             except LostRaceError as lost:
                 error = lost
             except (EnvironmentFaultError, OSError) as fault:
-                return self.keep(call, fault)
+                return self.keep(request, fault)
             except MdmemError as refusal:
                 return failed(str(refusal))
-        return self.keep(call, error)
+        return self.keep(request, error)
 
-    def keep(self, call: SaveRequest, error: Exception) -> SaveResult:
-        """Keep a call that failed on the way; its token is used up for it now, since no token is kept."""
+    def keep(self, request: SaveRequest, error: Exception) -> SaveResult:
+        """Keep a request that failed on the way; its token is used up for it now, since no token is kept."""
         why = str(error) if isinstance(error, MdmemError) else (getattr(error, "strerror", None) or str(error)).lower()
         waiting = SaveResult(
             status=SaveStatus.PENDING_RETRY,
             message=f"{NOT_YET}{why}",
             next_step="nothing has to be done: the next write tries this one again, and so does `mdmem pending retry`",
         )
-        if call.id is not None:
+        if request.id is not None:
             return waiting
         try:
-            if call.token is not None and not call.is_granted:
-                self._use_token(call)
-            self._ledger.keep(call.pending(self._now(), why))
+            if request.token is not None and not request.is_granted:
+                self._use_token(request)
+            arguments = dict(request.arguments)
+            self.ledger.keep(PendingWrite(verb=request.verb, arguments=arguments, created=self._now(), error=why))
         except ApprovalTokenError as refusal:
             return failed(str(refusal))
         except MdmemError as refusal:
@@ -84,154 +81,133 @@ class SaveExecutor:
 
     def fresh(self) -> Workspace:
         """Return the workspace with its files read anew; the index, which heeds what changed, stays open."""
-        return self._workspace.reread()
+        return self.workspace.reread()
 
-    def _attempt(self, call: SaveRequest) -> SaveResult:
-        # The comparison and the write of one call are one step to all others.
-        with write_lock(self._workspace.state_folder / _SAVING, wait=self._wait):
+    def _attempt(self, request: SaveRequest) -> SaveResult:
+        # The comparison and the write of one request are one step to all others.
+        with write_lock(self.workspace.state_folder / _SAVING, wait=self._wait):
             workspace = self.fresh()
-            is_global = getattr(call.record, "scope", None) is MemoryScope.GLOBAL
-            require_writable(workspace, call.text("project_id"), is_global=is_global)
+            is_global = getattr(request.record, "scope", None) is MemoryScope.GLOBAL
+            require_writable(workspace, request.text("project_id"), is_global=is_global)
             _refuse_busy_repository(workspace)
-            target = find_target(
-                workspace.catalog,
-                workspace.settings,
-                call.record,
-                project_id=call.text("project_id"),
-                focus=call.text("focus"),
-                is_taken=_is_taken(workspace),
-            )
+            target = find_target(workspace, request)
             if isinstance(target, SaveResult):
                 return target
-            known = self._sent_before(workspace, call, target)
+            known = self._sent_before(workspace, request, target)
             if known is not None:
                 return known
-            refusal = self._why_not_global(workspace, call, target)
+            refusal = self._why_not_global(workspace, request, target)
             if refusal is not None:
                 return refusal
-            planned = self._plan(workspace, call, target)
-            if isinstance(planned, Stopped):
-                return self._stopped(planned, call, target)
-            return self._write(workspace, planned, call, target)
+            planned = self._plan(workspace, request, target)
+            if planned.change_set is None:
+                return self._stopped(planned, request, target)
+            return self._write(workspace, planned, planned.change_set, request, target)
 
-    def _sent_before(self, workspace: Workspace, call: SaveRequest, target: Target) -> SaveResult | None:
-        """Return the answer to a call that was carried out before and whose answer was lost, a used token or not."""
-        address = self._intended(workspace, call, target).found() if call.is_never_compared else None
+    def _sent_before(self, workspace: Workspace, request: SaveRequest, target: Target) -> SaveResult | None:
+        """Return the answer to a request that was carried out before and whose answer was lost, a used token or not."""
+        address = self._intended(workspace, request, target).found() if request.is_never_compared else None
         if address is None:
             return None
         return SaveResult(status=SaveStatus.SAVED, artifact_id=address, message=f"{address} is saved; {WAS_LOST}")
 
-    def _intended(self, workspace: Workspace, call: SaveRequest, target: Target) -> ResentSave:
-        asked = {name: value for name, value in call.arguments.items() if name != "project_id"}
-        return ResentSave.of(workspace, call.verb, asked, wing=target.wing, now=self._now())
+    def _intended(self, workspace: Workspace, request: SaveRequest, target: Target) -> ResentSave:
+        asked = {name: value for name, value in request.arguments.items() if name != "project_id"}
+        return ResentSave.of(workspace, request.verb, asked, wing=target.wing, now=self._now())
 
-    def _why_not_global(self, workspace: Workspace, call: SaveRequest, target: Target) -> SaveResult | None:
+    def _why_not_global(self, workspace: Workspace, request: SaveRequest, target: Target) -> SaveResult | None:
         if not target.needs_token:
             return None
         why = why_no_global_writes(workspace.settings)
         if why is not None:
             return failed(why)
-        if call.is_granted:
+        if request.is_granted:
             return None
         again = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
-        if call.token is None:
+        if request.token is None:
             return failed(f"a write to the shared wing `{target.wing}` needs a `governance_token`", again)
         try:
-            check_token(workspace.state_folder, call.token, self._now())
+            check_token(workspace.state_folder, request.token, self._now())
         except ApprovalTokenError as error:
             return failed(str(error), again)
         return None
 
-    def _plan(self, workspace: Workspace, call: SaveRequest, target: Target) -> Planned | Stopped:
-        entries = workspace.catalog.entries
+    def _plan(self, workspace: Workspace, request: SaveRequest, target: Target) -> PlannedSave:
         saving = SaveContext(
-            catalog=workspace.catalog,
-            settings=workspace.settings,
-            today=workspace.today,
+            workspace=workspace,
+            request=request,
             target=target,
-            is_taken=_is_taken(workspace),
-            neighbours=WorkspaceNeighbours(workspace, self._seen),
-            lets_pass=lambda fingerprint: self._lets_pass(call, target, fingerprint),
-            status=status_for_agent(workspace.settings, call.record.type),
-            room=call.text("room"),
-            focus=call.text("focus"),
-            agent=call.text("agent"),
-            supersedes=_superseded(workspace, call, target),
-            produced_by=call.text(PRODUCED_BY),
-            produced=tuple(one for one in call.arguments.get(PRODUCED, ()) if one in entries),
+            neighbours=Neighbours(workspace, self._fingerprints),
+            lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
+            supersedes=_superseded(workspace, request, target),
         )
-        if isinstance(call.record, EntityRecord):
-            return plan_entity(saving, call.record)
-        return plan_saving(saving, call.record)
+        if isinstance(request.record, EntityRecord):
+            return plan_entity(saving, request.record)
+        return plan_record(saving, request.record)
 
-    def _lets_pass(self, call: SaveRequest, target: Target, fingerprint: str) -> bool:
-        blocked = self._ledger.blocked(_blocked_key(target, fingerprint))
-        return blocked is not None and blocked.lets_pass(_confidence(call))
+    def _lets_pass(self, request: SaveRequest, target: Target, fingerprint: str) -> bool:
+        blocked = self.ledger.blocked(_blocked_key(target, fingerprint))
+        return blocked is not None and blocked.lets_pass(_confidence(request))
 
-    def _stopped(self, stopped: Stopped, call: SaveRequest, target: Target) -> SaveResult:
+    def _stopped(self, stopped: PlannedSave, request: SaveRequest, target: Target) -> SaveResult:
         """Answer with why nothing is written; that a similar entry stopped it is remembered."""
         result = stopped.result
         if stopped.fingerprint is None or result.dedup_outcome is not DedupOutcome.MANUAL_REVIEW:
             return result
         key, candidate = _blocked_key(target, stopped.fingerprint), result.candidate_id or ""
         try:
-            self._ledger.remember_blocked(key, _confidence(call), candidate=candidate, now=self._now())
+            self.ledger.remember_blocked(key, _confidence(request), candidate=candidate, now=self._now())
         except EnvironmentFaultError as error:
             return replace(result, message=f"{result.message}; that could not be remembered: {error}")
         return result
 
-    def _write(self, workspace: Workspace, planned: Planned, call: SaveRequest, target: Target) -> SaveResult:
+    def _write(
+        self, workspace: Workspace, planned: PlannedSave, change_set: ChangeSet, request: SaveRequest, target: Target
+    ) -> SaveResult:
         """Prove the plan, use the token up, write; what is in place by then is saved, whatever git says of it."""
-        entries = [change for change in planned.intent.plan.changes if change.path.count("/") == 2]
+        entries = [change for change in change_set.changes if change.path.count("/") == 2]
         for change in entries:
             fault = new_fault(change, workspace.settings, today=workspace.today)
             if fault is not None:
                 return failed(f"nothing was written: {fault}")
-        if target.needs_token and not call.is_granted:
-            write_once(workspace, lambda _: planned.intent, WriteOptions(is_dry=True))
-            self._use_token(call)
-        if call.id is not None:
-            self._ledger.intend(call.id, {one.to: _digest(one) for one in entries if one.before is None})
+        if target.needs_token and not request.is_granted:
+            write_once(workspace, lambda _: change_set, WriteOptions(is_dry=True))
+            self._use_token(request)
+        if request.id is not None:
+            # Whoever finds these bytes in place knows that they were written.
+            new_files = {one.to: one.after or b"" for one in entries if one.before is None}
+            digests = {path: hashlib.sha256(content).hexdigest() for path, content in new_files.items()}
+            self.ledger.intend(request.id, digests)
         result, new = planned.result, next((one for one in entries if one.before is None), None)
-        is_noted = new is not None and call.is_never_compared
-        noted = self._intended(workspace, call, target).writing(new) if new and is_noted else nullcontext()
+        is_noted = new is not None and request.is_never_compared
+        noted = self._intended(workspace, request, target).writing(new) if new and is_noted else nullcontext()
         try:
             with noted:
-                write_once(workspace, lambda _: planned.intent, WriteOptions())
+                write_once(workspace, lambda _: change_set, WriteOptions())
         except EnvironmentFaultError as error:
-            if not _is_written(workspace, planned):
+            if not is_written(workspace, change_set):
                 raise
             result = replace(result, message=f"{result.message}; {error}")
         if planned.fingerprint is not None:
             self._forget_blocked(_blocked_key(target, planned.fingerprint))
         return result
 
-    def _use_token(self, call: SaveRequest) -> None:
-        use_token(self._workspace.state_folder, call.token or "", self._now())
-        call.grant()
-        if call.id is not None:
-            self._ledger.note(call.id, {GRANTED: True})
+    def _use_token(self, request: SaveRequest) -> None:
+        use_token(self.workspace.state_folder, request.token or "", self._now())
+        request.arguments[GRANTED] = True
+        if request.id is not None:
+            self.ledger.note(request.id, {GRANTED: True})
 
     def _forget_blocked(self, key: str) -> None:
         try:
-            self._ledger.forget_blocked(key)
+            self.ledger.forget_blocked(key)
         except EnvironmentFaultError:
             # The write is done; what is remembered of it for nothing lets nobody else pass.
             return
 
 
-def _is_taken(workspace: Workspace) -> Callable[[str], bool]:
-    def is_taken(path: str) -> bool:
-        whole = workspace.location.root / path
-        # Folders alone are what a process left behind that died, or git.
-        is_folder = whole.is_dir() and not whole.is_symlink()
-        return any(files for _, _, files in os.walk(whole)) if is_folder else os.path.lexists(whole)
-
-    return is_taken
-
-
-def _confidence(call: SaveRequest) -> float | None:
-    confidence: float | None = getattr(call.record, "confidence", None)
+def _confidence(request: SaveRequest) -> float | None:
+    confidence: float | None = getattr(request.record, "confidence", None)
     return confidence
 
 
@@ -239,17 +215,15 @@ def _blocked_key(target: Target, fingerprint: str) -> str:
     return f"{target.wing} {fingerprint}"
 
 
-def _superseded(workspace: Workspace, call: SaveRequest, target: Target) -> str | None:
-    """Return the address of the older decision that a call names; raises NotFoundError with the nearest."""
-    named: str | None = getattr(call.record, "supersedes", None)
+def _superseded(workspace: Workspace, request: SaveRequest, target: Target) -> str | None:
+    """Return the address of the older decision that a request names; raises NotFoundError with the nearest."""
+    named: str | None = getattr(request.record, "supersedes", None)
     if named is None:
         return None
-    near = f"{target.wing}/{workspace.settings.rooms[call.record.kind]}/-"
+    near = f"{target.wing}/{workspace.settings.rooms[request.record.kind]}/-"
     address = full_address(named, near, workspace.catalog.entries)
-    return address or _one_named(workspace, named)
-
-
-def _one_named(workspace: Workspace, named: str) -> str:
+    if address is not None:
+        return address
     found = resolve_names(workspace, [named])
     if len(found) > 1:
         raise UsageError(f"`supersedes` must name one decision; `{named}` means {len(found)}")
@@ -262,19 +236,3 @@ def _refuse_busy_repository(workspace: Workspace) -> None:
     operation = state_of(repository) if workspace.settings.commit and repository is not None else None
     if operation is not None:
         raise BusyError(f"a {operation} is going on in the repository; what is written now could not be committed")
-
-
-def _digest(change: Change) -> str:
-    """Return the SHA-256 of what is written: whoever finds it in place knows that it was."""
-    return hashlib.sha256(change.after or b"").hexdigest()
-
-
-def _is_written(workspace: Workspace, planned: Planned) -> bool:
-    """Say whether every file holds what was planned."""
-    try:
-        return all(
-            change.after is not None and read_regular(workspace.location.root / change.to) == change.after
-            for change in planned.intent.plan.changes
-        )
-    except OSError:
-        return False

@@ -1,10 +1,9 @@
-"""One call of a verb for agents: its record with its arguments as JSON values, so that it can wait and be repeated."""
+"""One request of an agent: its record with its arguments as JSON values, so that it can wait and be repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from mdmem.errors import UsageError
@@ -48,36 +47,33 @@ class SaveRequest:
 
     @property
     def is_granted(self) -> bool:
-        """Say whether a token was used up for this call."""
+        """Say whether a token was used up for this request."""
         return bool(self.arguments.get(GRANTED))
 
     @property
     def is_never_compared(self) -> bool:
-        """Say whether each call of the verb makes an entry of its own, whatever is there."""
+        """Say whether each request of the verb makes an entry of its own, whatever is there."""
         return self.record.kind in _NEVER_COMPARED
 
     @property
-    def request(self) -> str:
-        """Return the id under which the ledger holds this very call, where it does."""
+    def ledger_id(self) -> str:
+        """Return the id under which the ledger holds this very request, where it does."""
         return id_of(self.verb, self.arguments)
-
-    def grant(self) -> None:
-        """Note that a token was used up for this call."""
-        self.arguments[GRANTED] = True
 
     def text(self, name: str) -> str | None:
         """Return an argument that is a text, None for none and for a blank one."""
         found = self.arguments.get(name)
         return found if isinstance(found, str) and found else None
 
-    def pending(self, now: datetime, error: str) -> PendingWrite:
-        """Return the call as the ledger keeps it."""
-        return PendingWrite(verb=self.verb, arguments=dict(self.arguments), created=now, error=error)
 
+def read_request(kind: str, arguments: Mapping[str, Any]) -> SaveRequest:
+    """Return the request that arguments state; raises UsageError naming the one that does not fit.
 
-def call_of(kind: str, arguments: Mapping[str, Any], token: object = None) -> SaveRequest:
-    """Return the call that arguments state; raises UsageError naming the one that does not fit."""
+    They are plain JSON values: the record under its kind, and beside it `project_id`, `focus`, `agent`, `room` and
+    `governance_token`, for an entity `related_entities`, too.
+    """
     stated = {name: value for name, value in arguments.items() if value is not None}
+    token = stated.pop("governance_token", None)
     for name in ("project_id", "focus", "agent", "room"):
         if name in stated:
             stated[name] = " ".join(plain_text(name, stated[name]).split())
@@ -89,10 +85,10 @@ def call_of(kind: str, arguments: Mapping[str, Any], token: object = None) -> Sa
     return SaveRequest(_READERS[kind](given), stated, token or None)
 
 
-def call_again(pending: PendingWrite) -> SaveRequest:
-    """Return the call that the ledger holds; raises UsageError for one of another version."""
+def request_again(pending: PendingWrite) -> SaveRequest:
+    """Return the request that the ledger holds; raises UsageError for one of another version."""
     if pending.verb not in VERBS:
         raise UsageError(f"`{pending.verb}` is no verb of this version")
-    call = call_of(VERBS[pending.verb], pending.arguments)
-    call.id = pending.id
-    return call
+    request = read_request(VERBS[pending.verb], pending.arguments)
+    request.id = pending.id
+    return request

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from mdmem.catalog import interpret
@@ -14,13 +13,12 @@ from mdmem.document.parse import parse_document
 from mdmem.document.rationale import rationale_of, with_rationale
 from mdmem.document.relations import relation_item
 from mdmem.document.scalars import restyled, scalar
-from mdmem.entry.model import Entry, Relation, Status
+from mdmem.entry.model import Entry
 from mdmem.errors import UsageError
 from mdmem.saving.records import (
     ContextRecord,
     DecisionRecord,
     EntityRecord,
-    MemoryScope,
     PatternRecord,
     Record,
     SessionRecord,
@@ -30,22 +28,8 @@ _TITLE_LENGTH = 100
 PROPERTIES = "x-relation-properties"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """What a new entry says besides its record: where it stands, and who wrote it when."""
-
-    address: str
-    status: Status
-    today: date
-    focus: str | None = None
-    agent: str | None = None
-    supersedes: tuple[str, ...] = ()
-    produced: tuple[str, ...] = ()
-    relations: tuple[Relation, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedEntry:
     """A new entry's bytes, and what they are read as."""
 
     entry: Entry
@@ -53,35 +37,34 @@ class Composed:
     body: str
 
 
-def compose_record(record: Record, frame: Frame) -> Composed:
-    """Return the file of a new entry; raises UsageError for a text that would not be read as one."""
-    fields: dict[str, Any] = {
-        "type": record.type.value,
-        "status": frame.status.value,
-        "created_at": frame.today.isoformat(),
-        # A decision says its title nowhere else; the others hold theirs in a field or the body, too.
-        "title": record.title if isinstance(record, DecisionRecord) else _cut(record.title),
-        "focus": frame.focus if record.scope is not MemoryScope.GLOBAL else None,
-        "agent": frame.agent,
-        "supersedes": frame.supersedes,
-        "produced": frame.produced,
-    }
-    stated, body = stated_by(record, frame.relations)
-    content = entry_text(fields | stated, body).encode()
-    path = f"{frame.address}.md"
-    document = parse_document(path, content)
+def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
+    """Return the file of a new entry; `given` are the fields that it has besides those of its record.
+
+    Raises UsageError for a text that would not be read as an entry.
+    """
+    # A decision says its title nowhere else; the others hold theirs in a field or the body, too.
+    title = record.title if isinstance(record, DecisionRecord) else _cut(record.title)
+    stated, body = stated_by(record)
+    fields = {"type": record.type.value, "title": title, **given, **stated}
+    return read_back(address, entry_text(fields, body).encode(), "entry")
+
+
+def read_back(address: str, content: bytes, called: str) -> ComposedEntry:
+    """Return the bytes of a new entry with what they are read as; raises UsageError where that is no entry."""
+    document = parse_document(f"{address}.md", content)
     loaded = interpret(document)
     if loaded.entry is None:
-        raise UsageError(f"the entry could not be read back: {loaded.findings[0].message}")
-    return Composed(loaded.entry, content, document.body)
+        raise UsageError(f"the {called} could not be read back: {loaded.findings[0].message}")
+    return ComposedEntry(loaded.entry, content, document.body)
 
 
-def stated_by(record: Record, relations: Sequence[Relation] = ()) -> tuple[dict[str, Any], str]:
+def stated_by(record: Record) -> tuple[dict[str, Any], str]:
     """Return the fields that hold a record, and the body."""
     match record:
         case DecisionRecord():
             owner = {"owner": record.owner, "confidence": _number(record.confidence)}
-            return owner | _created(record.date), _reasons(record.rationale)
+            created = {"created_at": record.date.isoformat()} if record.date is not None else {}
+            return owner | created, _reasons(record.rationale)
         case PatternRecord():
             verified = {"verified_at": record.last_validated_at.isoformat() if record.last_validated_at else None}
             lists = {"repeatable_steps": record.repeatable_steps, "exclusions": record.exclusions}
@@ -93,8 +76,7 @@ def stated_by(record: Record, relations: Sequence[Relation] = ()) -> tuple[dict[
             lists = {name: getattr(record, name) for name in _SESSION_LISTS}
             return {"label": "session", "objective": record.objective, **lists}, ""
         case EntityRecord():
-            named = {"label": "entity", "entity": record.entity_name, "relations": tuple(relations)}
-            return named, record.fact
+            return {"label": "entity", "entity": record.entity_name}, record.fact
 
 
 _SESSION_LISTS = ("actions_taken", "decisions_made", "open_items", "next_actions")
@@ -113,22 +95,10 @@ def relation_properties(known: object, related: Mapping[str, Mapping[str, Any]])
     return json.dumps(held, ensure_ascii=False, sort_keys=True) if held else None
 
 
-def with_properties(composed: Composed, properties: str | None) -> Composed:
-    """Return a new entry that keeps the properties of its relations, too."""
-    if properties is None:
-        return composed
-    front, fence, body = composed.content.partition(b"\n---\n")
-    return replace(composed, content=front + f"\n{PROPERTIES}: {scalar(properties)}".encode() + fence + body)
-
-
 def _reasons(rationale: str) -> str:
     """Return the body that reads back as these reasons: below a mark, they would end at a heading of their own."""
     marked = with_rationale("", rationale)
     return marked if rationale_of(marked) == rationale else rationale
-
-
-def _created(moment: date | None) -> dict[str, str]:
-    return {"created_at": moment.isoformat()} if moment is not None else {}
 
 
 def _number(value: float | None) -> str | None:

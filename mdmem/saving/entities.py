@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.catalog import Catalog, full_address
 from mdmem.document.layout import apply_edits, replace_in_body
@@ -17,36 +17,33 @@ from mdmem.document.patch import set_fields
 from mdmem.document.relations import add_relations
 from mdmem.entry.model import Entry, EntryType, Relation, Status
 from mdmem.errors import NotFoundError
-from mdmem.saving.compose import PROPERTIES, relation_properties, with_properties
-from mdmem.saving.plan import Planned, SaveContext, Stopped, composed_for, planned_new
+from mdmem.saving.compose import PROPERTIES, relation_properties
+from mdmem.saving.plan import PlannedSave, SaveContext, composed_for, planned_new
 from mdmem.saving.records import EntityRecord, MemoryScope, RelatedEntity
 from mdmem.saving.results import SaveResult, SaveStatus
-from mdmem.saving.target import room_for
 from mdmem.similarity import DedupOutcome, DedupVerdict
 
 LABEL = "entity"
 
 
-def plan_entity(saving: SaveContext, record: EntityRecord) -> Planned | Stopped:
+def plan_entity(saving: SaveContext, record: EntityRecord) -> PlannedSave:
     """Return what makes an entity, or brings the one of its name within the scope up to date.
 
     Raises NotFoundError for a relation to what is not there, naming the nearest.
     """
     known = _of_name(saving, record)
-    related = [(one, _target(saving, record, one)) for one in record.related]
+    related = [(one, _target(saving, one)) for one in record.related]
     properties = {f"{one.type} {to}": one.properties for one, to in related}
     relations = tuple(dict.fromkeys(Relation(one.type.value, to) for one, to in related))
     if known is None:
-        new = composed_for(saving, record, relations=relations)
-        return planned_new(
-            saving, with_properties(new, relation_properties(None, properties)), DedupVerdict(DedupOutcome.NEW)
-        )
+        more = {"relations": relations, PROPERTIES: relation_properties(None, properties)}
+        return planned_new(saving, composed_for(saving, record, **more), DedupVerdict(DedupOutcome.NEW))
     return _update(saving, record, known, relations, properties)
 
 
 def _of_name(saving: SaveContext, record: EntityRecord) -> Entry | None:
     """Return the entity of a name in a wing and focus; of several the one in force, then the first by address."""
-    focus = saving.focus if record.scope is not MemoryScope.GLOBAL else None
+    focus = saving.request.text("focus") if record.scope is not MemoryScope.GLOBAL else None
     found = [
         entry
         for entry in _entities(saving.catalog)
@@ -70,10 +67,10 @@ def _same_name(one: str, other: str) -> bool:
     return next(folded) == next(folded)
 
 
-def _target(saving: SaveContext, record: EntityRecord, related: RelatedEntity) -> str:
+def _target(saving: SaveContext, related: RelatedEntity) -> str:
     """Return the address that a relation leads to: an entry's address, full or short, or the name of an entity."""
     catalog, wing = saving.catalog, saving.target.wing
-    near = f"{wing}/{room_for(saving.settings, record.kind, saving.room)}/-"
+    near = f"{wing}/{saving.room}/-"
     address = full_address(related.entity_id, near, catalog.addresses)
     if address is not None and address in catalog.entries:
         return address
@@ -95,7 +92,7 @@ def _update(
     known: Entry,
     relations: tuple[Relation, ...],
     properties: Mapping[str, Mapping[str, Any]],
-) -> Planned | Stopped:
+) -> PlannedSave:
     document = saving.catalog.document(known.path)
     after = _with_fact(document, record.fact)
     new = [one for one in relations if one not in known.relations]
@@ -111,10 +108,9 @@ def _update(
         status=SaveStatus.SAVED, artifact_id=known.address, message=f"{known.address} is brought up to date"
     )
     if after == document.data:
-        return Stopped(result=replace(result, message=f"{known.address} says so already; nothing was written"))
-    plan = ChangeSet((Change(known.path, known.path, document.data, after),))
-    deed = WriteAction(Verb.UPDATE, known.address)
-    return Planned(intent=Intent(plan=plan, deeds=(deed,), agent=saving.agent), result=result)
+        return PlannedSave(replace(result, message=f"{known.address} says so already; nothing was written"))
+    change, action = Change(known.path, known.path, document.data, after), WriteAction(Verb.UPDATE, known.address)
+    return PlannedSave(result, ChangeSet((change,), actions=(action,), agent=saving.request.text("agent")))
 
 
 def _with_fact(document: Document, fact: str) -> bytes:

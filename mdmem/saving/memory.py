@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from mdmem.catalog import interpret
-from mdmem.document.parse import parse_document
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import UsageError
-from mdmem.saving.compose import Composed, entry_text
+from mdmem.saving.compose import ComposedEntry, entry_text, read_back
 from mdmem.saving.json_reader import JsonObject, plain_text, shown
 from mdmem.similarity import words_once
 
@@ -143,47 +141,33 @@ def _plain_object(value: object) -> Mapping[str, Any] | None:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryPlace:
-    """Where a memory goes, what it links to, and what of `related_to` is no entry there."""
+def compose_memo(
+    memo: Memo, address: str, *, status: Status, created_at: date, see: Sequence[str], unlinked: Sequence[str]
+) -> ComposedEntry:
+    """Return the file of a memory, its content word for word; raises UsageError for one that would not be read.
 
-    address: str
-    status: Status
-    created_at: date
-    see: tuple[str, ...] = ()
-    unlinked: tuple[str, ...] = ()
-
-
-def compose_memo(memo: Memo, place: MemoryPlace) -> Composed:
-    """Return the file of a memory, its content word for word; raises UsageError for one that would not be read."""
+    `see` are the entries that it links to, `unlinked` is what of `related_to` is no entry there.
+    """
     metadata = json.dumps(memo.metadata, ensure_ascii=False, sort_keys=True) if memo.metadata else ""
     fields: dict[str, Any] = {
         "type": memo.kind.type.value,
-        "status": place.status.value,
-        "created_at": place.created_at.isoformat(),
+        "status": status.value,
+        "created_at": created_at.isoformat(),
         "title": memo.title,
         "label": memo.kind.label,
         "topic": memo.domain,
         "agent": memo.agent,
         "tags": memo.tags,
-        "see": place.see,
+        "see": tuple(see),
         METADATA: plain_text("remember.metadata", metadata),
-        RELATED: place.unlinked,
+        RELATED: tuple(unlinked),
     }
     text = f"{entry_text(fields, '')}\n{memo.content}"
     content = (text if text.endswith("\n") else f"{text}\n").encode()
-    if _is_windows(memo.content):
+    # Where every line ends as on Windows, those of the front matter do, too.
+    if "\r\n" in memo.content and memo.content.count("\n") == memo.content.count("\r\n"):
         content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-    document = parse_document(f"{place.address}.md", content)
-    loaded = interpret(document)
-    if loaded.entry is None:
-        raise UsageError(f"the memory could not be read back: {loaded.findings[0].message}")
-    return Composed(loaded.entry, content, document.body)
-
-
-def _is_windows(content: str) -> bool:
-    """Say whether every line ends as on Windows: then those of the front matter do, too."""
-    return "\r\n" in content and content.count("\n") == content.count("\r\n")
+    return read_back(address, content, "memory")
 
 
 def contradicts(one: str, other: str) -> bool:

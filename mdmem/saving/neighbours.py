@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from mdmem.saving.plan import subject_of
+from mdmem.document.parse import without_code
+from mdmem.document.rationale import rationale_span
+from mdmem.entry.model import Entry, EntryType
 from mdmem.similarity import CANDIDATES, Subject
 from mdmem.state import read_json, write_json
 from mdmem.workspace.workspace import Workspace
@@ -18,7 +20,16 @@ _WORTH_KEEPING = 32
 _WORDS = 32
 
 
-class WorkspaceNeighbours:
+def subject_of(entry: Entry, body: str) -> Subject:
+    """Return what is compared of an entry, its code included, so that saving and reading agree."""
+    if entry.type is EntryType.PATTERN:
+        steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
+        return Subject(entry.trigger or entry.title, "\n".join(steps) or body)
+    start, end = rationale_span(without_code(body))
+    return Subject(entry.title, body[start:end].strip())
+
+
+class Neighbours:
     """The entries of a workspace as a new record is compared with them."""
 
     def __init__(self, workspace: Workspace, seen: dict[str, str]) -> None:

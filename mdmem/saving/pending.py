@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError
-from mdmem.saving.calls import PRODUCED, PRODUCED_BY, VERBS, SaveRequest, call_again
+from mdmem.saving.attempt import SaveExecutor
+from mdmem.saving.calls import PRODUCED, PRODUCED_BY, VERBS, SaveRequest, request_again
 from mdmem.saving.results import NOT_YET, SaveResult, SaveStanding, SaveStatus, failed
-from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.state.pending_writes import PendingWrite
 from mdmem.workspace.scope import find_wing
+from mdmem.workspace.visibility import may_retry
 
 
 def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:
@@ -57,25 +58,16 @@ class RetryResult:
 class PendingQueue:
     """The writes of one root that wait."""
 
-    def __init__(
-        self,
-        ledger: PendingWrites,
-        root: Path,
-        attempt: Callable[[SaveRequest], SaveResult],
-        *,
-        may_try: Callable[[PendingWrite], bool] | None = None,
-    ) -> None:
-        """Take the ledger, the root, what carries out a call, and which writes the caller may try, all by default."""
-        self.ledger = ledger
-        self._root, self._attempt = root, attempt
-        self._may_try = may_try or (lambda _: True)
+    def __init__(self, executor: SaveExecutor) -> None:
+        """Take what carries out a request, over the root as its caller sees it."""
+        self.executor, self.ledger = executor, executor.ledger
         self._written: dict[str, str] = {}
 
-    def first_then(self, call: SaveRequest) -> SaveResult:
-        """Try again what waits, a few at a time, then carry out a call, which may be one that waits."""
+    def run(self, request: SaveRequest) -> SaveResult:
+        """Try again what waits, a few at a time, then carry out a request, which may be one that waits."""
         try:
             waiting = self.ledger.pending()
-            others = [one for one in waiting if one.id != call.request and not one.refused and self._may_try(one)]
+            others = [one for one in waiting if one.id != request.ledger_id and not one.refused and self._is_ours(one)]
             # Those tried least come first, so that one which never succeeds holds up no other.
             for record in _sessions_first(sorted(others, key=lambda one: one.attempts))[:_AT_ONCE]:
                 result = self._again(record)
@@ -83,15 +75,15 @@ class PendingQueue:
                     # What stopped this one stops the others, too, and waiting for it takes time.
                     break
             for record in waiting:
-                if record.id == call.request:
-                    return self._repeated(record, call)
+                if record.id == request.ledger_id:
+                    return self._repeated(record, request)
         except EnvironmentFaultError:
             # Where the ledger cannot be read, the write itself may pass all the same.
             pass
-        session = self._written.get(call.text(PRODUCED_BY) or "")
+        session = self._written.get(request.text(PRODUCED_BY) or "")
         if session is not None:
-            call.arguments[PRODUCED_BY] = session
-        return self._attempt(call)
+            request.arguments[PRODUCED_BY] = session
+        return self.executor.run(request)
 
     def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
         """Try again what waits, all or the one whose id begins so; raises NotFoundError and EnvironmentFaultError."""
@@ -119,7 +111,7 @@ class PendingQueue:
     def standing(self, project_id: str | None, wings: Mapping[str, Wing]) -> SaveStanding:
         """Return how the writes of a project stand: those that were refused wait for a person."""
         try:
-            records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings) and self._may_try(one)]
+            records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings) and self._is_ours(one)]
         except EnvironmentFaultError:
             return SaveStanding(status=SaveStatus.FAILED)
         refused = frozenset(one.refused for one in records)
@@ -129,9 +121,12 @@ class PendingQueue:
             artifact_ids=tuple(one.id for one in records),
         )
 
-    def _repeated(self, record: PendingWrite, call: SaveRequest) -> SaveResult:
-        """Carry out a call that waits already: with its new token, if it came with one."""
-        result = self._again(record, call.token)
+    def _is_ours(self, record: PendingWrite) -> bool:
+        return may_retry(self.executor.workspace, record)
+
+    def _repeated(self, record: PendingWrite, request: SaveRequest) -> SaveResult:
+        """Carry out a request that waits already: with its new token, if it came with one."""
+        result = self._again(record, request.token)
         if result is not None:
             return result
         message = "the same write waits already, and another process is trying it at this moment"
@@ -155,11 +150,11 @@ class PendingQueue:
 
     def _tried(self, record: PendingWrite, token: str | None) -> SaveResult:
         try:
-            call = call_again(record)
+            request = request_again(record)
         except MdmemError as error:
             return failed(str(error))
-        call.token = token
-        return self._attempt(call)
+        request.token = token
+        return self.executor.run(request)
 
     def name_produced(self, session: str, address: str) -> None:
         """Let a session that waits name what came out of it; `session` is its id in the ledger."""
@@ -180,7 +175,7 @@ class PendingQueue:
         """Return the answer where an attempt wrote whose process died before it could say so."""
         for path, digest in record.intended.items():
             try:
-                content = read_regular(self._root / path)
+                content = read_regular(self.executor.workspace.location.root / path)
             except OSError:
                 continue
             if hashlib.sha256(content).hexdigest() == digest:

@@ -2,134 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import Protocol
 
-from mdmem.authoring.change_set import Change, ChangeSet, Intent
+from mdmem.authoring.change_set import Change, ChangeSet
+from mdmem.authoring.governance import status_for_agent
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import added, patched
 from mdmem.authoring.supersede import ended, refuse_unfit
 from mdmem.catalog import Catalog
 from mdmem.document.layout import UnpatchableError
-from mdmem.document.parse import without_code
-from mdmem.document.rationale import rationale_span
-from mdmem.entry.model import Entry, EntryType, Relation, Status
+from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.errors import LostRaceError
-from mdmem.saving.compose import Composed, Frame, compose_record
-from mdmem.saving.records import DecisionRecord, PatternRecord, Record
+from mdmem.saving.calls import PRODUCED, PRODUCED_BY, SaveRequest
+from mdmem.saving.compose import ComposedEntry, compose_record
+from mdmem.saving.neighbours import Neighbours, subject_of
+from mdmem.saving.records import DecisionRecord, MemoryScope, PatternRecord, Record
 from mdmem.saving.results import SaveResult, SaveStatus, failed
-from mdmem.saving.target import IsTaken, Target, free_address, room_for
-from mdmem.settings import Settings
+from mdmem.saving.target import Target, free_address, room_for
 from mdmem.similarity import DedupOutcome, DedupVerdict, Known, Subject, judge
+from mdmem.workspace.workspace import Workspace
 
 CLAIM_NOTHING = "it binds nobody until a person approves it"
 
 
-class Neighbours(Protocol):
-    """What is compared of the entries that are there."""
-
-    def fingerprints(self, addresses: Collection[str]) -> Mapping[str, str]:
-        """Return the fingerprint of each entry's subject."""
-        ...
-
-    def similar(self, subject: Subject, among: Collection[str]) -> Iterable[tuple[str, Subject]]:
-        """Return the best full-text matches, best first, with what is compared of them."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveContext:
-    """One call as it is to be carried out, over the entries as they are now.
+    """One save over the entries as they are now: what was asked for, where it goes, and what it is compared with.
 
-    `lets_pass` says whether a blocked write, by its fingerprint, may pass as a distinct one with this confidence;
-    `produced_by` is the session that a record came out of, `produced` what came out of it.
+    `supersedes` is the older decision that the request names; `lets_pass` says whether a blocked write, by its
+    fingerprint, may pass as a distinct one with this confidence.
     """
 
-    catalog: Catalog
-    settings: Settings
-    today: date
+    workspace: Workspace
+    request: SaveRequest
     target: Target
-    is_taken: IsTaken
     neighbours: Neighbours
     lets_pass: Callable[[str], bool]
-    status: Status
-    room: str | None = None
-    focus: str | None = None
-    agent: str | None = None
     supersedes: str | None = None
-    produced_by: str | None = None
-    produced: tuple[str, ...] = ()
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries as they are now."""
+        return self.workspace.catalog
+
+    @property
+    def status(self) -> Status:
+        """Return the status that the new entry gets."""
+        return status_for_agent(self.workspace.settings, self.request.record.type)
+
+    @property
+    def room(self) -> str:
+        """Return the room that the new entry goes to; raises UsageError for a name that no room has."""
+        return room_for(self.workspace.settings, self.request.record.kind, self.request.text("room"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """What is to be written, and the answer once it is; `fingerprint` is of a record that is compared with others."""
+@dataclass(frozen=True, slots=True)
+class PlannedSave:
+    """The answer to a save, and what is to be written before it is given; None where nothing is.
 
-    intent: Intent
+    `fingerprint` is of a record that is compared with others.
+    """
+
     result: SaveResult
+    change_set: ChangeSet | None = None
     fingerprint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
-    """Why nothing is to be written; `fingerprint` is of a write that a person has to look at, to be remembered."""
-
-    result: SaveResult
-    fingerprint: str | None = None
-
-
-def plan_saving(saving: SaveContext, record: Record) -> Planned | Stopped:
-    """Return what saves a record, or the answer where nothing is to be written.
+def plan_record(saving: SaveContext, record: Record) -> PlannedSave:
+    """Return what saves a record that is no entity, or the answer where nothing is to be written.
 
     Raises UsageError and UnpatchableError for what cannot be done as it was asked for.
     """
     composed = composed_for(saving, record)
-    match record:
-        case DecisionRecord():
-            return _plan_decision(saving, record, composed)
-        case PatternRecord():
-            known = _equal_pattern(saving.catalog, composed.entry)
-            return (
-                _duplicate(saving, known, 1.0)
-                if known
-                else planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
-            )
-    return planned_new(saving, composed, None)
+    if isinstance(record, DecisionRecord):
+        return _plan_decision(saving, record, composed)
+    if not isinstance(record, PatternRecord):
+        return planned_new(saving, composed, None)
+    known = _equal_pattern(saving.catalog, composed.entry)
+    return _duplicate(saving, known, 1.0) if known else planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
 
 
-def subject_of(entry: Entry, body: str) -> Subject:
-    """Return what is compared of an entry, its code included, so that saving and reading agree."""
-    if entry.type is EntryType.PATTERN:
-        steps = (*entry.repeatable_steps, *(f"not: {one}" for one in entry.exclusions))
-        return Subject(entry.trigger or entry.title, "\n".join(steps) or body)
-    start, end = rationale_span(without_code(body))
-    return Subject(entry.title, body[start:end].strip())
+def composed_for(saving: SaveContext, record: Record, **given: object) -> ComposedEntry:
+    """Return the file of a record's new entry, at an address that nobody has; raises UsageError.
+
+    `given` are the fields that it has besides those of every new entry.
+    """
+    request, entries = saving.request, saving.catalog.entries
+    address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.title)
+    fields = {
+        "status": saving.status.value,
+        "created_at": saving.workspace.today.isoformat(),
+        "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
+        "agent": request.text("agent"),
+        "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in entries),
+    }
+    return compose_record(record, address, fields | given)
 
 
-def composed_for(
-    saving: SaveContext, record: Record, *, supersedes: tuple[str, ...] = (), relations: tuple[Relation, ...] = ()
-) -> Composed:
-    """Return the file of a record's new entry, at an address that nobody has; raises UsageError."""
-    room = room_for(saving.settings, record.kind, saving.room)
-    address = free_address(
-        saving.catalog, saving.target.wing, room, kind=record.kind, title=record.title, is_taken=saving.is_taken
-    )
-    frame = Frame(
-        address=address,
-        status=saving.status,
-        today=saving.today,
-        focus=saving.focus,
-        agent=saving.agent,
-        supersedes=supersedes,
-        produced=saving.produced,
-        relations=relations,
-    )
-    return compose_record(record, frame)
-
-
-def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Composed) -> Planned | Stopped:
+def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: ComposedEntry) -> PlannedSave:
     subject = subject_of(composed.entry, composed.body)
     verdict = _judged(saving, subject)
     if verdict.outcome is DedupOutcome.DUPLICATE_SKIP:
@@ -138,7 +109,7 @@ def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Compos
         verdict = DedupVerdict(DedupOutcome.SUPERSEDE, saving.supersedes, verdict.similarity)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
         if not saving.lets_pass(subject.fingerprint):
-            return Stopped(result=_for_a_person(saving.catalog, verdict), fingerprint=subject.fingerprint)
+            return PlannedSave(_for_a_person(saving.catalog, verdict), fingerprint=subject.fingerprint)
         verdict = DedupVerdict(DedupOutcome.NEW, None, verdict.similarity)
     if verdict.outcome is DedupOutcome.SUPERSEDE and verdict.candidate is not None:
         return _plan_supersession(saving, record, verdict, subject.fingerprint)
@@ -183,54 +154,51 @@ def _equal_pattern(catalog: Catalog, new: Entry) -> str | None:
 
 def _plan_supersession(
     saving: SaveContext, record: DecisionRecord, verdict: DedupVerdict, fingerprint: str
-) -> Planned | Stopped:
-    catalog = saving.catalog
-    old, new = (
-        catalog.entries[verdict.candidate or ""],
-        composed_for(saving, record, supersedes=(verdict.candidate or "",)),
-    )
+) -> PlannedSave:
+    catalog, candidate = saving.catalog, verdict.candidate or ""
+    old, new = catalog.entries[candidate], composed_for(saving, record, supersedes=(candidate,))
     try:
         # As it will be once somebody approves it: what cannot be approved is better refused now.
         refuse_unfit(catalog, old, replace(new.entry, status=Status.ACTIVE), instead="supersede that one")
     except LostRaceError as error:
         heads = catalog.lineage.heads(old.address)
         again = f"read `{heads[0]}`, then repeat this call with `supersedes` set to it if this one replaces it"
-        return Stopped(result=replace(failed(str(error), again), candidate_id=heads[0]))
-    flips = () if saving.status is Status.DRAFT else (ended(catalog, old, new.entry.address, today=saving.today),)
-    return planned_new(saving, new, verdict, flips=flips, fingerprint=fingerprint)
+        return PlannedSave(replace(failed(str(error), again), candidate_id=heads[0]))
+    if saving.status is Status.DRAFT:
+        return planned_new(saving, new, verdict, fingerprint=fingerprint)
+    end = ended(catalog, old, new.entry.address, today=saving.workspace.today)
+    return planned_new(saving, new, verdict, flips=(end,), fingerprint=fingerprint)
 
 
 def planned_new(
     saving: SaveContext,
-    new: Composed,
+    new: ComposedEntry,
     verdict: DedupVerdict | None,
     *,
     flips: tuple[Change, ...] = (),
     fingerprint: str | None = None,
-) -> Planned:
+) -> PlannedSave:
     """Return what writes a new entry, with what its coming ends, and the answer to it."""
     address, path = new.entry.address, new.entry.path
     # The newer entry comes before what it ends: where writing ends between the two, `check --fix` follows its claim.
     changes = (*saving.target.manifests, Change(path, path, None, new.content), *flips)
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
-    deed = WriteAction(Verb.SUPERSEDE, old, address) if old is not None and flips else WriteAction(Verb.ADD, address)
-    return Planned(
-        intent=Intent(
-            plan=ChangeSet((*changes, *_linked(saving, address))),
-            deeds=(deed,),
-            supersedes=(old,) if old is not None else (),
-            agent=saving.agent,
-        ),
-        result=SaveResult(
-            status=SaveStatus.SAVED,
-            artifact_id=address,
-            dedup_outcome=verdict.outcome if verdict is not None else None,
-            candidate_id=old,
-            message=_said(saving, address, old),
-            next_step=f"`mdmem approve {address}`, by a person" if new.entry.status is Status.DRAFT else None,
-        ),
-        fingerprint=fingerprint,
+    action = WriteAction(Verb.SUPERSEDE, old, address) if old is not None and flips else WriteAction(Verb.ADD, address)
+    change_set = ChangeSet(
+        (*changes, *_linked(saving, address)),
+        actions=(action,),
+        supersedes=(old,) if old is not None else (),
+        agent=saving.request.text("agent"),
     )
+    result = SaveResult(
+        status=SaveStatus.SAVED,
+        artifact_id=address,
+        dedup_outcome=verdict.outcome if verdict is not None else None,
+        candidate_id=old,
+        message=_said(saving, address, old),
+        next_step=f"`mdmem approve {address}`, by a person" if new.entry.status is Status.DRAFT else None,
+    )
+    return PlannedSave(result, change_set, fingerprint)
 
 
 def _said(saving: SaveContext, address: str, old: str | None) -> str:
@@ -243,20 +211,17 @@ def _said(saving: SaveContext, address: str, old: str | None) -> str:
 
 def _linked(saving: SaveContext, address: str) -> tuple[Change, ...]:
     """Return the change that lets a session name what it produced; none where it is gone, or not to be patched."""
-    session = saving.catalog.entries.get(saving.produced_by or "")
+    session = saving.catalog.entries.get(saving.request.text(PRODUCED_BY) or "")
     if session is None or address in session.produced:
         return ()
     try:
-        return (
-            patched(
-                saving.catalog, session.path, {"produced": added(saving.catalog, session.address, "produced", address)}
-            ),
-        )
+        links = added(saving.catalog, session.address, "produced", address)
+        return (patched(saving.catalog, session.path, {"produced": links}),)
     except UnpatchableError:
         return ()
 
 
-def _duplicate(saving: SaveContext, address: str, share: float) -> Planned | Stopped:
+def _duplicate(saving: SaveContext, address: str, share: float) -> PlannedSave:
     """Return the answer to what is there already; a session that arrived at it again names it all the same."""
     result = SaveResult(
         status=SaveStatus.DUPLICATE_SKIP,
@@ -266,9 +231,9 @@ def _duplicate(saving: SaveContext, address: str, share: float) -> Planned | Sto
     )
     links = _linked(saving, address)
     if not links:
-        return Stopped(result=result)
-    deed = WriteAction(Verb.UPDATE, saving.produced_by or "")
-    return Planned(intent=Intent(plan=ChangeSet(links), deeds=(deed,), agent=saving.agent), result=result)
+        return PlannedSave(result)
+    action = WriteAction(Verb.UPDATE, saving.request.text(PRODUCED_BY) or "")
+    return PlannedSave(result, ChangeSet(links, actions=(action,), agent=saving.request.text("agent")))
 
 
 def _for_a_person(catalog: Catalog, verdict: DedupVerdict) -> SaveResult:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from mdmem.authoring.create import create
+from mdmem.authoring.create import SimilarEntry, create, find_near
 from mdmem.authoring.governance import needs_token, status_for_agent
-from mdmem.authoring.new_entry import SimilarEntry, find_near
-from mdmem.authoring.proof import new_fault
-from mdmem.authoring.write import WriteOptions, write_once
+from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
-from mdmem.disk import read_regular
 from mdmem.entry.model import Status
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
-from mdmem.saving.memory import Memo, MemoryPlace, compose_memo, contradicts, read_memo
+from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
 from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.target import free_address, room_for
 from mdmem.state import write_lock
@@ -35,7 +31,7 @@ _WAIT = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Similar:
+class SimilarMemory:
     """An entry that says nearly the same as a memory, or the opposite."""
 
     id: str
@@ -59,7 +55,7 @@ class RememberResult:
     id: str | None
     message: str
     timestamp: datetime
-    conflicts: tuple[Similar, ...] = ()
+    conflicts: tuple[SimilarMemory, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it in the shape of the contract."""
@@ -107,28 +103,24 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
         name = id_of(known, is_private=is_private)
         return RememberResult(success=True, id=name, message=f"{name} is saved; {WAS_LOST}", timestamp=now)
     room = room_for(home.settings, memo.kind.room_kind, memo.room)
-    address = free_address(
-        home.catalog, wing, room, kind=memo.kind.value, title=memo.title, is_taken=lambda path: _is_taken(home, path)
-    )
+    address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
     see, unlinked = _links(home, memo.related_to, address)
     status = status_for_agent(home.settings, memo.kind.type)
     created_at = _created_at(home.today, now)
-    composed = compose_memo(
-        memo, MemoryPlace(address=address, status=status, created_at=created_at, see=see, unlinked=unlinked)
-    )
+    composed = compose_memo(memo, address, status=status, created_at=created_at, see=see, unlinked=unlinked)
     text = composed.content.decode()
-    intent = replace(create(address, text), agent=memo.agent)
-    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in intent.plan.changes)), None)
+    change_set = replace(create(address, text), agent=memo.agent)
+    fault = next(filter(None, (new_fault(one, home.settings, today=home.today) for one in change_set.changes)), None)
     if fault is not None:
         raise UsageError(f"nothing was written: {fault}")
     near = _near(home, address, text, is_private=is_private)
-    said = [_said(id_of(address, is_private=is_private), status), *_unlinked(unlinked), *_of(near)]
-    new = next(one for one in intent.plan.changes if one.to == f"{address}.md")
+    said = [*_said(id_of(address, is_private=is_private), status, unlinked, near)]
+    new = next(one for one in change_set.changes if one.to == f"{address}.md")
     try:
         with intended.writing(new):
-            write_once(home, lambda _: intent, WriteOptions())
+            write_once(home, lambda _: change_set, WriteOptions())
     except EnvironmentFaultError as error:
-        if not _holds(home, address, composed.content):
+        if not is_written(home, change_set):
             raise
         said.append(str(error))
     return RememberResult(
@@ -153,10 +145,6 @@ def _wing_of(workspace: Workspace, project: str) -> str:
     return answer.wing
 
 
-def _is_taken(workspace: Workspace, path: str) -> bool:
-    return os.path.lexists(workspace.location.root / path)
-
-
 def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the addresses that names mean, and the names that mean none here."""
     see, unlinked = list[str](), list[str]()
@@ -173,7 +161,7 @@ def _created_at(today: date, now: datetime) -> date:
     return now.replace(microsecond=0) if now.date() == today and now.tzinfo is not None else today
 
 
-def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[Similar, ...]:
+def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:
     """Return the entries of the scope that say nearly the same, those of other projects left out."""
     wing = address.split("/", 1)[0]
     scope = resolve_scope(home.catalog, home.settings, Filters(wings=(wing,)))
@@ -183,11 +171,11 @@ def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tupl
     return tuple(_similar(home, one, text, is_private=is_private) for one in alive)
 
 
-def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> Similar:
+def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool) -> SimilarMemory:
     entry = near.entry
     opposite = contradicts(text, f"{entry.title}\n{home.catalog.body(entry.address)}")
     why = "it says nearly the same" + (", and one of the two negates it" if opposite else "")
-    return Similar(
+    return SimilarMemory(
         id=id_of(entry.address, is_private=is_private),
         type=entry.type.value,
         name=entry.title,
@@ -197,23 +185,11 @@ def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool
     )
 
 
-def _said(name: str, status: Status) -> str:
-    if status is Status.DRAFT:
-        return f"{name} is saved as a draft: it binds nobody until a person approves it"
-    return f"{name} is saved"
-
-
-def _unlinked(names: Sequence[str]) -> list[str]:
-    listed = ", ".join(f"`{name}`" for name in names)
-    return [f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"] if names else []
-
-
-def _of(near: Sequence[Similar]) -> list[str]:
-    return [f"`{near[0].id}` says nearly the same; read it before you rely on either"] if near else []
-
-
-def _holds(home: Workspace, address: str, content: bytes) -> bool:
-    try:
-        return read_regular(home.location.root / f"{address}.md") == content
-    except OSError:
-        return False
+def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
+    is_draft = status is Status.DRAFT
+    yield f"{name} is saved" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
+    if unlinked:
+        listed = ", ".join(f"`{one}`" for one in unlinked)
+        yield f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"
+    if near:
+        yield f"`{near[0].id}` says nearly the same; read it before you rely on either"

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 from mdmem.authoring.change_set import Change
 from mdmem.authoring.create import slug_of
 from mdmem.authoring.governance import needs_token
-from mdmem.catalog import Catalog, is_prose
+from mdmem.catalog import is_prose
 from mdmem.catalog.addresses import MANIFEST
 from mdmem.catalog.names import is_well_formed, well_formed, why_not_on_windows
 from mdmem.document.scalars import scalar
 from mdmem.entry.model import WingKind, visible
 from mdmem.errors import UsageError
-from mdmem.saving.records import MemoryScope, Record
+from mdmem.saving.calls import SaveRequest
+from mdmem.saving.records import MemoryScope
 from mdmem.saving.results import SaveResult, SaveStatus
 from mdmem.settings import Settings
 from mdmem.workspace.scope import ScopeState, is_doubtful, may_write, scope_state, wing_name_for
-
-IsTaken = Callable[[str], bool]
-"""Says whether anything stands at a path below the root; a folder without a file is nothing."""
+from mdmem.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,30 +34,24 @@ class Target:
     needs_token: bool = False
 
 
-def find_target(
-    catalog: Catalog,
-    settings: Settings,
-    record: Record,
-    *,
-    project_id: str | None,
-    focus: str | None,
-    is_taken: IsTaken,
-) -> Target | SaveResult:
+def find_target(workspace: Workspace, request: SaveRequest) -> Target | SaveResult:
     """Return where a record goes, or why it may not be written; raises UsageError where no wing can be made."""
+    catalog, record = workspace.catalog, request.record
+    project_id, focus = request.text("project_id"), request.text("focus")
     answer = scope_state(catalog, project_id, focus)
     if not may_write(answer, record.kind):
         return _blocked(answer.state, answer.message)
     if record.scope is MemoryScope.FOCUS and not focus:
         raise UsageError(f"the scope of this {record.kind} is `focus` and no `focus` is given; name one")
-    shared, wing, manifests = settings.default_shared_wing, answer.wing, list[Change]()
+    shared, wing, manifests = workspace.settings.default_shared_wing, answer.wing, list[Change]()
     if wing is None:
         wing = wing_name_for(project_id or "", catalog)
         if wing == shared:
             raise UsageError(f"`{wing}` is the name of the shared wing; the project `{project_id}` needs another id")
-        manifests.append(_manifest(wing, WingKind.PROJECT, project_id=project_id, is_taken=is_taken))
+        manifests.append(_manifest(workspace, wing, WingKind.PROJECT, project_id=project_id))
     if record.scope is MemoryScope.GLOBAL:
         wing = shared
-        manifests += _shared_manifest(catalog, wing, is_taken)
+        manifests += _shared_manifest(workspace, wing)
     return Target(
         wing=wing,
         manifests=tuple(manifests),
@@ -65,10 +59,11 @@ def find_target(
     )
 
 
-def _shared_manifest(catalog: Catalog, wing: str, is_taken: IsTaken) -> list[Change]:
+def _shared_manifest(workspace: Workspace, wing: str) -> list[Change]:
     """Return what makes the shared wing, nothing where it is there; raises UsageError where a project has its name."""
+    catalog = workspace.catalog
     if wing not in catalog.wings:
-        return [_manifest(wing, WingKind.SHARED, project_id=None, is_taken=is_taken)]
+        return [_manifest(workspace, wing, WingKind.SHARED)]
     if not catalog.wings[wing].is_shared and not is_doubtful(catalog, wing):
         hint = f"write `kind: shared` into {wing}/{MANIFEST}, or set `default_shared_wing` in mdmem.toml"
         raise UsageError(f"`{wing}` is no shared wing, so nothing of scope `global` goes there; {hint}")
@@ -85,11 +80,11 @@ def _blocked(state: ScopeState, why: str | None) -> SaveResult:
     )
 
 
-def _manifest(wing: str, kind: WingKind, *, project_id: str | None, is_taken: IsTaken) -> Change:
+def _manifest(workspace: Workspace, wing: str, kind: WingKind, *, project_id: str | None = None) -> Change:
     path = f"{wing}/{MANIFEST}"
     if why := why_not_on_windows(wing):
         raise UsageError(f"`{wing}` {why}, which Windows does not allow for a wing; name it otherwise")
-    if is_taken(wing):
+    if _is_taken(workspace.location.root / wing):
         hint = f"write `kind: {kind}` between two lines of `---` at the top of {path}"
         raise UsageError(f"the folder `{wing}` is there and is no wing; {hint}, or choose another name")
     stated = [f"kind: {kind.value}", *([f"project_id: {scalar(project_id)}"] if project_id else [])]
@@ -110,13 +105,20 @@ def room_for(settings: Settings, kind: str, room: str | None) -> str:
     return room
 
 
-def free_address(catalog: Catalog, wing: str, room: str, *, kind: str, title: str, is_taken: IsTaken) -> str:
+def _is_taken(whole: Path) -> bool:
+    """Say whether anything stands at a path; a folder without a file is what git left, or a process that died."""
+    is_folder = whole.is_dir() and not whole.is_symlink()
+    return any(files for _, _, files in os.walk(whole)) if is_folder else os.path.lexists(whole)
+
+
+def free_address(workspace: Workspace, wing: str, room: str, *, kind: str, title: str) -> str:
     """Return an address that nobody has, the entry-id from the title, with a number where that one is taken."""
     plain = f"{wing}/{room}/{entry_id_of(title, kind)}"
     # Where capital letters do not count, two addresses that differ in them alone are one file.
-    known = {address.casefold() for address in catalog.addresses}
+    known = {address.casefold() for address in workspace.catalog.addresses}
     numbered = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
-    return next(one for one in numbered if one.casefold() not in known and not is_taken(f"{one}.md"))
+    files = workspace.location.root
+    return next(one for one in numbered if one.casefold() not in known and not os.path.lexists(files / f"{one}.md"))
 
 
 def entry_id_of(title: str, kind: str) -> str:

@@ -6,7 +6,6 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mdmem.setup.jsonc import Node, NotJsoncError, end_of_gap_before, parse
@@ -14,40 +13,33 @@ from mdmem.setup.jsonc import Node, NotJsoncError, end_of_gap_before, parse
 _BOM = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
-class Grown:
-    """The file's new content; None where it holds such a server already."""
-
-    content: bytes | None
-
-
 class MisfitError(ValueError):
     """The piece cannot be added by mere insertion; the sentence says why."""
 
 
-def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> Grown:
+def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
     """Return a file of JSON, comments and trailing commas allowed, with one more server in the object `holder`.
 
-    Raises MisfitError where the file is none, or holds something else there.
+    None where it holds such a server already. Raises MisfitError where the file is none, or holds something else there.
     """
     text = _decoded(content)
     if not text.strip(_BOM + " \t\r\n"):
         made = json.dumps({holder: {name: server}}, indent=2, ensure_ascii=False)
-        return Grown(f"{text}{made}\n".encode())
+        return f"{text}{made}\n".encode()
     start = len(_BOM) if text.startswith(_BOM) else 0
     node = _parsed(text[start:])
     held = _held(node, holder)
     if held is not None and name in held.value:
-        return Grown(None)
+        return None
     key, value = (name, server) if held is not None else (holder, {name: server})
     grown = _insert(text[start:], held or node, key, value)
     wanted = node.value | {holder: {**(held.value if held is not None else {}), name: server}}
     if _parsed(grown).value != wanted:
         raise MisfitError("the result does not read as it should")
-    return Grown((text[:start] + grown).encode())
+    return (text[:start] + grown).encode()
 
 
-def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> Grown:
+def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
     """Return a file of TOML with one more table `[holder.name]` at its end; raises MisfitError where it takes none."""
     text = _decoded(content)
     before = _toml(text)
@@ -55,7 +47,7 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     if not isinstance(held, dict):
         raise MisfitError(f"`{holder}` is no table")
     if name in held:
-        return Grown(None)
+        return None
     newline = _newline(text)
     lines = [f"[{holder}.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in server.items())]
     gap = "" if not text.strip(_BOM + " \t\r\n") else newline if text.endswith("\n") else 2 * newline
@@ -66,7 +58,7 @@ def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any])
         raise MisfitError(f"`{holder}` is written in a form that no table can be added to") from error
     if after != before | {holder: {**held, name: dict(server)}}:
         raise MisfitError("the result does not read as it should")
-    return Grown(grown.encode())
+    return grown.encode()
 
 
 def _decoded(content: bytes) -> str:

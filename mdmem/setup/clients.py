@@ -11,7 +11,7 @@ from typing import Any
 
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.setup import Grown, MisfitError, grow_json, grow_toml
+from mdmem.setup.client_config import MisfitError, grow_json, grow_toml
 from mdmem.state import write_new, write_whole
 
 NAME = "AGENTS.md"
@@ -79,7 +79,7 @@ def _advice(name: str) -> str:
 
 
 SERVER = "mdmem"
-_Grow = Callable[[bytes, str, str, Mapping[str, Any]], Grown]
+_Grow = Callable[[bytes, str, str, Mapping[str, Any]], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class Client:
     def piece(self, root: str | None) -> str:
         """Return the server as a whole file would hold it, for a person to add."""
         grow: _Grow = grow_toml if self.is_toml else grow_json
-        return (grow(b"", self.holder, SERVER, self.server(root)).content or b"").decode()
+        return (grow(b"", self.holder, SERVER, self.server(root)) or b"").decode()
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -152,7 +152,7 @@ def _grown(client: Client, base: Path, server: Mapping[str, Any]) -> str:
     path = base / client.path
     grow: _Grow = grow_toml if client.is_toml else grow_json
     before = content_to_grow(path, base)
-    grown = grow(before or b"", client.holder, SERVER, server).content
+    grown = grow(before or b"", client.holder, SERVER, server)
     if grown is None:
         return f"{client.path} has a server `{SERVER}` already and stays as it is"
     put(path, grown, is_new=before is None)
@@ -166,7 +166,8 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
     """
     target = path.resolve()
     if not target.is_relative_to(base.resolve()):
-        raise MisfitError(f"it is a link that leads out of the project, to {_shown_target(path)}")
+        linked = next(one for one in (path, *path.parents) if one.is_symlink())
+        raise MisfitError(f"it is a link that leads out of the project, to {linked.readlink()}")
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -196,11 +197,6 @@ def put(path: Path, content: bytes, *, is_new: bool) -> None:
             write_whole(target, content)
     except OSError as error:
         raise EnvironmentFaultError(f"{path} cannot be written: {_why(error)}") from error
-
-
-def _shown_target(path: Path) -> str:
-    linked = next(one for one in (path, *path.parents) if one.is_symlink())
-    return str(linked.readlink())
 
 
 def _why(error: OSError) -> str:

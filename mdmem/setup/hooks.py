@@ -72,11 +72,7 @@ def hook_text(stage: str, program: Program) -> bytes:
     """Return our hook for a stage; the same text for the same program."""
     find = _FIND.format(stage=stage, python=shlex.quote(program.python), package=shlex.quote(program.package))
     body = find + (_RUN_FOR_EACH if stage == "pre-push" else _RUN)
-    return _signed(_HEAD + body)
-
-
-def _signed(text: str) -> bytes:
-    unsigned = text.replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
+    unsigned = (_HEAD + body).replace("{digest}", "", 1).encode("utf-8", "surrogateescape")
     signature = _digest(unsigned).encode()
     return unsigned.replace(b"mdmem hook :", b"mdmem hook " + signature + b":", 1)
 
@@ -94,6 +90,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
+_CALL = re.compile(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", re.MULTILINE)
 _LINE = "mdmem check --staged || exit 1"
 _PUSH_LINE = (
     "while read -r _ sha _; do case $sha in *[!0]*) PRE_COMMIT_TO_REF=$sha mdmem check --staged || exit 1 ;; esac; done"
@@ -110,7 +107,7 @@ class HookState(StrEnum):
     FOREIGN = "somebody else's"
 
 
-class Where(StrEnum):
+class HookPlace(StrEnum):
     """Where git looks for hooks: in its own folder, among the files of the work tree, or outside the repository."""
 
     GIT = "git"
@@ -126,7 +123,7 @@ class Hook:
     path: Path
     shown: str
     state: HookState
-    where: Where
+    where: HookPlace
     wanted: bytes = field(repr=False)
     framework: Framework | None = None
 
@@ -159,7 +156,7 @@ def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
     path = folder / stage
     where = _where(repository, folder)
     # A file that others get by a commit must name nothing of this machine.
-    wanted = hook_text(stage, Program() if where is Where.WORK_TREE else this_program())
+    wanted = hook_text(stage, Program() if where is HookPlace.WORK_TREE else this_program())
     content = _content_of(path)
     framework = find_framework(repository.top, folder, stage, content=content or b"")
     return Hook(
@@ -173,11 +170,11 @@ def _find_hook(repository: Repository, folder: Path, stage: str) -> Hook:
     )
 
 
-def _where(repository: Repository, folder: Path) -> Where:
+def _where(repository: Repository, folder: Path) -> HookPlace:
     real = folder.resolve()
     if any(real.is_relative_to(own.resolve()) for own in (repository.git_dir, repository.common_dir)):
-        return Where.GIT
-    return Where.WORK_TREE if real.is_relative_to(repository.top.resolve()) else Where.ELSEWHERE
+        return HookPlace.GIT
+    return HookPlace.WORK_TREE if real.is_relative_to(repository.top.resolve()) else HookPlace.ELSEWHERE
 
 
 def _content_of(path: Path) -> bytes | None:
@@ -197,11 +194,7 @@ def _state_of(path: Path, content: bytes | None, *, wanted: bytes, framework: Fr
         return HookState.ABSENT
     if is_ours(content) and not path.is_symlink():
         return HookState.CURRENT if content == wanted and os.access(path, os.X_OK) else HookState.FORMER
-    return HookState.CALLING if _calls_mdmem(content) else HookState.FOREIGN
-
-
-def _calls_mdmem(content: bytes) -> bool:
-    return re.search(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", content, re.MULTILINE) is not None
+    return HookState.CALLING if _CALL.search(content) else HookState.FOREIGN
 
 
 def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tuple[HookStep, ...]:
@@ -223,7 +216,7 @@ def advice(hook: Hook) -> str:
         return ""
     if hook.framework is not None:
         return f"{hook.framework.name} runs the hooks of this repository: {hook.framework.advice}"
-    if hook.where is Where.ELSEWHERE:
+    if hook.where is HookPlace.ELSEWHERE:
         return f"{hook.shown} lies outside this repository, where core.hooksPath says: add `{line}` to it"
     if hook.state is HookState.FOREIGN:
         return f"{hook.shown} is somebody else's and stays as it is: add `{line}` to it"
@@ -249,7 +242,7 @@ def uninstall_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> t
 
 
 def _remove(hook: Hook) -> str:
-    if hook.state not in (HookState.CURRENT, HookState.FORMER) or hook.where is Where.ELSEWHERE:
+    if hook.state not in (HookState.CURRENT, HookState.FORMER) or hook.where is HookPlace.ELSEWHERE:
         return "kept"
     with contextlib.suppress(FileNotFoundError):
         hook.path.unlink()

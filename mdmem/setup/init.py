@@ -27,7 +27,7 @@ Propose what you learned with `mdmem new`; people approve it.
 """
 
 
-def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients: Sequence[str] = ()) -> Iterator[str]:
+def init(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients: Sequence[str] = ()) -> Iterator[str]:
     """Write what is missing and yield one sentence a step; nothing that exists is changed.
 
     The configuration of each client named gets the server, and AGENTS.md the lines that name its tools, both at the
@@ -38,7 +38,11 @@ def found(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, client
     root = _root_for(cwd, folder)
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
-    name = wing if wing is not None else _first_wing(root) or _name_of(base)
+    name = (
+        wing
+        if wing is not None
+        else _first_wing(root) or re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
+    )
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
@@ -111,10 +115,6 @@ def _first_wing(root: Path) -> str | None:
     except (OSError, SettingsError):
         return None
     return settings.default_wing
-
-
-def _name_of(base: Path) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
 
 
 def _manifest(name: str, repository: Repository | None) -> str:

@@ -85,16 +85,12 @@ def patterns_for(under: str) -> tuple[str, ...]:
 
 def _state(repository: Repository, path: Path, patterns: tuple[str, ...]) -> DriverState:
     command, content = own_setting(repository, _COMMAND), _content(path)
-    if command is not None and not _is_ours(command):
+    if command is not None and not re.search(r"\bmdmem merge-driver\b", command):
         return DriverState.FOREIGN
     if command is None and _BLOCK.search(content) is None:
         return DriverState.ABSENT
     is_current = command in (_command(Program()), _command(this_program())) and _block(patterns) in content
     return DriverState.CURRENT if is_current else DriverState.FORMER
-
-
-def _is_ours(command: str) -> bool:
-    return re.search(r"\bmdmem merge-driver\b", command) is not None
 
 
 def _command(program: Program) -> str:
@@ -123,7 +119,7 @@ def install_driver(repository: Repository, driver: Driver) -> str:
     set_own(repository, _NAME, _TITLE)
     set_own(repository, _COMMAND, _command(Program() if is_in_path else this_program()))
     # The attribute comes last: without a command for it git merges text.
-    content = _without_block(_content(driver.attributes))
+    content = _BLOCK.sub(b"", _content(driver.attributes))
     gap = b"\n" if content and not content.endswith(b"\n") else b""
     driver.attributes.parent.mkdir(exist_ok=True)
     write_whole(driver.attributes, content + gap + _block(driver.patterns))
@@ -135,7 +131,7 @@ def uninstall_driver(repository: Repository, driver: Driver) -> str:
     if driver.state in (DriverState.ABSENT, DriverState.FOREIGN):
         return "kept"
     content = _content(driver.attributes)
-    rest = _without_block(content)
+    rest = _BLOCK.sub(b"", content)
     if rest:
         write_whole(driver.attributes, rest)
     elif content:
@@ -143,7 +139,3 @@ def uninstall_driver(repository: Repository, driver: Driver) -> str:
     for name in (_COMMAND, _NAME):
         unset_own(repository, name)
     return "removed"
-
-
-def _without_block(content: bytes) -> bytes:
-    return _BLOCK.sub(b"", content)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.message import commit_message
+from mdmem.authoring.write import repository_to_commit_to
 from mdmem.catalog import Catalog, settings_bytes
 from mdmem.catalog.remote_wings import NotHere, find_remote_wing, place_of
 from mdmem.checks.run import CheckRequest, check
@@ -15,7 +16,6 @@ from mdmem.finding import Finding
 from mdmem.git import Repository
 from mdmem.git.commit import commit_paths
 from mdmem.git.fetch import fetch_commit, fetch_tip, folders_with, make_bare
-from mdmem.git.status import refuse_while_busy
 from mdmem.settings import WingSettings
 from mdmem.settings.pins import with_pin
 from mdmem.state.pins import Pin, find_pin, keep_pin, store_of
@@ -73,10 +73,10 @@ def fetch_wings(
     if not workspace.snapshot.is_working_tree:
         raise UsageError("wings are fetched for the files on disk; leave out --at")
     stated = _chosen(workspace, names)
-    repository = _repository_to_commit_to(workspace, commit=commit, pinned=pinned)
+    repository = repository_to_commit_to(workspace, commit=commit) if not pinned else None
     if pinned:
         return FetchWingsResult(wings=tuple(_fetch_pinned(workspace, name, one) for name, one in stated.items()))
-    return _Moving(workspace, stated).move(repository)
+    return _move_on(workspace, stated, repository)
 
 
 def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSettings]:
@@ -89,17 +89,6 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> dict[str, WingSetting
     return {name: one for name, one in remote.items() if not names or name in names}
 
 
-def _repository_to_commit_to(workspace: Workspace, *, commit: bool | None, pinned: bool) -> Repository | None:
-    wanted = workspace.settings.commit if commit is None else commit
-    if not wanted or pinned:
-        return None
-    location = workspace.location
-    if location.repository is None:
-        raise GitError(location.git_fault or f"{location.root} is in no git repository; leave out --commit")
-    refuse_while_busy(location.repository)
-    return location.repository
-
-
 def _fetch_pinned(workspace: Workspace, name: str, stated: WingSettings) -> FetchedWing:
     found = FetchedWing(
         name=name, git=stated.git or "", ref=stated.ref or "HEAD", before=stated.commit, commit=stated.commit
@@ -108,7 +97,7 @@ def _fetch_pinned(workspace: Workspace, name: str, stated: WingSettings) -> Fetc
         return replace(found, fault="it is pinned to no commit yet; `mdmem sync --wings` does it")
     url = place_of(stated, workspace.location.root)
     try:
-        if find_pin(workspace.cache_folder, url, stated.commit) is None or not _is_here(workspace, name, stated):
+        if find_pin(workspace.cache_folder, url, stated.commit) is None or _not_here(workspace, name, stated):
             store = make_bare(store_of(workspace.cache_folder, url))
             fetch_commit(store, url, stated.commit, stated.ref)
             _record(workspace, store, url, stated.commit)
@@ -149,10 +138,6 @@ def _asked(workspace: Workspace, url: str, commit: str | None) -> str | None:
     return pin.asked.isoformat() if pin is not None else None
 
 
-def _is_here(workspace: Workspace, name: str, stated: WingSettings) -> bool:
-    return not isinstance(find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated), NotHere)
-
-
 def _not_here(workspace: Workspace, name: str, stated: WingSettings) -> str | None:
     found = find_remote_wing(workspace.cache_folder, workspace.location.root, name, stated)
     return f"it {found.why}; {found.help}" if isinstance(found, NotHere) else None
@@ -162,35 +147,28 @@ def _why(error: GitError | OSError) -> str:
     return str(error) if isinstance(error, GitError) else (error.strerror or str(error))
 
 
-class _Moving:
-    """Wings on their way to what they are now."""
-
-    def __init__(self, workspace: Workspace, stated: dict[str, WingSettings]) -> None:
-        self._workspace, self._stated = workspace, stated
-
-    def move(self, repository: Repository | None) -> FetchWingsResult:
-        workspace = self._workspace
-        before = settings_bytes(workspace.tree)
-        found = [_fetch_newest(workspace, name, one) for name, one in self._stated.items()]
-        after = b"" if isinstance(before, Unreadable) else before
-        for one in found:
-            if one.commit is not None and one.commit != one.before:
-                after = with_pin(after, one.name, one.commit)
-        if isinstance(before, Unreadable) or after == before:
-            return FetchWingsResult(wings=tuple(found))
-        # What was known of the files counted from before the fetching.
-        old = workspace.reread()
-        known = {_same(one) for one in _failing(old)}
-        change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
-        apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
-        now = workspace.reread()
-        wings = tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found)
-        return FetchWingsResult(
-            wings=wings,
-            faults=tuple(one for one in _failing(now) if _same(one) not in known),
-            commit=_commit(workspace, repository, found, before) if repository is not None else None,
-            is_written=True,
-        )
+def _move_on(workspace: Workspace, stated: dict[str, WingSettings], repository: Repository | None) -> FetchWingsResult:
+    before = settings_bytes(workspace.tree)
+    found = [_fetch_newest(workspace, name, one) for name, one in stated.items()]
+    after = b"" if isinstance(before, Unreadable) else before
+    for one in found:
+        if one.commit is not None and one.commit != one.before:
+            after = with_pin(after, one.name, one.commit)
+    if isinstance(before, Unreadable) or after == before:
+        return FetchWingsResult(wings=tuple(found))
+    # What was known of the files counted from before the fetching.
+    old = workspace.reread()
+    known = {_same(one) for one in _failing(old)}
+    change = Change(SETTINGS_NAME, SETTINGS_NAME, before, after)
+    apply(workspace.location.root, ChangeSet((change,)), state=workspace.state_folder)
+    now = workspace.reread()
+    wings = tuple(replace(one, counts=_counts(one.name, old.catalog, now.catalog)) for one in found)
+    return FetchWingsResult(
+        wings=wings,
+        faults=tuple(one for one in _failing(now) if _same(one) not in known),
+        commit=_commit(workspace, repository, found, before) if repository is not None else None,
+        is_written=True,
+    )
 
 
 def _failing(workspace: Workspace) -> list[Finding]:

@@ -84,7 +84,7 @@ def course_between(ours: str, theirs: str, *, base: str) -> Course:
     return Course.PULL if base == ours else Course.REBASE
 
 
-def breaking(report: CheckReport) -> tuple[Finding, ...]:
+def _new_faults(report: CheckReport) -> tuple[Finding, ...]:
     """Return the findings that fail a run and that the others' side, with which it was compared, does not have.
 
     What cannot be read here and now, such as a wing that is not fetched, is no fault of the commits.
@@ -92,7 +92,7 @@ def breaking(report: CheckReport) -> tuple[Finding, ...]:
     return tuple(one for one in _failing(report.findings, report.fail_on) if one.new)
 
 
-def left(report: CheckReport) -> int:
+def _count_faults(report: CheckReport) -> int:
     """Return how many findings fail a run, whoever brought them."""
     return len(_failing(report.findings, report.fail_on))
 
@@ -161,7 +161,8 @@ class _Syncing:
         if course is Course.NOTHING:
             return self._done(course, theirs, theirs, number)
         commit = {Course.PUSH: ours, Course.PULL: theirs}.get(course) or self._rebased(ours, theirs)
-        report = self._checked(commit)
+        # Should the ref move on meanwhile, what both come from is still the commit that was fetched.
+        report = check(self.workspace.at(Snapshot(revision=commit)), CheckRequest(base=self.upstream.name))
         if course.pushes:
             self._refuse_broken(report)
         if commit != ours and not move_branch(self.repository, self.upstream.own_ref, ours, commit):
@@ -169,7 +170,7 @@ class _Syncing:
         # A rebase may leave nothing of ours: others pushed the same.
         if commit != theirs and not push(self.repository, self.upstream, commit):
             return None
-        return self._done(course, commit, theirs, number, faults=left(report))
+        return self._done(course, commit, theirs, number, faults=_count_faults(report))
 
     def _done(self, course: Course, commit: str, theirs: str, number: int, *, faults: int = 0) -> SyncResult:
         return SyncResult(
@@ -195,12 +196,8 @@ class _Syncing:
         error.add_note("then `mdmem sync` again")
         raise error
 
-    def _checked(self, commit: str) -> CheckReport:
-        # Should the ref move on meanwhile, what both come from is still the commit that was fetched.
-        return check(self.workspace.at(Snapshot(revision=commit)), CheckRequest(base=self.upstream.name))
-
     def _refuse_broken(self, report: CheckReport) -> None:
-        found = breaking(report)
+        found = _new_faults(report)
         if not found:
             return
         many = f"{len(found)} new findings" if len(found) > 1 else "a new finding"

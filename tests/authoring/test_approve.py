@@ -8,7 +8,7 @@ from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
 from mdmem.authoring.approve import plan_approval
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import LostRaceError, UsageError
 from mdmem.settings import Approvals, Settings
@@ -17,13 +17,13 @@ TODAY = date(2026, 11, 21)
 ADA, BOB = "Ada <ada@example.org>", "Bob <bob@example.org>"
 
 
-def approving(root: Path, address: str = NEW, *, person: str = ADA, settings: Settings | None = None) -> Intent:
+def approving(root: Path, address: str = NEW, *, person: str = ADA, settings: Settings | None = None) -> ChangeSet:
     return plan_approval(open_root(root).whole_catalog, settings or Settings(), address, person=person, today=TODAY)
 
 
-def after(intent: Intent) -> dict[str, list[str]]:
+def after(intent: ChangeSet) -> dict[str, list[str]]:
     """Return the lines that an intent changes, by path, in the order of writing."""
-    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.plan.changes}
+    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
 
 
 def drafted(folder: Path, **fields: object) -> Path:
@@ -36,7 +36,7 @@ def drafted(folder: Path, **fields: object) -> Path:
 def test_draft_becomes_active_and_names_its_approver(tmp_path: Path) -> None:
     intent = approving(two_entries(tmp_path, new_status="draft"))
     assert after(intent) == {f"{NEW}.md": ["- status: draft", "+ status: active", f"+ approved_by: {ADA}"]}
-    assert intent.deeds == (WriteAction(Verb.APPROVE, NEW),)
+    assert intent.actions == (WriteAction(Verb.APPROVE, NEW),)
 
 
 def test_what_the_draft_supersedes_ends_in_the_same_plan(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_only_the_meant_lines_of_lived_in_files_change(tmp_path: Path) -> None:
 def test_approval_of_a_second_draft_is_refused_with_the_first(tmp_path: Path) -> None:
     root = drafted(tmp_path)
     write_entry(root, "nav/rules/mine", status="draft", supersedes=OLD, reason="a")
-    for change in approving(root).plan.changes:
+    for change in approving(root).changes:
         write(root, change.to, change.after or b"")
     with pytest.raises(LostRaceError) as caught:
         approving(root, "nav/rules/mine")
@@ -87,14 +87,14 @@ def test_approval_of_a_second_draft_is_refused_with_the_first(tmp_path: Path) ->
 
 def test_active_entry_is_left_alone(tmp_path: Path) -> None:
     intent = approving(two_entries(tmp_path))
-    assert (intent.plan.changes, intent.remarks) == ((), (f"{NEW} is active already",))
+    assert (intent.changes, intent.remarks) == ((), (f"{NEW} is active already",))
 
 
 def test_approval_that_was_cut_short_is_completed(tmp_path: Path) -> None:
     root = drafted(tmp_path)
-    first, second = approving(root).plan.changes
+    first, second = approving(root).changes
     write(root, first.to, first.after or b"")
-    assert approving(root).plan.changes == (second,)
+    assert approving(root).changes == (second,)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,19 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.lifecycle import plan_deprecation
 from mdmem.errors import UsageError
 
 TODAY = date(2026, 11, 21)
 
 
-def deprecating(root: Path, address: str = OLD, reason: str = "the robot was sold") -> Intent:
+def deprecating(root: Path, address: str = OLD, reason: str = "the robot was sold") -> ChangeSet:
     return plan_deprecation(open_root(root).whole_catalog, address, reason=reason, today=TODAY)
 
 
-def lines(intent: Intent) -> list[str]:
-    (change,) = intent.plan.changes
+def lines(intent: ChangeSet) -> list[str]:
+    (change,) = intent.changes
     return changed_lines(change.before or b"", change.after or b"")
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trees import ListedTree
 
 from mdmem.authoring.approve import plan_approval
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.lifecycle import plan_deprecation, plan_review, plan_verification
 from mdmem.authoring.supersede import plan_supersession
 from mdmem.catalog import Catalog, load
@@ -27,7 +27,7 @@ DAY = TODAY.isoformat()
 ADA = "Ada <ada@example.org>"
 FREE = ("title", "owner", "tags", "x-a", "x-ü")
 
-Verb = Callable[[Catalog], Intent]
+Verb = Callable[[Catalog], ChangeSet]
 VERBS: dict[str, tuple[str, Verb, dict[str, object]]] = {
     "approve": (
         "draft",
@@ -108,7 +108,7 @@ def test_only_the_meant_lines_change(name: str) -> None:
         content, kept = drawn
         catalog = catalog_of(content)
         assume(ONE in catalog.entries)
-        change = next(one for one in verb(catalog).plan.changes if one.path == f"{ONE}.md")
+        change = next(one for one in verb(catalog).changes if one.path == f"{ONE}.md")
         assert change.before == content
         before, after = (parse_document(change.path, one or b"") for one in (change.before, change.after))
         assert fields_of(after) == {**fields_of(before), **meant}

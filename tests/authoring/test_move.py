@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from trees import ListedTree
 
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.move import plan_move
 from mdmem.catalog import full_address, load
 from mdmem.checks.case import Case
@@ -113,15 +113,15 @@ def case_of(tree: Tree) -> Case:
     return Case(load(tree), Settings(), date(2026, 11, 21))
 
 
-def moved(memory: Memory) -> tuple[Intent, Case, Case]:
+def moved(memory: Memory) -> tuple[ChangeSet, Case, Case]:
     """Return the intent of a memory's move and what the checks see before and after; skip one that is refused."""
     before = case_of(memory.tree)
     try:
         intent = plan_move(before, memory.old, memory.new)
     except LostRaceError:
         assume(False)
-    contents = {one.path: one.after for one in intent.plan.changes if one.after is not None}
-    renames = [(one.path, one.to) for one in intent.plan.changes if one.path != one.to]
+    contents = {one.path: one.after for one in intent.changes if one.after is not None}
+    renames = [(one.path, one.to) for one in intent.changes if one.path != one.to]
     return intent, before, case_of(OverlaidTree(memory.tree).with_changes(contents, renames))
 
 
@@ -143,7 +143,7 @@ def test_no_link_gets_a_finding(memory: Memory) -> None:
 def test_only_files_that_named_it_are_touched(memory: Memory) -> None:
     intent, before, _ = moved(memory)
     named = {f"{at}.md" for at, _, to in edges(before) if memory.now(to) != to}
-    touched = {one.path for one in intent.plan.changes if one.before != one.after or one.path != one.to}
+    touched = {one.path for one in intent.changes if one.before != one.after or one.path != one.to}
     assert {path for path in touched if memory.now(path) == path} <= named
     assert {path for path in memory.files if memory.now(path) != path} <= touched
 
@@ -153,8 +153,8 @@ def test_there_and_back_gives_the_same_edges(memory: Memory) -> None:
     intent, before, _ = moved(memory)
     # What led into the new place before there was one leads into the old place afterwards.
     assume(not any(f"{to}/".startswith((f"{memory.new}/", f"{memory.new}.md")) for _, _, to in edges(before)))
-    files = {one.to: one.after for one in intent.plan.changes if one.after is not None}
-    gone = {one.path for one in intent.plan.changes}
+    files = {one.to: one.after for one in intent.changes if one.after is not None}
+    gone = {one.path for one in intent.changes}
     kept = {path: content for path, content in memory.files.items() if path not in gone}
     *_, back = moved(Memory({**kept, **files}, memory.new, memory.old))
     assert Counter(edges(back)) == Counter(edges(before))

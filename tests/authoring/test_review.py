@@ -7,7 +7,7 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.lifecycle import plan_end_of_review, plan_review
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import UsageError
@@ -15,12 +15,12 @@ from mdmem.errors import UsageError
 TODAY = date(2026, 11, 21)
 
 
-def reviewing(root: Path, reason: str = "the robot has four cores now") -> Intent:
+def reviewing(root: Path, reason: str = "the robot has four cores now") -> ChangeSet:
     return plan_review(open_root(root).whole_catalog, OLD, reason=reason)
 
 
-def lines(intent: Intent) -> list[str]:
-    (change,) = intent.plan.changes
+def lines(intent: ChangeSet) -> list[str]:
+    (change,) = intent.changes
     return changed_lines(change.before or b"", change.after or b"")
 
 
@@ -31,7 +31,7 @@ def test_entry_is_put_under_review_with_the_doubt(tmp_path: Path) -> None:
         "+ status: under_review",
         "+ x-review-reason: the robot has four cores now",
     ]
-    assert intent.deeds == (WriteAction(Verb.REVIEW, OLD),)
+    assert intent.actions == (WriteAction(Verb.REVIEW, OLD),)
     assert intent.reason == "the robot has four cores now"
 
 
@@ -44,9 +44,9 @@ def test_reason_of_the_entry_stays(tmp_path: Path) -> None:
 def test_end_of_a_review_leaves_every_other_line_as_it_was(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write(root, f"{OLD}.md", lived_in())
-    (change,) = reviewing(root).plan.changes
+    (change,) = reviewing(root).changes
     write(root, f"{OLD}.md", change.after or b"")
-    (back,) = plan_end_of_review(open_root(root).whole_catalog, OLD, today=TODAY).plan.changes
+    (back,) = plan_end_of_review(open_root(root).whole_catalog, OLD, today=TODAY).changes
     assert changed_lines(lived_in(), back.after or b"") == ["+ verified_at: 2026-11-21\r"]
 
 
@@ -59,14 +59,14 @@ def test_only_a_review_is_ended(tmp_path: Path, status: str) -> None:
 
 def test_same_doubt_twice_changes_nothing(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    (change,) = reviewing(root).plan.changes
+    (change,) = reviewing(root).changes
     write(root, f"{OLD}.md", change.after or b"")
     assert lines(reviewing(root)) == []
 
 
 def test_another_doubt_does_not_replace_the_first(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    (change,) = reviewing(root, "first").plan.changes
+    (change,) = reviewing(root, "first").changes
     write(root, f"{OLD}.md", change.after or b"")
     with pytest.raises(UsageError, match=f"{OLD} is under review already: first; `mdmem review {OLD} --done`"):
         reviewing(root, "second")

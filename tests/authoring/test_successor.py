@@ -2,14 +2,16 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import entry_text, open_root, write_entry
 from lives import NEW, OLD, RULE, two_entries
 
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
+from mdmem.authoring.create import Draft
 from mdmem.authoring.message import Verb, WriteAction
-from mdmem.authoring.successor import Successor, plan_succession, successor_text
+from mdmem.authoring.successor import plan_succession, successor_text
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import LostRaceError, UsageError
 
@@ -19,11 +21,13 @@ TEXT = "Navigation uses three threads.\n\nRationale: it was measured.\n"
 
 
 def composed(root: Path, old: str = OLD, /, **stated: object) -> tuple[str, str]:
-    successor = Successor(**({"title": "Use three threads", "body": TEXT} | stated))  # type: ignore[arg-type]
-    return successor_text(open_root(root).whole_catalog, old, successor, reason="two are too few", today=TODAY)
+    catalog = open_root(root).whole_catalog
+    place, type_ = old.rpartition("/")[0], catalog.entries[old].type
+    usual: dict[str, Any] = {"title": "Use three threads", "body": TEXT, "place": place, "type": type_}
+    return successor_text(catalog, old, Draft(**usual | stated), reason="two are too few", today=TODAY)
 
 
-def with_text(root: Path, text: str, *, new: str = THREE) -> Intent:
+def with_text(root: Path, text: str, *, new: str = THREE) -> ChangeSet:
     catalog = open_root(root).whole_catalog
     return plan_succession(catalog, OLD, new=new, text=text, reason="two are too few", today=TODAY)
 
@@ -81,35 +85,35 @@ def test_less_authority_than_an_invariant_is_refused_before_typing(tmp_path: Pat
 def test_active_text_is_written_first_and_ends_the_old_one(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     intent = with_text(root, composed(root, status=Status.ACTIVE)[1])
-    assert [(one.path, one.before is None) for one in intent.plan.changes] == [
+    assert [(one.path, one.before is None) for one in intent.changes] == [
         (f"{THREE}.md", True),
         (f"{OLD}.md", False),
     ]
-    assert intent.deeds == (WriteAction(Verb.SUPERSEDE, OLD, THREE),)
+    assert intent.actions == (WriteAction(Verb.SUPERSEDE, OLD, THREE),)
 
 
 def test_draft_text_is_all_that_is_written(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     intent = with_text(root, composed(root)[1])
-    assert [one.path for one in intent.plan.changes] == [f"{THREE}.md"]
-    assert intent.deeds == (WriteAction(Verb.ADD, THREE),)
+    assert [one.path for one in intent.changes] == [f"{THREE}.md"]
+    assert intent.actions == (WriteAction(Verb.ADD, THREE),)
 
 
 def test_links_that_the_editor_took_away_are_written_all_the_same(tmp_path: Path) -> None:
-    (change,) = with_text(two_entries(tmp_path), entry_text(TEXT, status="draft")).plan.changes
+    (change,) = with_text(two_entries(tmp_path), entry_text(TEXT, status="draft")).changes
     assert f"supersedes: [{OLD}]\nreason: two are too few\n".encode() in (change.after or b"")
 
 
 def test_reason_that_was_typed_stays(tmp_path: Path) -> None:
     text = entry_text(TEXT, status="draft", reason="I know better now")
-    (change,) = with_text(two_entries(tmp_path), text).plan.changes
+    (change,) = with_text(two_entries(tmp_path), text).changes
     assert (change.after or b"").count(b"reason:") == 1
     assert b"reason: I know better now\n" in (change.after or b"")
 
 
 def test_everything_that_the_text_supersedes_ends(tmp_path: Path) -> None:
     intent = with_text(two_entries(tmp_path), entry_text(TEXT, supersedes=[NEW], reason="both"))
-    assert [one.path for one in intent.plan.changes] == [f"{THREE}.md", f"{NEW}.md", f"{OLD}.md"]
+    assert [one.path for one in intent.changes] == [f"{THREE}.md", f"{NEW}.md", f"{OLD}.md"]
 
 
 @pytest.mark.parametrize("status", ["under_review", "deprecated"])

@@ -7,7 +7,7 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.supersede import plan_supersession
 from mdmem.entry.model import Status
@@ -17,13 +17,13 @@ TODAY = date(2026, 11, 21)
 WHY = "one executor schedules all"
 
 
-def superseding(root: Path, old: str = OLD, new: str = NEW) -> Intent:
+def superseding(root: Path, old: str = OLD, new: str = NEW) -> ChangeSet:
     return plan_supersession(open_root(root).whole_catalog, old, by=new, reason=WHY, today=TODAY)
 
 
-def after(intent: Intent) -> dict[str, list[str]]:
+def after(intent: ChangeSet) -> dict[str, list[str]]:
     """Return the lines that an intent changes, by path, in the order of writing."""
-    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.plan.changes}
+    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
 
 
 def test_both_ends_are_written_the_newer_one_first(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_both_ends_are_written_the_newer_one_first(tmp_path: Path) -> None:
             ["- status: active", "+ status: deprecated", "+ deprecated_at: 2026-11-21", f"+ superseded_by: [{NEW}]"],
         ),
     ]
-    assert intent.deeds == (WriteAction(Verb.SUPERSEDE, OLD, NEW),)
+    assert intent.actions == (WriteAction(Verb.SUPERSEDE, OLD, NEW),)
     assert (intent.supersedes, intent.reason) == ((OLD,), WHY)
 
 
@@ -79,9 +79,9 @@ def test_short_links_stay_as_they_were_written(tmp_path: Path) -> None:
 
 def test_superseding_again_changes_nothing(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    for change in superseding(root).plan.changes:
+    for change in superseding(root).changes:
         write(root, change.to, change.after or b"")
-    assert [one for one in superseding(root).plan.changes if one.before != one.after] == []
+    assert [one for one in superseding(root).changes if one.before != one.after] == []
 
 
 def test_entry_that_ended_by_itself_gets_a_successor_and_keeps_its_day(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from builders import open_root, write, write_entry
 from lives import NEW, OLD, RULE, changed_lines, lived_in, two_entries
 
-from mdmem.authoring.change_set import Intent
+from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.lifecycle import plan_verification
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.errors import UsageError
@@ -15,18 +15,18 @@ from mdmem.errors import UsageError
 TODAY = date(2026, 11, 21)
 
 
-def verifying(root: Path, *addresses: str, at: date | None = None) -> Intent:
+def verifying(root: Path, *addresses: str, at: date | None = None) -> ChangeSet:
     return plan_verification(open_root(root).whole_catalog, addresses or (OLD,), at=at, today=TODAY)
 
 
-def after(intent: Intent) -> dict[str, list[str]]:
-    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.plan.changes}
+def after(intent: ChangeSet) -> dict[str, list[str]]:
+    return {one.path: changed_lines(one.before or b"", one.after or b"") for one in intent.changes}
 
 
 def test_entries_are_verified_today_in_one_plan(tmp_path: Path) -> None:
     intent = verifying(two_entries(tmp_path), OLD, RULE)
     assert after(intent) == {f"{one}.md": ["+ verified_at: 2026-11-21"] for one in (OLD, RULE)}
-    assert intent.deeds == (WriteAction(Verb.VERIFY, OLD), WriteAction(Verb.VERIFY, RULE))
+    assert intent.actions == (WriteAction(Verb.VERIFY, OLD), WriteAction(Verb.VERIFY, RULE))
 
 
 def test_stated_day_is_written(tmp_path: Path) -> None:

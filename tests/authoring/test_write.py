@@ -9,12 +9,13 @@ from builders import memory, open_root, run_here, write, write_entry
 
 from mdmem.authoring import write as writing
 from mdmem.authoring.approve import approve
+from mdmem.authoring.create import Draft, create_entry
 from mdmem.authoring.lifecycle import deprecate, end_review, review, verify
 from mdmem.authoring.move import move as move_in
-from mdmem.authoring.new_entry import create_entry
-from mdmem.authoring.successor import Successor, compose_successor, supersede_with
+from mdmem.authoring.successor import compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult
 from mdmem.checks.run import CheckRequest, check
+from mdmem.entry.model import EntryType
 from mdmem.errors import KeptAsideError, LostRaceError, NotFoundError
 from mdmem.workspace.workspace import Workspace
 
@@ -28,7 +29,8 @@ def move(root: Workspace) -> WriteResult:
 
 
 def add_draft(root: Workspace) -> WriteResult:
-    address, text = compose_successor(root, OLD, Successor(title="Next", place=DRAFT, body=TEXT), reason="Better.")
+    draft = Draft(type=EntryType.DECISION, title="Next", place=DRAFT, body=TEXT)
+    address, text = compose_successor(root, OLD, draft, reason="Better.")
     return supersede_with(root, OLD, address, text, reason="Better.", options=PLAIN)
 
 

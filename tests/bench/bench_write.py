@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_cli import build, git
 
-from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.create import create_entry
 from mdmem.status import refresh_index
 
 if TYPE_CHECKING:
@@ -98,13 +98,14 @@ def create_commit(root: Path) -> Write:
 
 def save(root: Path) -> Write:
     """Return what writes as an agent does, compared with all that is there."""
-    from mdmem.saving.save import Saves
+    from mdmem.saving.save import save as save_record
 
-    saves = Saves(opened(root))
+    workspace = opened(root)
 
     def write(name: str) -> None:
         words = " ".join(f"{name}word{number}" for number in range(40))
-        found = saves.save_decision({"title": f"Choice {name}", "rationale": words}, "app")
+        decision = {"title": f"Choice {name}", "rationale": words}
+        found = save_record(workspace, "decision", {"decision": decision, "project_id": "app"})
         if found.status != "saved":
             raise SystemExit(f"{name}: {found.message}")
 

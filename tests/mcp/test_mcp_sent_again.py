@@ -17,15 +17,15 @@ from saving.agents import context, entries, project
 from served import HEADERS, Serving, serving
 
 CALL = {"name": "save_context", "arguments": {"context": context(), "project_id": "nav"}}
-DIES = "carry(*a, **k); os.kill(os.getpid(), 9)"
+DIES = "whole(*a, **k); os.kill(os.getpid(), 9)"
 # So that a client can be gone by then.
-DAWDLES = "carry(*a, **k); time.sleep(0.5)"
+DAWDLES = "whole(*a, **k); time.sleep(0.5)"
 
 
 def doing(then: str) -> str:
     """Return a line of Python that lets something happen once an entry is written."""
     lines = (
-        f"from mdmem.saving import attempt as m; carry = m.write_once\ndef other(*a, **k): {then}\nm.write_once = other"
+        f"from mdmem.saving import attempt as m; whole=m.write_once\ndef other(*a, **k): {then}\nm.write_once = other"
     )
     return f"import os, time; exec({lines!r}, globals())"
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property, partialmethod
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from builders import make_repository, make_root, open_root, write
 
-from mdmem.saving.results import SaveResult
-from mdmem.saving.save import Saves
+from mdmem.saving.pending import PendingQueue
+from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStanding
+from mdmem.saving.save import get_save_status, open_queue, request_approval, save_with_learnings
+from mdmem.saving.save import save as save_kind
+from mdmem.workspace.workspace import Workspace
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 # The content of one decision in the tests, of twenty words that no other holds.
@@ -25,9 +30,53 @@ def project(folder: Path, settings: str = "") -> Path:
     return root
 
 
-def agent(root: Path, *, now: Callable[[], datetime] = lambda: NOON, wait: float = 0.1) -> Saves:
-    """Return the verbs over a root, impatient and with a clock of the test's own."""
-    return Saves(open_root(root), now=now, wait=wait)
+@dataclass(frozen=True)
+class Agent:
+    """An agent that saves in a workspace, with the names and the order of arguments that its tools have."""
+
+    workspace: Workspace
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    wait: float = 30.0
+
+    @cached_property
+    def pending(self) -> PendingQueue:
+        """Return the writes that wait."""
+        return open_queue(self.workspace, now=self.now, wait=self.wait)
+
+    def _save(
+        self, kind: str, record: object, project_id: object, focus: object = None, token: object = None, **rest: object
+    ) -> SaveResult:
+        stated = {kind: record, "project_id": project_id, "focus": focus, "governance_token": token, **rest}
+        return save_kind(self.workspace, kind, stated, now=self.now, wait=self.wait)
+
+    save_decision = partialmethod(_save, "decision")
+    save_pattern = partialmethod(_save, "pattern")
+    save_context = partialmethod(_save, "context")
+    save_session = partialmethod(_save, "session")
+
+    def upsert_entity_with_deps(self, entity: object, related_entities: object, *rest: object) -> SaveResult:
+        """Save an entity with its relations."""
+        return self._save("entity", entity, *rest, related_entities=related_entities)
+
+    def store_session_with_learnings(
+        self, session: object, decisions: object, patterns: object, project_id: object, **rest: object
+    ) -> BatchSaveResult:
+        """Save a session with what it taught."""
+        parts = {"session": session, "decisions": decisions, "patterns": patterns, "project_id": project_id}
+        return save_with_learnings(self.workspace, {**parts, **rest}, now=self.now, wait=self.wait)
+
+    def get_save_status(self, project_id: object) -> SaveStanding:
+        """Return how the writes of a project stand."""
+        return get_save_status(self.workspace, project_id)
+
+    def request_global_write_approval(self) -> dict[str, Any]:
+        """Ask for a token for one global write."""
+        return request_approval(self.workspace, now=self.now)
+
+
+def agent(root: Path, *, now: Callable[[], datetime] = lambda: NOON, wait: float = 0.1) -> Agent:
+    """Return an agent that saves in a root, impatient and with a clock of the test's own."""
+    return Agent(open_root(root), now, wait)
 
 
 def later(seconds: float) -> Callable[[], datetime]:
@@ -72,7 +121,7 @@ def entity(name: str = "Arm", fact: str = "It has six joints.", **fields: Any) -
     return {"entity_name": name, "fact": fact, **fields}
 
 
-def save(saves: Saves, kind: str, project_id: object = "nav", focus: object = None, **fields: Any) -> SaveResult:
+def save(saves: Agent, kind: str, project_id: object = "nav", focus: object = None, **fields: Any) -> SaveResult:
     """Save a record of a kind as it comes from above, with other fields where they are given."""
     if kind == "entity":
         return saves.upsert_entity_with_deps(entity(**fields), [], project_id, focus)

@@ -12,16 +12,15 @@ from builders import open_root, run_mdmem, snapshot, write, write_entry
 from processes import run_at_once
 
 from mdmem.saving.results import SaveResult
-from mdmem.saving.save import Saves
 from mdmem.state.pending_writes import PendingWrites
-from saving.agents import NOON, agent, context, decision, entity, entries, later, pattern, project, session
+from saving.agents import NOON, Agent, agent, context, decision, entity, entries, later, pattern, project, session
 
 SHARED = "---\nkind: shared\n---\n"
 AGAIN = "call `request_global_write_approval`, then repeat this call with its token as `governance_token`"
 
 
-def token_of(saves: Saves) -> str:
-    token: str = saves.request_global_write_approval("a preview")["token"]
+def token_of(saves: Agent) -> str:
+    token: str = saves.request_global_write_approval()["token"]
     return token
 
 
@@ -54,7 +53,7 @@ def test_status_is_what_the_settings_give_for_the_type(tmp_path: Path) -> None:
     assert "status: active\n" in (root / "nav/architecture/use-utc.md").read_text()
 
 
-def global_writes(saves: Saves, token: object) -> list[SaveResult]:
+def global_writes(saves: Agent, token: object) -> list[SaveResult]:
     return [
         saves.save_decision(decision(scope="global"), "nav", None, token),
         saves.save_pattern(pattern(scope="global"), "nav", None, token),
@@ -129,7 +128,7 @@ def test_token_is_good_for_one_write(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("setting", "seconds"), [("", 60), ("[governance]\ntoken_seconds = 5\n", 5)])
 def test_token_expires_after_its_time(tmp_path: Path, setting: str, seconds: int) -> None:
     root = project(tmp_path, setting)
-    given = agent(root).request_global_write_approval("a preview")
+    given = agent(root).request_global_write_approval()
     assert (given["ttl_seconds"], given["expires_at"]) == (seconds, later(seconds)().isoformat())
     late = agent(root, now=later(seconds)).save_context(context(scope="global"), "nav", None, given["token"])
     assert late.status == "failed"
@@ -176,7 +175,7 @@ def test_token_of_another_process_is_good(tmp_path: Path) -> None:
 
 
 def write_globally(number: int, root: str, token: str) -> str:
-    saves = Saves(open_root(Path(root)), now=lambda: NOON)
+    saves = Agent(open_root(Path(root)), now=lambda: NOON)
     return str(saves.save_context(context(f"Of process {number}.", scope="global"), "nav", None, token).status)
 
 
@@ -201,7 +200,7 @@ def test_settings_forbid_global_writes_even_with_a_token(tmp_path: Path) -> None
     write(root, "mdmem.toml", "[governance]\nglobal_writes = false\n")
     reason = "writes to shared wings are forbidden: mdmem.toml sets `governance.global_writes = false`"
     saves = agent(root)
-    assert saves.request_global_write_approval("a preview") == {"blocked": True, "reason": reason}
+    assert saves.request_global_write_approval() == {"blocked": True, "reason": reason}
     assert {(one.status, one.message) for one in global_writes(saves, token)} == {("failed", reason)}
     assert saves.save_context(context(), "nav").status == "saved"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import run_here, run_mdmem, snapshot, write
 
-from mdmem.saving import attempt as attempting
+from mdmem.saving import attempt
 from mdmem.state import write_lock
 from mdmem.state.pending_writes import PendingWrites
 from saving.agents import agent, context, decision, entries, of_words, pattern, project, session
@@ -195,10 +195,10 @@ def test_retry_ends_with_one_where_a_write_still_waits(
     root = project(tmp_path)
     (id_,) = waiting(root, "Set up")
 
-    def carry(*_: object) -> None:
+    def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(attempting, "write_once", carry)
+    monkeypatch.setattr(attempt, "write_once", full_disk)
     ran = run_here(capsys, "pending", "retry", cwd=root)
     assert (ran.code, ran.out) == (1, f"{id_[:12]}  pending_retry  not written yet: no space left on device\n")
     assert "(2 attempts, since" in run_here(capsys, "pending", cwd=root).out

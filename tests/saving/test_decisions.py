@@ -11,9 +11,8 @@ from builders import open_root, snapshot, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mdmem.saving.save import Saves
 from mdmem.workspace.workspace import Parts
-from saving.agents import WORDS, agent, decision, entries, of_words, outcome, project
+from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
 ACTIVE = '[governance.agent_status]\ndecision = "active"\n'
 NEW = ("saved", "new", None)
@@ -140,7 +139,7 @@ def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
-def confident(saves: Saves, confidence: float | None) -> tuple[str, str | None, str | None]:
+def confident(saves: Agent, confidence: float | None) -> tuple[str, str | None, str | None]:
     return outcome(saves.save_decision(of_words(20, confidence=confidence), "nav"))
 
 
@@ -323,4 +322,4 @@ def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> Non
     known = with_words(root, 13)
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
     workspace = replace(open_root(root), parts=Parts())
-    assert outcome(Saves(workspace).save_decision(of_words(20), "nav")) == review(known)
+    assert outcome(Agent(workspace).save_decision(of_words(20), "nav")) == review(known)

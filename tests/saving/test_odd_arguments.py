@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from builders import snapshot
+from builders import open_root, snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,8 +15,9 @@ from mdmem.catalog import load
 from mdmem.render.json import dump
 from mdmem.saving.json_reader import shown
 from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStatus
+from mdmem.saving.save import save
 from mdmem.tree import WorkingTree
-from saving.agents import agent, context, decision, entity, pattern, project, session
+from saving.agents import NOON, agent, context, decision, entity, pattern, project, session
 
 ODD = st.one_of(
     st.none(),
@@ -74,10 +75,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 
 
 def called(root: Path, kind: str, arguments: dict[str, Any]) -> SaveResult:
-    saves = agent(root)
-    verb = saves.upsert_entity_with_deps if kind == "entity" else getattr(saves, f"save_{kind}")
-    result: SaveResult = verb(**arguments)
-    return result
+    return save(open_root(root), kind, arguments, now=lambda: NOON, wait=0.1)
 
 
 @given(calls())
@@ -104,11 +102,11 @@ def test_no_argument_of_a_batch_raises(
 ) -> None:
     with TemporaryDirectory() as folder:
         saves = agent(project(Path(folder)))
-        batch = saves.store_session_with_learnings(session_, decisions, patterns, project_id, focus, agent=focus)
+        batch = saves.store_session_with_learnings(session_, decisions, patterns, project_id, focus=focus, agent=focus)
         assert isinstance(batch, BatchSaveResult)
         assert dump(batch.as_json()).encode()
         assert dump(saves.get_save_status(project_id).as_json()).encode()
-        assert dump(saves.request_global_write_approval(session_))
+        assert dump(saves.request_global_write_approval())
 
 
 @pytest.mark.parametrize(
@@ -162,7 +160,7 @@ def test_what_does_not_fit_is_named_in_one_sentence(tmp_path: Path, record: obje
 )
 def test_argument_that_does_not_fit_is_named(tmp_path: Path, name: str, value: object, message: str) -> None:
     arguments: dict[str, Any] = {"decision": decision(), "project_id": "nav"} | {name: value}
-    result = agent(project(tmp_path)).save_decision(**arguments)
+    result = called(project(tmp_path), "decision", arguments)
     assert (result.status, result.message) == ("failed", message)
 
 

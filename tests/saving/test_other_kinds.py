@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.saving.compose import Composed, Frame, compose_record
-from mdmem.saving.plan import subject_of
+from mdmem.saving.compose import ComposedEntry, compose_record
+from mdmem.saving.neighbours import subject_of
 from mdmem.saving.records import DecisionRecord, read_decision
 from mdmem.similarity import Subject
 from saving.agents import WORDS, agent, context, decision, entries, outcome, pattern, project, save, session
@@ -104,10 +103,9 @@ def test_long_objective_is_kept_whole_beside_a_title_that_is_cut(tmp_path: Path)
     assert f"title: {('word ' * 20).strip()}…\n" in text
 
 
-def composed(title: str, rationale: str) -> tuple[DecisionRecord, Composed]:
+def composed(title: str, rationale: str) -> tuple[DecisionRecord, ComposedEntry]:
     record = read_decision(decision(title, rationale))
-    frame = Frame(address="nav/rules/a", status=Status.DRAFT, today=date(2026, 11, 21))
-    return record, compose_record(record, frame)
+    return record, compose_record(record, "nav/rules/a", {"status": "draft", "created_at": "2026-11-21"})
 
 
 @given(TEXT.filter(str.strip), TEXT.filter(str.strip))

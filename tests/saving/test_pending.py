@@ -20,12 +20,12 @@ from mdmem.authoring.write import WriteResult
 from mdmem.catalog import load
 from mdmem.saving import attempt
 from mdmem.saving.results import SaveResult
-from mdmem.saving.save import Saves
 from mdmem.state import write_lock
 from mdmem.state.pending_writes import PendingWrites
 from mdmem.tree import WorkingTree
 from saving.agents import (
     NOON,
+    Agent,
     agent,
     context,
     decision,
@@ -60,7 +60,7 @@ def no_room(root: Path, room: str) -> Iterator[None]:
     path.unlink()
 
 
-def all_kinds(saves: Saves) -> list[SaveResult]:
+def all_kinds(saves: Agent) -> list[SaveResult]:
     return [
         saves.save_decision(decision(), "nav"),
         saves.save_pattern(pattern(), "nav"),
@@ -212,7 +212,7 @@ def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itse
 
 
 def killed_before_done(root: str) -> None:
-    saves = Saves(open_root(Path(root)), now=lambda: NOON, wait=1)
+    saves = Agent(open_root(Path(root)), now=lambda: NOON, wait=1)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(type(saves.pending.ledger), "done", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
         saves.pending.retry()
@@ -242,7 +242,7 @@ def test_write_of_a_process_that_died_before_saying_so_is_not_written_twice(tmp_
 
 
 def retry_all(number: int, root: str) -> list[str]:
-    return [str(one.result.status) for one in Saves(open_root(Path(root))).pending.retry()]
+    return [str(one.result.status) for one in Agent(open_root(Path(root))).pending.retry()]
 
 
 def test_two_processes_that_retry_at_once_write_each_once(tmp_path: Path) -> None:
@@ -286,12 +286,12 @@ def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """Let so many writes find the disk full."""
     real, left = attempt.write_once, count(times, -1)
 
-    def carry(*arguments: Any) -> WriteResult:
+    def fail_late(*arguments: Any) -> WriteResult:
         if next(left) > 0:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         return real(*arguments)
 
-    monkeypatch.setattr(attempt, "write_once", carry)
+    monkeypatch.setattr(attempt, "write_once", fail_late)
 
 
 @pytest.mark.parametrize(("times", "learned"), [(1, "saved"), (2, "pending_retry")])

@@ -15,9 +15,8 @@ from builders import open_root, write
 from mdmem.access import Access
 from mdmem.reply import replying
 from mdmem.saving.remember import remember
-from mdmem.saving.save import Saves
 from mdmem.state.unanswered_saves import UnansweredSave, UnansweredSaves
-from saving.agents import NOON, agent, context, entries, project, session
+from saving.agents import NOON, Agent, agent, context, entries, project, session
 
 MEMO = {"title": "Warm the cache", "content": "It takes a minute.", "project": "nav"}
 
@@ -92,7 +91,7 @@ def test_other_arguments_are_another_save(tmp_path: Path, other: dict[str, Any])
 def test_other_caller_is_another_save(tmp_path: Path) -> None:
     root = project(tmp_path)
     first, other = unanswered(root), replace(open_root(root), access=Access.to_wings(["nav"], name="other"))
-    assert Saves(other, now=lambda: NOON).save_context(context(), "nav").artifact_id not in (None, first)
+    assert Agent(other, now=lambda: NOON).save_context(context(), "nav").artifact_id not in (None, first)
 
 
 def test_entry_that_was_edited_meanwhile_is_the_same_and_one_that_was_removed_is_not(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.setup import MisfitError, grow_json, grow_toml
+from mdmem.setup.client_config import MisfitError, grow_json, grow_toml
 from mdmem.setup.jsonc import NotJsoncError, parse
 
 SERVER: dict[str, Any] = {"command": "mdmem", "args": ["mcp"]}
@@ -20,7 +20,7 @@ INLINE = '"mdmem": {"command": "mdmem", "args": ["mcp"]}'
 
 
 def grown(text: str, holder: str = "servers") -> str:
-    content = grow_json(text.encode(), holder, "mdmem", SERVER).content
+    content = grow_json(text.encode(), holder, "mdmem", SERVER)
     assert content is not None
     return content.decode()
 
@@ -65,9 +65,9 @@ def test_byte_order_mark_stays() -> None:
 
 
 def test_server_that_is_there_is_left_alone() -> None:
-    assert grow_json(b'{"servers": {"mdmem": {"command": "other"}}}', "servers", "mdmem", SERVER).content is None
+    assert grow_json(b'{"servers": {"mdmem": {"command": "other"}}}', "servers", "mdmem", SERVER) is None
     toml = b'[mcp_servers.mdmem]\ncommand = "other"\n'
-    assert grow_toml(toml, "mcp_servers", "mdmem", SERVER).content is None
+    assert grow_toml(toml, "mcp_servers", "mdmem", SERVER) is None
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_file_of_another_encoding_is_refused() -> None:
     ["", 'model = "x" # ours', '[mcp_servers.a]\ncommand = "b"\n', '[mcp_servers]\na = {command = "b"}\n', "a = 1\r\n"],
 )
 def test_table_is_added_at_the_end_of_toml(before: str) -> None:
-    content = grow_toml(before.encode(), "mcp_servers", "mdmem", SERVER).content
+    content = grow_toml(before.encode(), "mcp_servers", "mdmem", SERVER)
     assert content is not None
     assert content.startswith(before.encode())
     assert tomllib.loads(content.decode())["mcp_servers"]["mdmem"] == SERVER

@@ -6,8 +6,8 @@ import pytest
 from builders import commit_all, git, run_here, snapshot, write, write_entry
 
 from mdmem.access import Access
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.lifecycle import deprecate
-from mdmem.authoring.new_entry import create_entry
 from mdmem.authoring.write import WriteOptions
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from processes import run_at_once
 
-from mdmem.authoring.new_entry import create_entry
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.write import WriteOptions
 from mdmem.errors import GitError, LostRaceError, UsageError
 from mdmem.git import find_repository

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from builders import commit_all, git, make_repository, make_root, open_root, write, write_entry
+from saving.agents import Agent
 
 from mdmem.access import EVERYTHING, Access, AccessDeniedError
+from mdmem.authoring.create import create_entry
 from mdmem.authoring.lifecycle import review
-from mdmem.authoring.new_entry import create_entry
 from mdmem.authoring.write import WriteOptions
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import NotFoundError, SettingsError, UsageError
@@ -23,7 +24,6 @@ from mdmem.retrieval.entries import show
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.retrieve import retrieve
 from mdmem.retrieval.search import search
-from mdmem.saving.save import Saves
 from mdmem.status import refresh_index, report_status
 from mdmem.workspace.freshness import is_due
 from mdmem.workspace.workspace import Workspace
@@ -113,7 +113,7 @@ def test_relation_that_is_not_shown_survives_an_update_of_its_entity(tmp_path: P
     file = write_entry(
         root, "app/entities/slate", "Slate.\n", type="note", label="entity", entity="Slate", relations=relations
     )
-    saves = Saves(seen_by(open_root(root), APP))
+    saves = Agent(seen_by(open_root(root), APP))
     related = [{"entity_id": "app/rules/granite", "relationship_type": "WRITES", "properties": {}}]
     entity = {"entity_name": "Slate", "fact": "Slate splits.", "scope": "project"}
     assert saves.upsert_entity_with_deps(entity, related, "app").status == "saved"
@@ -210,7 +210,7 @@ def _decision(title: str, scope: str = "project") -> dict[str, object]:
 
 @pytest.mark.parametrize("project", ["vault", "obsidian", "VAULT", "nowhere", "a/b", "!"])
 def test_saving_elsewhere_is_denied_whatever_is_there(tmp_path: Path, project: str) -> None:
-    saves = Saves(seen_by(open_root(two_wings(tmp_path)), APP))
+    saves = Agent(seen_by(open_root(two_wings(tmp_path)), APP))
     denied = f"Project access denied: {project}"
     assert saves.save_decision(_decision("Use UTC"), project).message == denied
     session = {"objective": "o", "actions_taken": [], "decisions_made": [], "open_items": [], "next_actions": []}
@@ -220,7 +220,7 @@ def test_saving_elsewhere_is_denied_whatever_is_there(tmp_path: Path, project: s
 def test_saving_for_all_is_denied_to_who_may_not_write_the_shared_wing(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     write(root, "shared/README.md", "---\nkind: shared\n---\n")
-    saves = Saves(seen_by(open_root(root), APP))
+    saves = Agent(seen_by(open_root(root), APP))
     assert saves.save_decision(_decision("Use UTC", "global"), "app").message == "Project access denied: global"
 
 
@@ -239,12 +239,12 @@ def test_verb_that_would_write_an_unwritable_wing_is_denied(tmp_path: Path) -> N
 def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
     now = datetime(2026, 11, 21, tzinfo=UTC)
-    whole = Saves(open_root(root), now=lambda: now, wait=0.0)
+    whole = Agent(open_root(root), now=lambda: now, wait=0.0)
     from mdmem.state import write_lock
 
     with write_lock(open_root(root).state_folder / "saving"):
         assert whole.save_decision(_decision("Use onyx"), "vault").status == "pending_retry"
-    seen = Saves(seen_by(open_root(root), APP), now=lambda: now)
+    seen = Agent(seen_by(open_root(root), APP), now=lambda: now)
     assert seen.save_decision(_decision("Use granite"), "app").status == "saved"
     for project in (None, "vault", "obsidian"):
         assert seen.get_save_status(project).artifact_ids == ()

@@ -194,9 +194,9 @@ _RUN_HYGIENE = Tool(
 
 
 def _get_save_status(workspace: Workspace, *, project_id: str) -> Facts:
-    from mdmem.saving.save import Saves
+    from mdmem.saving.save import get_save_status
 
-    return Saves(workspace).get_save_status(project_id).as_json()
+    return get_save_status(workspace, project_id).as_json()
 
 
 _GET_SAVE_STATUS = Tool(

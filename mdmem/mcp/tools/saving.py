@@ -77,14 +77,19 @@ _BATCH: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _saving(verb: str) -> Callable[..., Facts]:
-    def carry(workspace: Workspace, **stated: Any) -> Facts:
-        from mdmem.saving.save import Saves
+def _saving(kind: str) -> Callable[..., Facts]:
+    def save_kind(workspace: Workspace, **stated: Any) -> Facts:
+        from mdmem.saving.save import save
 
-        facts: Facts = getattr(Saves(workspace), verb)(**stated).as_json()
-        return facts
+        return save(workspace, kind, stated).as_json()
 
-    return carry
+    return save_kind
+
+
+def _save_with_learnings(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.saving.save import save_with_learnings
+
+    return save_with_learnings(workspace, stated).as_json()
 
 
 def _failed(message: str) -> Facts:
@@ -102,14 +107,14 @@ def _record(name: str, about: str, fields: Mapping[str, Mapping[str, Any]], *nee
     )
 
 
-def _save_tool(name: str, title: str, about: str, *records: Parameter) -> Tool:
+def _save_tool(kind: str, name: str, title: str, about: str, *records: Parameter) -> Tool:
     return Tool(
         name=name,
         title=title,
         about=about,
         parameters=(*records, NEEDED_PROJECT, FOCUS, TOKEN, AGENT, ROOM),
         answers=_RESULT,
-        carry=_saving(name),
+        carry=_saving(kind),
         writes=True,
         repeats=False,
         refuse=_failed,
@@ -117,6 +122,7 @@ def _save_tool(name: str, title: str, about: str, *records: Parameter) -> Tool:
 
 
 _SAVE_DECISION = _save_tool(
+    "decision",
     "save_decision",
     "Save a decision",
     "Call this when an architectural or technical decision was made. It is compared with what is there: the same text "
@@ -127,6 +133,7 @@ _SAVE_DECISION = _save_tool(
     _record("decision", "The decision.", _DECISION, "title", "rationale"),
 )
 _SAVE_PATTERN = _save_tool(
+    "pattern",
     "save_pattern",
     "Save a pattern",
     "Call this when a workflow proved itself and should be repeated: what triggers it, its steps, and when not to use "
@@ -134,6 +141,7 @@ _SAVE_PATTERN = _save_tool(
     _record("pattern", "The pattern.", _PATTERN, "trigger", "repeatable_steps"),
 )
 _SAVE_CONTEXT = _save_tool(
+    "context",
     "save_context",
     "Save a piece of context",
     "Call this to keep background that is neither decision nor pattern: reference material, an explanation, a note. "
@@ -152,6 +160,7 @@ _SAVE_CONTEXT = _save_tool(
     ),
 )
 _SAVE_SESSION = _save_tool(
+    "session",
     "save_session",
     "Save a session of work",
     "Call this at the end of a session: what it was for, what was done and decided, what is open, what comes next. It "
@@ -187,12 +196,13 @@ _STORE_SESSION = Tool(
         AGENT,
     ),
     answers=_BATCH,
-    carry=_saving("store_session_with_learnings"),
+    carry=_save_with_learnings,
     writes=True,
     repeats=False,
     refuse=_failed_batch,
 )
 _UPSERT = _save_tool(
+    "entity",
     "upsert_entity_with_deps",
     "Save an entity with its relations",
     "Call this to keep a fact about a named thing, a service, a table, a team, and what it has to do with others. A "
@@ -214,10 +224,10 @@ _UPSERT = _save_tool(
 )
 
 
-def _request_approval(workspace: Workspace, *, content_preview: str) -> Facts:
-    from mdmem.saving.save import Saves
+def _request_approval(workspace: Workspace, *, content_preview: str) -> Facts:  # noqa: ARG001  # for people
+    from mdmem.saving.save import request_approval
 
-    return Saves(workspace).request_global_write_approval(content_preview)
+    return request_approval(workspace)
 
 
 _APPROVAL = Tool(
