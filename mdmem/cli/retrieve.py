@@ -72,9 +72,9 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
 
 def _rendered(pack: Pack, form: str, given: Globals) -> str:
     if form == "json":
-        from mdmem.render.json import pack_json
+        from mdmem.render.json import dump, pack_json
 
-        return pack_json(pack)
+        return dump(pack_json(pack))
     from mdmem.render.retrieval import pack_markdown, pack_text
 
     return pack_markdown(pack) if form == "markdown" else pack_text(pack, ink=given.ink())

@@ -32,7 +32,7 @@ from mdmem.cli.common import (
 def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
     """Find entries that hold any of WORDS, the best first; a superseded one yields what replaced it."""
     from mdmem.render.entries import search_markdown, search_text
-    from mdmem.render.json import search_json
+    from mdmem.render.json import dump, search_json
     from mdmem.retrieval.question import Question
     from mdmem.retrieval.search import search, snippets
 
@@ -41,7 +41,7 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     workspace = open_workspace(given, revision=revision)
     result = search(workspace, question)
     if form == "json":
-        print_text(search_json(result, limit=limit, snippet_of=snippets(workspace, result)))
+        print_text(dump(search_json(result, limit=limit, snippet_of=snippets(workspace, result))))
     elif form == "markdown":
         print_text(search_markdown(result, limit=limit, snippet_of=snippets(workspace, result)))
     else:
