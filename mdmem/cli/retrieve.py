@@ -16,7 +16,6 @@ from mdmem.cli.common import (
     global_options,
     open_workspace,
     print_text,
-    with_words,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def command(
     Scope comes first, then authority (invariant, decision, pattern, note), then likeness. Invariants of the scope are
     always part of the answer. Without words and paths everything in force is.
     """
-    pack = _retrieve(given, with_words(words), paths, budget, options)
+    pack = _retrieve(given, " ".join(words).strip(), paths, budget, options)
     print_text(_rendered(pack, form, given))
     return 0
 

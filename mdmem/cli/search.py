@@ -1,4 +1,4 @@
-"""`mdmem search`: full text with lineage."""
+"""`mdmem search`: `retrieval.search` finds with lineage, over `index.fulltext`, as `index.scoring` ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from mdmem.cli.common import (
     global_options,
     open_workspace,
     print_text,
-    with_words,
 )
 
 
@@ -37,7 +36,7 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     from mdmem.retrieval.search import search, snippets
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
-    question = Question(words=with_words(words), filters=filters_from(options), syntax=syntax)
+    question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
     workspace = open_workspace(given, revision=revision)
     result = search(workspace, question)
     if form == "json":

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Status, day_of
-from mdmem.history.why import ChainLink, WhyReport
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
-from mdmem.retrieval.entries import Shown
-from mdmem.retrieval.question import Hit, SearchResult
 from mdmem.standing import marked
-from mdmem.status import StatusReport
+
+if TYPE_CHECKING:
+    from mdmem.history.why import ChainLink, WhyReport
+    from mdmem.retrieval.entries import Shown
+    from mdmem.retrieval.question import Hit, SearchResult
+    from mdmem.status import StatusReport
 
 
 def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:
