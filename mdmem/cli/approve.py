@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address
-from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 
 @click.command("approve")

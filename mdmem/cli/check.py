@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from mdmem.cli.common import (
     AT_HELP,
     Globals,
     global_options,
-    path_for_reader,
     print_patch,
     print_text,
     split_values,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mdmem.authoring.fix import FixResult
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
+    from mdmem.workspace.location import Location
     from mdmem.workspace.workspace import Workspace
 
 
@@ -123,8 +124,18 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
         under=location.under,
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
-        show_path=path_for_reader(location, workspace.cwd),
+        show_path=_path_for_reader(location, workspace.cwd),
     )
+
+
+def _path_for_reader(location: Location, cwd: Path) -> Callable[[str], str]:
+    """Return a function that turns a path of the root into one that opens from the working folder."""
+
+    def show(path: str) -> str:
+        whole = location.root / path
+        return os.path.relpath(whole, cwd) if whole.is_relative_to(cwd) else str(whole)
+
+    return show
 
 
 def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:

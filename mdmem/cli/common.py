@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,6 +15,7 @@ import click
 from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing
 
 if TYPE_CHECKING:
+    from mdmem.authoring.write import WriteOptions, WriteResult
     from mdmem.render.ink import Ink
     from mdmem.workspace.location import Location
     from mdmem.workspace.scope import Filters
@@ -97,35 +98,43 @@ def filter_options(command: Decorated) -> Decorated:
 
 
 _FILTERS = (
-    click.option(
-        "--wing", "-w", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings; the first is active."
+    *(
+        click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
+        for names, complete, about in (
+            (("--wing", "-w"), complete_wing, "Wings; the first is active."),
+            (("--room", "-r"), complete_room, "Rooms."),
+            (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
+            (("--status", "-s"), complete_status, "draft, active, under_review, deprecated."),
+            (("--label",), None, "Labels."),
+            (("--tag",), None, "Tags."),
+            (("--focus",), None, "Focus areas."),
+            (("--owner",), None, "Owners."),
+        )
     ),
-    click.option("--room", "-r", multiple=True, metavar="ROOM", shell_complete=complete_room, help="Rooms."),
-    click.option(
-        "--type",
-        "-t",
-        "types",
-        multiple=True,
-        metavar="TYPE",
-        shell_complete=complete_type,
-        help="invariant, decision, pattern, note.",
-    ),
-    click.option(
-        "--status",
-        "-s",
-        multiple=True,
-        metavar="STATUS",
-        shell_complete=complete_status,
-        help="draft, active, under_review, deprecated.",
-    ),
-    click.option("--label", multiple=True, metavar="LABEL", help="Labels."),
-    click.option("--tag", multiple=True, metavar="TAG", help="Tags."),
-    click.option("--focus", multiple=True, metavar="FOCUS", help="Focus areas."),
-    click.option("--owner", multiple=True, metavar="OWNER", help="Owners."),
     click.option("--all-wings", is_flag=True, help="Read every wing."),
     click.option("--include-deprecated", is_flag=True, help="Show what ended, too."),
     click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
 )
+
+
+def write_options(command: Decorated) -> Decorated:
+    """Add `--dry-run`, `--commit` and `--format`."""
+    for option in (
+        format_option("text", "json"),
+        click.option(
+            "--commit/--no-commit", default=None, help="Commit what is written, and nothing else.  [default: settings]"
+        ),
+        click.option("--dry-run", is_flag=True, help="Show what would be written as a diff, and write nothing."),
+    ):
+        command = option(command)
+    return command
+
+
+def write_options_from(options: dict[str, Any]) -> WriteOptions:
+    """Take the options of a write out of a command's options."""
+    from mdmem.authoring.write import WriteOptions
+
+    return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
 def filters_from(options: dict[str, Any]) -> Filters:
@@ -225,22 +234,10 @@ class _Progress:
             click.echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
 
 
-def path_for_reader(location: Location, cwd: Path) -> Callable[[str], str]:
-    """Return a function that turns a path of the root into one that opens from the working folder."""
-
-    def show(path: str) -> str:
-        whole = location.root / path
-        return os.path.relpath(whole, cwd) if whole.is_relative_to(cwd) else str(whole)
-
-    return show
-
-
 def print_text(text: str) -> None:
     """Print a result, if there is one, with every control character in it but the colours of our ink written out."""
-    from mdmem.render.ink import sent
-
     if text:
-        click.echo(sent(text))
+        click.echo(_sent(text))
 
 
 def page_text(text: str) -> None:
@@ -253,26 +250,47 @@ def page_text(text: str) -> None:
 
 def print_patch(text: str) -> None:
     """Print a patch, if there is one: as it is for a program, and for a terminal as any other result."""
-    from mdmem.render.ink import sent, sent_as_is
+    from mdmem.render.ink import sent_as_is
 
     if text:
-        click.echo(sent(text) if sys.stdout.isatty() else sent_as_is(text))
+        click.echo(_sent(text) if sys.stdout.isatty() else sent_as_is(text))
 
 
 def say(text: str) -> None:
     """Say something on stderr, with every control character in it written out."""
-    from mdmem.render.ink import sent
-
-    click.echo(sent(text), err=True)
+    click.echo(_sent(text), err=True)
 
 
 def is_confirmed(question: str) -> bool:
     """Ask on stderr and return the answer; the question is shown as all else that is said."""
+    return click.confirm(_sent(question), err=True)
+
+
+def _sent(text: str) -> str:
+    # The help prints nothing of this, and does without.
     from mdmem.render.ink import sent
 
-    return click.confirm(sent(question), err=True)
+    return sent(text)
 
 
-def with_words(words: Sequence[str]) -> str:
-    """Return the words of a question as one text."""
-    return " ".join(words).strip()
+def print_written(given: Globals, written: WriteResult, form: str, *, in_git: bool = False) -> int:
+    """Print what was written and return the exit code; `in_git` says that the memory's files are kept in git."""
+    from mdmem.render.writes import written_json, written_text
+
+    if form == "json":
+        print_text(written_json(written))
+        return 0
+    print_text(written_text(written, given.ink()))
+    for remark in written.remarks:
+        given.remark(remark)
+    if in_git and _is_half_known(written):
+        given.remark("commit these files together: some name a file that git does not have yet")
+    if not written.changes:
+        given.remark("nothing to change: the files say so already")
+    return 0
+
+
+def _is_half_known(written: WriteResult) -> bool:
+    """Say whether files were written of which some are new, so that a commit of the others alone would break links."""
+    is_open = written.commit is None and not written.is_dry and len(written.changes) > 1
+    return is_open and any(one.before is None or one.path != one.to for one in written.changes)

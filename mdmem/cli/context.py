@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text, with_words
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 
 if TYPE_CHECKING:
     from mdmem.context.pack import ContextPack
@@ -36,7 +36,7 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
     """
     from mdmem.context.request import read_asked
 
-    asked = read_asked({"goal": with_words(goal), "include_related": not options.pop("no_related"), **options})
+    asked = read_asked({"goal": " ".join(goal).strip(), "include_related": not options.pop("no_related"), **options})
     pack = _compiled(given, asked, revision)
     for remark in pack.remarks:
         given.remark(remark)
@@ -45,7 +45,7 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
 
 
 def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> ContextPack:
-    from mdmem.context.run import compile_context
+    from mdmem.context.run import compile_context, context_without_root
     from mdmem.errors import RootNotFoundError
 
     try:
@@ -53,8 +53,6 @@ def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> Co
     except RootNotFoundError as error:
         if given.root:
             raise
-        from mdmem.context.run import context_without_root
-
         return context_without_root(Path.cwd(), asked, why=str(error))
     return compile_context(workspace, asked)
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address
 from mdmem.cli.editor import Typed, give_up_empty, typing
-from mdmem.cli.write_options import print_written, write_options, write_options_from
 from mdmem.errors import EnvironmentFaultError, LostRaceError, UsageError
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from mdmem.cli.common import (
 def command(given: Globals, form: str, **options: Any) -> int:
     """List entries by address: those in force, unless a filter asks for others."""
     from mdmem.render.entries import entry_list, entry_table, nothing_listed
-    from mdmem.render.json import entries_json
+    from mdmem.render.json import dump, entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
     from mdmem.standing import marked
 
@@ -34,7 +34,7 @@ def command(given: Globals, form: str, **options: Any) -> int:
     filters = filters_from(options)
     found = list_entries(workspace, filters)
     if form == "json":
-        print_text(entries_json(in_full(workspace, found)))
+        print_text(dump(entries_json(in_full(workspace, found))))
     elif found:
         marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found}
         print_text(entry_table(found, marks) if form == "markdown" else entry_list(found, given.ink(), marks))

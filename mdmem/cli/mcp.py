@@ -15,7 +15,7 @@ from mdmem.cli.completion import complete_wing
 if TYPE_CHECKING:
     from mdmem.access import Access
 
-_EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn")
+_EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 
 
 @click.command("mcp")

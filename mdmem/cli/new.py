@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace, print_text, today
+from mdmem.cli.common import (
+    Globals,
+    global_options,
+    open_workspace,
+    print_text,
+    today,
+    write_options,
+    write_options_from,
+)
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
-from mdmem.cli.write_options import write_options, write_options_from
 
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry
@@ -65,15 +72,13 @@ def _written(
     workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool
 ) -> tuple[str, WriteResult, tuple[SimilarEntry, ...]]:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
-    from mdmem.authoring.create import address_of, compose, refuse_taken
+    from mdmem.authoring.create import address_of, compose, create_entry, find_near, refuse_taken
 
     address = address_of(draft)
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
     def write(left: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
-        from mdmem.authoring.create import create_entry, find_near
-
         near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
         return create_entry(workspace, address, left, options=wanted), near
 

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace, print_text
+from mdmem.cli.common import (
+    Globals,
+    global_options,
+    open_workspace,
+    print_text,
+    print_written,
+    write_options,
+    write_options_from,
+)
 from mdmem.cli.completion import complete_address
-from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace

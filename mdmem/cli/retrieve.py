@@ -16,7 +16,6 @@ from mdmem.cli.common import (
     global_options,
     open_workspace,
     print_text,
-    with_words,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def command(
     Scope comes first, then authority (invariant, decision, pattern, note), then likeness. Invariants of the scope are
     always part of the answer. Without words and paths everything in force is.
     """
-    pack = _retrieve(given, with_words(words), paths, budget, options)
+    pack = _retrieve(given, " ".join(words).strip(), paths, budget, options)
     print_text(_rendered(pack, form, given))
     return 0
 
@@ -72,9 +71,9 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
 
 def _rendered(pack: Pack, form: str, given: Globals) -> str:
     if form == "json":
-        from mdmem.render.json import pack_json
+        from mdmem.render.json import dump, pack_json
 
-        return pack_json(pack)
+        return dump(pack_json(pack))
     from mdmem.render.retrieval import pack_markdown, pack_text
 
     return pack_markdown(pack) if form == "markdown" else pack_text(pack, ink=given.ink())

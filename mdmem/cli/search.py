@@ -1,4 +1,4 @@
-"""`mdmem search`: full text with lineage."""
+"""`mdmem search`: `retrieval.search` finds with lineage, over `index.fulltext`, as `index.scoring` ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from mdmem.cli.common import (
     global_options,
     open_workspace,
     print_text,
-    with_words,
 )
 
 
@@ -32,16 +31,16 @@ from mdmem.cli.common import (
 def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **options: Any) -> int:
     """Find entries that hold any of WORDS, the best first; a superseded one yields what replaced it."""
     from mdmem.render.entries import search_markdown, search_text
-    from mdmem.render.json import search_json
+    from mdmem.render.json import dump, search_json
     from mdmem.retrieval.question import Question
     from mdmem.retrieval.search import search, snippets
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
-    question = Question(words=with_words(words), filters=filters_from(options), syntax=syntax)
+    question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
     workspace = open_workspace(given, revision=revision)
     result = search(workspace, question)
     if form == "json":
-        print_text(search_json(result, limit=limit, snippet_of=snippets(workspace, result)))
+        print_text(dump(search_json(result, limit=limit, snippet_of=snippets(workspace, result))))
     elif form == "markdown":
         print_text(search_markdown(result, limit=limit, snippet_of=snippets(workspace, result)))
     else:

@@ -19,12 +19,12 @@ def command(given: Globals, addresses: tuple[str, ...], form: str, revision: str
     An address may be short where it is unambiguous, or the path of a file; `wing/` and `wing/room/` show all below.
     """
     from mdmem.render.entries import shown_markdown, shown_text
-    from mdmem.render.json import entries_json
+    from mdmem.render.json import dump, entries_json
     from mdmem.retrieval.entries import show
 
     shown = show(open_workspace(given, revision=revision), addresses)
     if form == "json":
-        print_text(entries_json(shown))
+        print_text(dump(entries_json(shown)))
     else:
         print_text(shown_markdown(shown) if form == "markdown" else shown_text(shown, given.ink()))
     return 0

@@ -13,10 +13,10 @@ from mdmem.cli.common import Globals, at_option, format_option, global_options, 
 @global_options
 def command(given: Globals, form: str, revision: str | None) -> int:
     """Show the root and why it is the root, the wings, the index and the findings."""
-    from mdmem.render.json import status_json
+    from mdmem.render.json import dump, status_json
     from mdmem.render.status import status_text
     from mdmem.status import report_status
 
     report = report_status(open_workspace(given, revision=revision))
-    print_text(status_json(report) if form == "json" else status_text(report, given.ink()))
+    print_text(dump(status_json(report)) if form == "json" else status_text(report, given.ink()))
     return 0

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address, complete_place
-from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
@@ -55,7 +54,7 @@ def _with_new(
 ) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
     from mdmem.authoring.create import Draft
-    from mdmem.authoring.successor import compose_successor
+    from mdmem.authoring.successor import compose_successor, supersede_with
     from mdmem.cli.editor import edited, piped_text
     from mdmem.entry.model import EntryType, Status
     from mdmem.workspace.addresses import from_root, resolve_name
@@ -74,8 +73,6 @@ def _with_new(
     new, text = compose_successor(workspace, entry.address, draft, reason=reason)
 
     def write(left: str) -> WriteResult:
-        from mdmem.authoring.successor import supersede_with
-
         return supersede_with(workspace, old, new, left, reason=reason, options=wanted)
 
     # Nobody types a text that a dry run would throw away.

@@ -6,9 +6,8 @@ from datetime import datetime
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace
+from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
 from mdmem.cli.completion import complete_address
-from mdmem.cli.write_options import print_written, write_options, write_options_from
 
 
 @click.command("verify")

@@ -17,8 +17,8 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
     """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
     from mdmem.history.why import why
     from mdmem.render.history import why_text
-    from mdmem.render.json import why_json
+    from mdmem.render.json import dump, why_json
 
     explained = why(open_workspace(given, revision=revision), address)
-    print_text(why_json(explained) if form == "json" else why_text(explained, given.ink()))
+    print_text(dump(why_json(explained)) if form == "json" else why_text(explained, given.ink()))
     return 0

@@ -1,4 +1,4 @@
-"""TODO."""
+"""What an entry says, as text: its content with the fields that belong to it, its summary, and how large they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The full-text index on Whoosh: fresh at every question, right without it.
+"""The full-text index on Whoosh: fresh at every question, right without it; `scoring` ranks what it finds.
 
 Whoosh stores the postings; documents that changed since are analysed and scored beside them, or all where no index is.
 Statistics come from live documents only, so that the three ways give the same matches with the same scores.
@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from weakref import finalize
 
-from mdmem.index.damage import DamagedIndexError
-from mdmem.index.manifest import NAME, Manifest, Stamp, load, stamp_of
+from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.refresh import RefreshRequest, refresh, withdraw
-from mdmem.index.scoring import Corpus, Query, matches, plain
+from mdmem.index.scoring import Corpus, Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
 from mdmem.index.terms import SCORED, Terms, lengths_of, terms_of
 
@@ -57,11 +56,11 @@ class WhooshIndex:
             opened, why = self._ready(live, read) if may_refresh else (self._open(), None)
             if opened is not None:
                 try:
-                    found = matches(query, self._corpus(opened, query, live, read), read, among=chosen)
+                    found = rank(query, self._corpus(opened, query, live, read), read, among=chosen)
                     return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why)
                 except DamagedIndexError as error:
                     why = self._discarded(opened, error)
-            found = matches(query, _scanned(query, live, read), read, among=chosen)
+            found = rank(query, _scanned(query, live, read), read, among=chosen)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:

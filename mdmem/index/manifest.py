@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from types import TracebackType
 
 from mdmem.disk import read_regular
 from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
-from mdmem.index.damage import DamagedIndexError, reading
 from mdmem.index.terms import SCORED
 
 FORMAT = 2
@@ -25,6 +25,27 @@ Stamp = tuple[int, int, int]
 # What these name is opened, so that it must not lead out of the index's folder.
 _GENERATION = re.compile(r"generation-[0-9a-f]{16}")
 _SEGMENT = re.compile(r"[0-9a-f]{16}")
+
+
+class DamagedIndexError(Exception):
+    """The index cannot be read; a scan still answers, and the next writer builds it anew."""
+
+
+class reading:  # noqa: N801 - read as a word in a `with` statement
+    """Turns any failure inside into `DamagedIndexError`.
+
+    A torn file makes Whoosh fail with whatever its unpickling and unpacking run into, a bare `Exception` included.
+    """
+
+    def __enter__(self) -> None:
+        """Start to read."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Raise what is ours, from what was Whoosh's."""
+        if isinstance(error, Exception) and not isinstance(error, DamagedIndexError):
+            raise DamagedIndexError(f"the index is damaged: {type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True)

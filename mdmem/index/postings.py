@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from mdmem.index.damage import reading
+from mdmem.index.manifest import reading
 from mdmem.index.terms import Terms
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mdmem.disk import make_folder
-from mdmem.index.damage import DamagedIndexError, reading
-from mdmem.index.manifest import NAME, Manifest, Stamp, load, publish, stamp_of
+from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, publish, reading, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Progress, Read, RefreshResult
 from mdmem.index.store import locked, sweep
 
@@ -68,7 +67,10 @@ def _refresh(folder: Path, old: Manifest | None, wanted: RefreshRequest) -> Refr
     # Also where the old state turned out to be broken inside.
     rebuilt = manifest is None
     if manifest is None:
-        manifest = _rebuilt(folder, wanted)
+        # Imported here: whoever finds the index fresh must not pay for Whoosh.
+        from mdmem.index.writer import rebuild
+
+        manifest = rebuild(folder, wanted.documents(sorted(wanted.live)))
     publish(folder, manifest)
     sweep(folder, keep=manifest.generation)
     added = sum(key in manifest.digest_of for key in stale)
@@ -104,9 +106,3 @@ def _without(old: Manifest, dropped: frozenset[str]) -> Manifest:
         for name, column in old.lengths.items()
     }
     return replace(old, keys=keys, digests=digests, lengths=lengths)
-
-
-def _rebuilt(folder: Path, wanted: RefreshRequest) -> Manifest:
-    from mdmem.index.writer import rebuild
-
-    return rebuild(folder, wanted.documents(sorted(wanted.live)))

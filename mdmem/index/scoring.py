@@ -1,4 +1,4 @@
-"""The score of a document for a question: BM25F over live documents, and a question as leaves that are scored."""
+"""How search ranks: `WEIGHTS`, `LENGTH_SHARE` and `K1` are the knobs, `rank` puts documents in order by BM25F."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -134,7 +134,7 @@ def plain(question: str) -> Query:
     return Query(tuple(leaves), asked.typed, frozenset(asked.terms).union(asked.wholes))
 
 
-def matches(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = None) -> tuple[Match, ...]:
+def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = None) -> tuple[Match, ...]:
     """Return the documents that answer a query, best first."""
     # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}

@@ -10,9 +10,8 @@ from typing import Any
 from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3LeafMatcher, W3Segment, W3TermInfo, W3TermsReader
 from whoosh.formats import Existence
 
-from mdmem.index import plain_pickle
-from mdmem.index.damage import DamagedIndexError
-from mdmem.index.storage import OwnedStorage
+from mdmem.index.manifest import DamagedIndexError
+from mdmem.index.storage import OwnedStorage, loads_plain
 
 # A block of 128 postings takes 2 KiB at most.
 _LARGEST_BLOCK = 1 << 16
@@ -126,7 +125,7 @@ class _Blocks(W3LeafMatcher):  # type: ignore[misc]
             content = inflater.decompress(content, _LARGEST_BLOCK)
             if not inflater.eof:
                 raise DamagedIndexError("a block of the index is torn, or larger than any block")
-        self._data = plain_pickle.loads(content)
+        self._data = loads_plain(content)
         if len(self._data[0]) != self._blocklength:
             raise DamagedIndexError("a block of the index does not fit its header")
 

@@ -1,12 +1,34 @@
-"""Whoosh's files in a folder."""
+"""Whoosh's files in a folder, whose pickles are numbers, texts and collections of them: no class is looked up.
 
+Whoosh pickles block headers, blocks and the extras of its tables.
+A pickle may name whatever Python can import, and loading it calls that: whoever wrote the file would run code.
+"""
+
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from pickle import Unpickler, UnpicklingError
+from typing import IO, Any, NoReturn
 
 from whoosh.filedb.filestore import FileStorage
 from whoosh.filedb.structfile import StructFile
 
-from mdmem.index import plain_pickle
+
+class PlainUnpickler(Unpickler):
+    """Loads data; a pickle that names anything is no data."""
+
+    def find_class(self, module: str, name: str, /) -> NoReturn:
+        """Refuse what a pickle names."""
+        raise UnpicklingError(f"a pickle in the index names `{module}.{name}`")
+
+
+def load_plain(file: IO[bytes]) -> Any:
+    """Return the object that starts where the file stands, or raise `UnpicklingError`."""
+    return PlainUnpickler(file).load()
+
+
+def loads_plain(content: bytes) -> Any:
+    """Return the object that these bytes hold, or raise `UnpicklingError`."""
+    return load_plain(BytesIO(content))
 
 
 class PlainFile(StructFile):  # type: ignore[misc]
@@ -14,7 +36,7 @@ class PlainFile(StructFile):  # type: ignore[misc]
 
     def read_pickle(self) -> Any:
         """Read the pickle that starts here."""
-        return plain_pickle.load(self.file)
+        return load_plain(self.file)
 
 
 class OwnedStorage(FileStorage):  # type: ignore[misc]

@@ -8,8 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mdmem.index.damage import DamagedIndexError
-from mdmem.index.manifest import Manifest, Stamp, load, stamp_of, sync
+from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
 from mdmem.index.postings import WhooshPostings
 from mdmem.index.protocol import IndexBusyError
 

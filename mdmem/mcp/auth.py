@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp.connections import has_gone, network_of, welcome
-from mdmem.mcp.hostnames import KnownNames
 from mdmem.mcp.rate_limits import Buckets
 from mdmem.reply import Reply, replying
 from mdmem.state.bearer_tokens import BearerToken, BearerTokens
@@ -25,6 +25,9 @@ from mdmem.state.bearer_tokens import BearerToken, BearerTokens
 _NOBODY = Access.to_wings(())
 # Set for each request; where it did not get through, nothing is seen rather than everything.
 _CALLER: ContextVar[Access] = ContextVar("mdmem_caller", default=_NOBODY)
+# A host as a header has it, an IPv6 one in brackets: no user, no path, and a port of digits.
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?", re.ASCII)
+_ORIGIN = re.compile(r"https?://(.*)", re.ASCII)
 
 
 def caller() -> Access:
@@ -33,13 +36,13 @@ def caller() -> Access:
 
 
 @dataclass(slots=True)
-class Gate:
+class Authenticator:
     """Asks for a token where there are any; once there was one, its removal lets nobody in without."""
 
     bearers: BearerTokens
     is_closed: bool
 
-    def ask(self, text: str | None) -> BearerToken | None:
+    def authenticate(self, text: str | None) -> BearerToken | None:
         """Return the token of a text, None where nobody needs one.
 
         Raises PermissionError for a text that is good for nothing, and EnvironmentFaultError where that cannot be told.
@@ -53,15 +56,39 @@ class Gate:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """The names that are let in, in lower case; one without a port stands for every port."""
+
+    allowed: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> KnownNames:
+        """Return what lets these names in."""
+        return cls(frozenset(name.lower().removesuffix(":*") for name in names))
+
+    def has_host(self, stated: str) -> bool:
+        """Say whether the Host header of a request names this server."""
+        found = _AUTHORITY.fullmatch(stated.lower())
+        if found is None or int(found[2] or 0) > 65_535:
+            return False
+        return found[1] in self.allowed or found[0] in self.allowed
+
+    def has_origin(self, stated: str) -> bool:
+        """Say whether the page of an Origin header came from this server."""
+        found = _ORIGIN.fullmatch(stated.lower())
+        return found is not None and self.has_host(found[1])
+
+
 @dataclass(slots=True)
-class Door:
+class AccessMiddleware:
     """The way to the server: the right names, a token that is good, not too often, and no slower than it may be.
 
     `open_access` is that of callers where nobody needs a token.
     """
 
     app: ASGIApp
-    gate: Gate
+    authenticator: Authenticator
     names: KnownNames
     buckets: Buckets
     body_seconds: float
@@ -78,9 +105,9 @@ class Door:
         if not all(self.names.has_origin(origin) for origin in _stated(scope, b"origin")):
             await _answer(send, 403, "forbidden", "pages of this origin are not let in")
             return
-        # A call of the gate reads a file.
+        # A call of the authenticator reads a file.
         try:
-            bearer = await anyio.to_thread.run_sync(self.gate.ask, _token_in(scope))
+            bearer = await anyio.to_thread.run_sync(self.authenticator.authenticate, _token_in(scope))
         except PermissionError as error:
             await self._refuse(scope, send, str(error))
             return

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import logging
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,11 +12,9 @@ import h11
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mdmem.mcp.rate_limits import Buckets, HttpLimits
+from mdmem.mcp.rate_limits import HttpLimits
 
 _WELCOME, _HAS_GONE = "mdmem.welcome", "mdmem.has_gone"
-# Of one kind so many lines at once, and then one in so many seconds.
-_LINES, _SECONDS = 10, 10
 # An IPv6 host has a whole network of addresses to itself.
 _HOSTS = 64
 
@@ -186,33 +181,3 @@ def network_of(host: str) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(ipaddress.ip_network((address, _HOSTS), strict=False))
-
-
-class FewLines(logging.Filter):
-    """Lets so many lines of one kind through, and then few, each of which says how many it stands for."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """Take the clock, in seconds that never go back."""
-        super().__init__()
-        self._buckets = Buckets(1 / _SECONDS, _LINES, now)
-        self._left_out: Counter[str] = Counter()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether a line is to be written."""
-        # Whoever is refused chooses the words of the line, but not where in the code it is said.
-        kind = f"{record.pathname}:{record.lineno}"
-        if self._buckets.wait(kind):
-            self._left_out[kind] += 1
-            return False
-        left_out = self._left_out.pop(kind, 0)
-        if left_out:
-            record.msg, record.args = f"{record.getMessage()} (and {left_out} more like it before)", None
-        return True
-
-
-def bound_log() -> None:
-    """Let no client fill the log: whatever logs here, refusals of one kind are few lines."""
-    few = FewLines()
-    for logger in (logging.getLogger(), *map(logging.getLogger, ("uvicorn", "uvicorn.error", "uvicorn.access"))):
-        for handler in logger.handlers:
-            handler.addFilter(few)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -21,9 +21,6 @@ from mdmem.mcp.tools.schemas import AT
 from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.mcp.workspaces import Provider
 
-if TYPE_CHECKING:
-    pass
-
 log = logging.getLogger("mdmem.mcp")
 
 _Result = TypeVar("_Result")
@@ -33,6 +30,10 @@ _TRIES = 2
 _AT_ONCE = 4
 # With those that a time limit gave up on, which go on to their next file.
 _THREADS = 64
+# A write's answer has no second page.
+_WHOLE = 40_000
+# What the verbs say to whoever types a command.
+_WORDS = (("name one with --wing", "name one as `wing` or `project`"),)
 FAILED, TIMED_OUT = "failed", "timed_out"
 
 
@@ -151,14 +152,6 @@ def _page(tool: Tool, arguments: Mapping[str, Any], facts: Facts, cursor: str | 
     asked = json.dumps([tool.name, arguments], default=str) if tool.is_paged else ""
     limit = limits.bytes if tool.is_paged else max(limits.bytes, _WHOLE)
     return page_of(facts, limit=limit, asked=asked, cursor=cursor, binds=tool.binds, has_more=tool.is_paged)
-
-
-# A write's answer has no second page.
-_WHOLE = 40_000
-
-
-# What the verbs say to whoever types a command.
-_WORDS = (("name one with --wing", "name one as `wing` or `project`"),)
 
 
 def _refused(tool: Tool, said: str) -> RefusedError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,17 +30,20 @@ from mcp_types import Prompt as ListedPrompt
 from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, UsageError
 from mdmem.errors import NotFoundError as NothingFoundError
+from mdmem.guide import topics
 from mdmem.mcp.arguments import nearest, read_arguments, shown
-from mdmem.mcp.completion import complete
 from mdmem.mcp.dispatch import Calls, Limits
+from mdmem.mcp.listings import rooms_of
 from mdmem.mcp.prompts import PROMPTS, Prompt, find_prompt, present_of, text_of
-from mdmem.mcp.resources import TEMPLATES, Listed, find_kind, fixed, of_memory, read_kind
+from mdmem.mcp.resources import TEMPLATES, find_kind, fixed, of_memory, read_kind
 from mdmem.mcp.workspaces import Provider
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 _Result = TypeVar("_Result")
+# The protocol takes no more values of a completion.
+_MOST = 100
 
 
 class Offers:
@@ -63,7 +66,10 @@ class Offers:
         # A client that lists what there is must not fail for a memory that is not there yet.
         with contextlib.suppress(MdmemError, OSError):
             listed += await self._on_memory(lambda workspace: list(of_memory(workspace)))
-        return [_resource(one) for one in listed]
+        return [
+            Resource(uri=one.uri, name=one.name, title=one.title, description=one.about, mime_type=one.mime)
+            for one in listed
+        ]
 
     def templates(self) -> list[ResourceTemplate]:
         """Return the kinds of resources that have an address of many forms."""
@@ -129,10 +135,9 @@ class Offers:
         if asked is None:
             return Completion(values=[], total=0, has_more=False)
         try:
-            found = await self._on_memory(lambda workspace: complete(workspace, asked, argument.value, known))
+            return await self._on_memory(lambda workspace: _completion(workspace, asked, argument.value, known))
         except (MdmemError, OSError):
             return Completion(values=[], total=0, has_more=False)
-        return Completion(values=list(found.values), total=found.total, has_more=found.total > len(found.values))
 
     async def _on_memory(self, work: Callable[[Workspace], _Result]) -> _Result:
         """Return what some work on a workspace of its own comes to; raises EnvironmentFaultError past its time."""
@@ -170,12 +175,6 @@ def _said(error: MdmemError | OSError) -> str:
     )
 
 
-def _resource(listed: Listed) -> Resource:
-    return Resource(
-        uri=listed.uri, name=listed.name, title=listed.title, description=listed.about, mime_type=listed.mime
-    )
-
-
 def _prompt(prompt: Prompt) -> ListedPrompt:
     arguments = [PromptArgument(name=one.name, description=one.about, required=one.needed) for one in prompt.takes]
     return ListedPrompt(name=prompt.name, title=prompt.title, description=prompt.about, arguments=arguments)
@@ -196,3 +195,32 @@ def _no_such(kind: str, named: str, known: Mapping[str, object]) -> str:
     close = nearest(named, known)
     hint = f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in known)}"
     return f"there is no {kind} {shown(named)}; {hint}"
+
+
+def _completion(workspace: Workspace, name: str, typed: str, known: Mapping[str, str]) -> Completion:
+    """Return what may stand for an argument, what begins so first; `known` are the arguments that stand already."""
+    folded = typed.casefold()
+    fitting = [one for one in _candidates(workspace, name, known) if folded in one.casefold()]
+    fitting.sort(key=lambda one: (not one.casefold().startswith(folded), one))
+    return Completion(values=fitting[:_MOST], total=len(fitting), has_more=len(fitting) > _MOST)
+
+
+def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
+    from mdmem.workspace.scope import find_wing
+
+    catalog = workspace.catalog
+    named = known.get("wing")
+    wings = [wing] if named and (wing := find_wing(named, catalog.wings)) is not None else list(catalog.wings)
+    if name == "wing":
+        return catalog.wings
+    if name == "room":
+        return {room for wing in wings for room in rooms_of(catalog, wing)}
+    if name == "address":
+        return (one for one in catalog.entries if catalog.lineage.is_current(one))
+    if name == "topic":
+        return topics()
+    if name == "entry_id":
+        room = known.get("room")
+        entries = (one for one in catalog.entries.values() if one.wing in wings and room in (None, "", one.room))
+        return {one.address.rsplit("/", 1)[1] for one in entries}
+    return ()

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.mcp.auth import Door, Gate
-from mdmem.mcp.connections import bound_log, protocol_of
-from mdmem.mcp.hostnames import KnownNames
+from mdmem.mcp.auth import AccessMiddleware, Authenticator, KnownNames
+from mdmem.mcp.connections import protocol_of
+from mdmem.mcp.logs import bound_log
 from mdmem.mcp.rate_limits import Buckets, HttpLimits
 from mdmem.mcp.server import MemoryServer
 from mdmem.state.bearer_tokens import BearerTokens
@@ -77,7 +77,7 @@ def _own_addresses() -> Iterator[str]:
 
 def build_app(
     server: MemoryServer,
-    gate: Gate,
+    authenticator: Authenticator,
     *,
     listening: ListenAddress,
     limits: HttpLimits,
@@ -93,7 +93,7 @@ def build_app(
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     buckets = Buckets(limits.per_second, limits.burst)
-    return Door(app, gate, names_of(listening), buckets, limits.body_seconds, open_access)
+    return AccessMiddleware(app, authenticator, names_of(listening), buckets, limits.body_seconds, open_access)
 
 
 def serve_http(
@@ -109,16 +109,16 @@ def serve_http(
     Raises UsageError for an address that would let anybody in, and EnvironmentFaultError where it cannot be had.
     """
     limits = limits or HttpLimits()
-    gate = gate_to(bearers, listening, open_access=open_access)
+    authenticator = authenticator_for(bearers, listening, open_access=open_access)
     with _bound(listening) as bound:
-        app = build_app(server, gate, listening=listening, limits=limits, open_access=open_access)
+        app = build_app(server, authenticator, listening=listening, limits=limits, open_access=open_access)
         print(f"mdmem: serving {_url(bound)}", file=sys.stderr, flush=True)  # noqa: T201  # no result, and no log either
         anyio.run(_serve, app, bound, limits)
     sys.stderr.flush()
     os._exit(0)
 
 
-def gate_to(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> Gate:
+def authenticator_for(bearers: BearerTokens, listening: ListenAddress, *, open_access: Access) -> Authenticator:
     """Return what asks for tokens at an address; raises UsageError where anybody would be let in."""
     has_tokens = bool(bearers.all())
     if has_tokens and open_access.is_narrow:
@@ -126,7 +126,7 @@ def gate_to(bearers: BearerTokens, listening: ListenAddress, *, open_access: Acc
     if not has_tokens and not listening.is_loopback:
         hint = "`mdmem token add NAME --wing WING` makes one; or listen on 127.0.0.1"
         raise UsageError(f"without a token anybody who reaches {listening.host or 'this machine'} would read; {hint}")
-    return Gate(bearers, is_closed=has_tokens or not listening.is_loopback)
+    return Authenticator(bearers, is_closed=has_tokens or not listening.is_loopback)
 
 
 def _bound(listening: ListenAddress) -> socket.socket:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from mdmem.mcp.listings import answering
 from mdmem.mcp.tools.core import from_top
 from mdmem.mcp.tools.shape import Facts
-from mdmem.retrieval.entries import show
-from mdmem.retrieval.retrieve import retrieve, with_code_paths
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
@@ -39,6 +37,7 @@ def around_diff(workspace: Workspace, *, diff: str | None, wing: str | None, pat
 def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> Facts:  # noqa: ARG001  # one signature
     """Return the entry that is to be superseded, how it stands, and what names it; raises NotFoundError."""
     from mdmem.render.entries import standing
+    from mdmem.retrieval.entries import show
 
     (one,) = show(workspace, [address.strip("/")])[:1]
     catalog, target = workspace.catalog, one.entry.address
@@ -86,6 +85,7 @@ def _newest_first(entry: Entry) -> tuple[str, str]:
 def _around(workspace: Workspace, *, words: str, wing: str | None, paths: Sequence[str] | None) -> Facts:
     """Return the scope with its invariants and what matches; where no wing is the active one, the wings there are."""
     from mdmem.retrieval.question import Question
+    from mdmem.retrieval.retrieve import retrieve, with_code_paths
     from mdmem.workspace.scope import AmbiguousWingError, Filters
 
     question = Question(words=" ".join(words.split()[:_WORDS]), filters=Filters(wings=(wing,) if wing else ()))

@@ -199,7 +199,9 @@ def find_prompt(name: str) -> Prompt:
 
 def text_of(prompt: Prompt, arguments: Mapping[str, Any], profile: str) -> str:
     """Return what is to be done, with what the person stated and the tools that the profile lists."""
-    named = _tools(profile)
+    listed = {tool.name for tool in tools_of(profile)}
+    found = {role: next((f"`{one}`" for one in names if one in listed), None) for role, names in _ROLES.items()}
+    named = {role: tool or _BY_HAND[role] for role, tool in found.items()}
     steps = [f"{number}. {step.format_map(named)}" for number, step in enumerate(prompt.steps, 1)]
     return "\n".join([prompt.task, "", *_stated(arguments), "Do this, in this order:", "", *steps])
 
@@ -211,12 +213,6 @@ def present_of(prompt: Prompt, workspace: Workspace, arguments: Mapping[str, Any
     room = LARGEST - _PASTED - len(head) - 5_000
     text = as_text(facts)
     return head + (text if len(text) <= room else f"{text[:room]}{_CUT}")
-
-
-def _tools(profile: str) -> dict[str, str]:
-    listed = {tool.name for tool in tools_of(profile)}
-    found = {role: next((f"`{one}`" for one in names if one in listed), None) for role, names in _ROLES.items()}
-    return {role: tool or _BY_HAND[role] for role, tool in found.items()}
 
 
 def _stated(arguments: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,6 @@ import threading
 
 from mdmem.errors import MdmemError
 from mdmem.mcp.workspaces import Provider
-from mdmem.status import refresh_index
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -40,6 +39,8 @@ class Warmup:
         return f"the index is being built: {self.done} of {self.total} entries"
 
     def _run(self) -> None:
+        from mdmem.status import refresh_index
+
         try:
             refresh_index(self._provider.builder(self._progressed))
         except (MdmemError, OSError) as error:

@@ -1,25 +1,24 @@
-"""Where a call gets its workspace: one root whose entries are kept as long as no file changed."""
+"""Where a call gets its workspace: one root, opened at the first call."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
-from mdmem.catalog import Catalog, load_cached
 from mdmem.disk import read_regular
 from mdmem.errors import SettingsError
-from mdmem.tree import FileKind, Tree, TreeFile
 from mdmem.workspace.workspace import Parts, Workspace
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
     from mdmem.settings import Settings
+    from mdmem.workspace.workspace import Workspace
 
 
 class Provider:
@@ -78,70 +77,8 @@ class Provider:
             return self._first
 
     def _open(self) -> Workspace:
+        from mdmem.mcp.served_workspace import ServedWorkspace
         from mdmem.workspace.location import locate
 
         location = locate(self._root, self._environment, self.cwd)
         return ServedWorkspace(location=location, environment=self._environment, cwd=self.cwd, today=self._today())
-
-
-class OpenedProvider(Provider):
-    """Gives out workspaces like one that is open already."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        """Take the workspace, of which the files are read anew at each call."""
-        super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
-        self._first = workspace
-
-
-# So many callers' views are kept.
-_VIEWS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What the files were when a catalog was loaded from them; looked at before that, so that it is never too new."""
-
-    files: tuple[TreeFile, ...]
-    digests: Mapping[str, str]
-
-    @classmethod
-    def of(cls, tree: Tree) -> _Seen:
-        files = tree.files()
-        return cls(files, tree.digests([file for file in files if file.kind is FileKind.FILE]))
-
-
-class Recent:
-    """The catalog that was loaded last, for each view that a caller may have of the files."""
-
-    def __init__(self) -> None:
-        """Start without any."""
-        self._turn = threading.Lock()
-        self._known: dict[Access, tuple[_Seen, Catalog]] = {}
-
-    def catalog(self, workspace: Workspace) -> Catalog:
-        """Return the entries as the files are now."""
-        tree, access = workspace.tree, workspace.access
-        seen = _Seen.of(tree)
-        with self._turn:
-            before = self._known.get(access)
-        if before is not None and before[0] == seen:
-            return before[1].over(tree)
-        loaded = load_cached(tree, workspace.cache_folder)
-        with self._turn:
-            while len(self._known) >= _VIEWS:
-                self._known.pop(next(iter(self._known)))
-            self._known[access] = (seen, loaded)
-        return loaded
-
-
-@dataclass(frozen=True)
-class ServedWorkspace(Workspace):
-    """A workspace of a server; replaced, it shares what was loaded."""
-
-    recent: Recent = field(default_factory=Recent, repr=False, compare=False)
-
-    def _loaded(self) -> Catalog:
-        """Return the entries, those of the call before where nothing changed."""
-        if not self.snapshot.is_working_tree:
-            return load_cached(self.tree, self.cache_folder)
-        return self.recent.catalog(self)

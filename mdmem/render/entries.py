@@ -9,12 +9,11 @@ from mdmem.entry.model import Entry, Status
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, indent
-from mdmem.retrieval.entries import Shown
-from mdmem.retrieval.question import Hit, SearchResult
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    pass
+    from mdmem.retrieval.entries import Shown
+    from mdmem.retrieval.question import Hit, SearchResult
 
 
 def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:

@@ -1,4 +1,4 @@
-"""The JSON of the command line: one document with a schema version, the same bytes for the same answer."""
+"""What an answer holds as JSON values: the command line prints them as one document, an MCP tool answers with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = 1
 
 
 def dump(content: Mapping[str, Any]) -> str:
-    """Return a document that says which version of the shape it has."""
+    """Return values as the text of a document that says which version of the shape it has."""
     return json_text({"schema": SCHEMA, **content})
 
 
@@ -28,19 +28,17 @@ def _problem(finding: Finding) -> dict[str, Any]:
     return {"path": finding.place.path, "code": finding.code, "message": finding.message}
 
 
-def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
+def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> dict[str, Any]:
     """Return the hits, `limit` of them at most."""
-    return dump(
-        {
-            "query": result.query,
-            "total": len(result.hits),
-            "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
-            "unmatched_terms": list(result.unmatched_terms),
-            "problems": [_problem(finding) for finding in result.problems],
-            "degraded": result.degraded,
-            "source": result.source,
-        }
-    )
+    return {
+        "query": result.query,
+        "total": len(result.hits),
+        "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
+        "unmatched_terms": list(result.unmatched_terms),
+        "problems": [_problem(finding) for finding in result.problems],
+        "degraded": result.degraded,
+        "source": result.source,
+    }
 
 
 def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
@@ -60,35 +58,33 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
     }
 
 
-def pack_json(pack: Pack) -> str:
+def pack_json(pack: Pack) -> dict[str, Any]:
     """Return a retrieval within its budget."""
     found, scope = pack.found, pack.found.scope
-    return dump(
-        {
-            "scope": {
-                "wing": scope.wing,
-                "shared_wings": list(scope.shared_wings),
-                "rooms": list(scope.rooms),
-                "focus": scope.focus,
-                "state": scope.state,
-            },
-            "items": [_item(packed) for packed in pack.items],
-            "proposed": [_item(packed) for packed in pack.proposed],
-            "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in pack.conflicts],
-            "omitted": [{"address": one.address, "type": one.type, "why": one.why} for one in pack.omitted],
-            "omitted_counts": [{"type": one.type, "why": one.why, "count": one.count} for one in pack.omitted_counts],
-            "problems": [_problem(finding) for finding in found.problems],
-            "fallback": [{"path": one.path, "line": one.line, "text": one.text} for one in pack.fallback],
-            "tokens": pack.tokens,
-            "budget": pack.budget,
-            "over_budget": pack.over_budget,
-            "covered": found.covered,
-            "unmatched_terms": list(found.unmatched_terms),
-            "searched": list(found.searched),
-            "degraded": found.degraded,
-            "source": found.source,
-        }
-    )
+    return {
+        "scope": {
+            "wing": scope.wing,
+            "shared_wings": list(scope.shared_wings),
+            "rooms": list(scope.rooms),
+            "focus": scope.focus,
+            "state": scope.state,
+        },
+        "items": [_item(packed) for packed in pack.items],
+        "proposed": [_item(packed) for packed in pack.proposed],
+        "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in pack.conflicts],
+        "omitted": [{"address": one.address, "type": one.type, "why": one.why} for one in pack.omitted],
+        "omitted_counts": [{"type": one.type, "why": one.why, "count": one.count} for one in pack.omitted_counts],
+        "problems": [_problem(finding) for finding in found.problems],
+        "fallback": [{"path": one.path, "line": one.line, "text": one.text} for one in pack.fallback],
+        "tokens": pack.tokens,
+        "budget": pack.budget,
+        "over_budget": pack.over_budget,
+        "covered": found.covered,
+        "unmatched_terms": list(found.unmatched_terms),
+        "searched": list(found.searched),
+        "degraded": found.degraded,
+        "source": found.source,
+    }
 
 
 def _item(packed: Packed) -> dict[str, Any]:
@@ -109,40 +105,36 @@ def _item(packed: Packed) -> dict[str, Any]:
     }
 
 
-def entries_json(shown: tuple[Shown, ...]) -> str:
+def entries_json(shown: tuple[Shown, ...]) -> dict[str, Any]:
     """Return entries as their files state them."""
-    return dump(
-        {
-            "entries": [
-                {
-                    "address": one.entry.address,
-                    "path": one.entry.path,
-                    "front_matter": dict(one.front_matter),
-                    "body": one.body,
-                    "current": one.current,
-                    "heads": list(one.heads),
-                    **standing_json(one.stance, in_force=one.current),
-                }
-                for one in shown
-            ]
-        }
-    )
+    return {
+        "entries": [
+            {
+                "address": one.entry.address,
+                "path": one.entry.path,
+                "front_matter": dict(one.front_matter),
+                "body": one.body,
+                "current": one.current,
+                "heads": list(one.heads),
+                **standing_json(one.stance, in_force=one.current),
+            }
+            for one in shown
+        ]
+    }
 
 
-def why_json(explained: WhyReport) -> str:
+def why_json(explained: WhyReport) -> dict[str, Any]:
     """Return the chain of an entry, the oldest first."""
-    return dump(
-        {
-            "address": explained.address,
-            "heads": list(explained.heads),
-            "contradictory": explained.contradictory,
-            "chain": [_link(link) for link in explained.chain],
-            "drafts": list(explained.drafts),
-            "overrides": list(explained.overrides),
-            "overridden_by": list(explained.overridden_by),
-            "conflicts": list(explained.conflicts),
-        }
-    )
+    return {
+        "address": explained.address,
+        "heads": list(explained.heads),
+        "contradictory": explained.contradictory,
+        "chain": [_link(link) for link in explained.chain],
+        "drafts": list(explained.drafts),
+        "overrides": list(explained.overrides),
+        "overridden_by": list(explained.overridden_by),
+        "conflicts": list(explained.conflicts),
+    }
 
 
 def _link(link: ChainLink) -> dict[str, Any]:
@@ -166,45 +158,43 @@ def _link(link: ChainLink) -> dict[str, Any]:
     }
 
 
-def status_json(report: StatusReport) -> str:
+def status_json(report: StatusReport) -> dict[str, Any]:
     """Return how the memory stands."""
     index = report.index
-    return dump(
-        {
-            "root": str(report.root),
-            "why": report.why,
-            "tree": report.tree,
-            "active_wing": report.active_wing,
-            "wings": [
-                {
-                    "name": wing.name,
-                    "kind": wing.kind,
-                    "entries": wing.total,
-                    "types": dict(sorted(wing.types.items())),
-                    "statuses": dict(sorted(wing.statuses.items())),
-                    "broken": wing.broken,
-                }
-                for wing in report.wings
-            ],
-            "borrowed": [
-                {"name": one.name, "git": one.git, "commit": one.commit, "asked": one.asked.isoformat()}
-                for one in report.borrowed
-            ],
-            "index": {
-                "exists": index.exists,
-                "usable": index.usable,
-                "documents": index.documents,
-                "stale": index.stale,
-                "gone": index.gone,
-                "bytes": index.bytes,
-                "folder": index.folder,
-                "why": index.why,
-            },
-            "findings": dict(report.findings),
-            "hygiene": {
-                "last_at": report.hygiene.day.isoformat() if report.hygiene.day else None,
-                "due": report.hygiene.is_due,
-            },
-            "remarks": list(report.remarks),
-        }
-    )
+    return {
+        "root": str(report.root),
+        "why": report.why,
+        "tree": report.tree,
+        "active_wing": report.active_wing,
+        "wings": [
+            {
+                "name": wing.name,
+                "kind": wing.kind,
+                "entries": wing.total,
+                "types": dict(sorted(wing.types.items())),
+                "statuses": dict(sorted(wing.statuses.items())),
+                "broken": wing.broken,
+            }
+            for wing in report.wings
+        ],
+        "borrowed": [
+            {"name": one.name, "git": one.git, "commit": one.commit, "asked": one.asked.isoformat()}
+            for one in report.borrowed
+        ],
+        "index": {
+            "exists": index.exists,
+            "usable": index.usable,
+            "documents": index.documents,
+            "stale": index.stale,
+            "gone": index.gone,
+            "bytes": index.bytes,
+            "folder": index.folder,
+            "why": index.why,
+        },
+        "findings": dict(report.findings),
+        "hygiene": {
+            "last_at": report.hygiene.day.isoformat() if report.hygiene.day else None,
+            "due": report.hygiene.is_due,
+        },
+        "remarks": list(report.remarks),
+    }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexDocument
-from mdmem.index.scoring import Corpus, matches, plain
+from mdmem.index.scoring import Corpus, plain, rank
 from mdmem.index.terms import SCORED, lengths_of, terms_of
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
@@ -75,7 +75,7 @@ def scan(documents: Sequence[IndexDocument]) -> Search:
 
     def search(question: str) -> list[str]:
         corpus = Corpus(keys, lengths, (postings,))
-        return [match.key for match in matches(plain(question), corpus, lambda _keys: ())]
+        return [match.key for match in rank(plain(question), corpus, lambda _keys: ())]
 
     return search
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mdmem.index.damage import DamagedIndexError, reading
+from mdmem.index.manifest import DamagedIndexError, reading
 from mdmem.index.postings import MemoryPostings
 
 

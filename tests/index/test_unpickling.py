@@ -18,7 +18,7 @@ from whoosh.filedb.structfile import StructFile
 
 from mdmem.index.fulltext import WhooshIndex
 from mdmem.index.manifest import load
-from mdmem.index.plain_pickle import loads
+from mdmem.index.storage import loads_plain as loads
 
 from .builders import Tree, numbered, tree
 

@@ -14,11 +14,20 @@ from processes import python
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.mcp.server import MemoryServer, build_server
-from mdmem.mcp.workspaces import OpenedProvider, Provider
+from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.workspace import Workspace
 
 # The handshake of 2025, and what a client of 2026 finds by `server/discover`.
 ERAS = ("legacy", "auto")
+
+
+class OpenedProvider(Provider):
+    """Gives out workspaces like one that is open already."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Take the workspace, of which the files are read anew at each call."""
+        super().__init__(None, environment=workspace.environment, cwd=workspace.cwd, today=lambda: workspace.today)
+        self._first = workspace
 
 
 def server_over(

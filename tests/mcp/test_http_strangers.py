@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import pytest
 from served import HEADERS, Serving, serving, token_for, two_wings
 
-from mdmem.mcp.connections import FewLines, Places, network_of
-from mdmem.mcp.hostnames import KnownNames
+from mdmem.mcp.auth import KnownNames
+from mdmem.mcp.connections import Places, network_of
+from mdmem.mcp.logs import FewLines
 from mdmem.mcp.rate_limits import HttpLimits
 
 HALF = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from builders import make_root, memory, open_root, write, write_entry
-from clients import ERAS, call, error, facts, opened_apart, server_over, text, with_client
+from clients import ERAS, OpenedProvider, call, error, facts, opened_apart, server_over, text, with_client
 from mcp import Client
 
 from mdmem.access import Access
@@ -18,7 +18,7 @@ from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as served
 from mdmem.mcp.server import build_server
 from mdmem.mcp.tools.table import PROFILES, TOOLS
-from mdmem.mcp.workspaces import OpenedProvider, Provider
+from mdmem.mcp.workspaces import Provider
 from mdmem.state.audit import read_audit
 
 

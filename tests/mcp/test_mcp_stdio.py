@@ -229,6 +229,8 @@ def test_nothing_of_the_memory_is_read_before_the_handshake(repository: Path) ->
         "import mdmem.mcp.stdio as stdio\n"
         "def serve(server):\n"
         "    names = ('mdmem.workspace.workspace', 'mdmem.catalog', 'mdmem.git', 'whoosh', 'git', 'yaml')\n"
+        "    features = ('checks', 'retrieval', 'authoring', 'context', 'saving', 'synthesis', 'hygiene', 'entry')\n"
+        "    names += tuple(f'mdmem.{name}' for name in features)\n"
         "    print([name for name in names if name in sys.modules])\n"
         "stdio.serve = serve\n"
         "run(['mcp'])\n"

@@ -6,7 +6,7 @@ import pytest
 from builders import TODAY, environment, memory, write, write_entry
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.mcp import workspaces
+from mdmem.mcp import served_workspace
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.deadline import within
 
@@ -29,7 +29,7 @@ def addresses(provider: Provider, access: Access = EVERYTHING) -> list[str]:
 
 def test_entries_are_loaded_once_when_nothing_changes(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     first = provider.workspace().catalog
-    monkeypatch.setattr(workspaces, "load_cached", None)
+    monkeypatch.setattr(served_workspace, "load_cached", None)
     assert provider.workspace().catalog.entries is first.entries
 
 
@@ -83,7 +83,7 @@ def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> No
 def test_the_cache_of_views_has_a_bound(root: Path, provider: Provider) -> None:
     for number in range(20):
         addresses(provider, Access.to_wings(["nav"], name=f"caller {number}"))
-    assert len(provider.workspace().recent._known) <= workspaces._VIEWS
+    assert len(provider.workspace().recent._known) <= served_workspace._VIEWS
 
 
 def test_nothing_is_opened_before_the_first_call(tmp_path: Path) -> None:

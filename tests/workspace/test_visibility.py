@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -190,7 +189,7 @@ def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_pat
         (hit.entry.address, hit.score) for hit in scanned.hits
     ]
     assert index.state(live=whole.catalog.digests).documents == 2
-    said = json.loads(status_json(report_status(seen)))["index"]
+    said = status_json(report_status(seen))["index"]
     assert (said["documents"], said["stale"], said["gone"], said["bytes"]) == (1, 0, 0, 0)
     assert refresh_index(seen).total == 2
 
@@ -248,7 +247,7 @@ def test_writes_that_wait_for_others_are_not_tried_nor_counted(tmp_path: Path) -
     assert seen.save_decision(_decision("Use granite"), "app").status == "saved"
     for project in (None, "vault", "obsidian"):
         assert seen.get_save_status(project).artifact_ids == ()
-    status = json.loads(status_json(report_status(seen_by(open_root(root), APP))))
+    status = status_json(report_status(seen_by(open_root(root), APP)))
     assert not any("wait" in remark for remark in status["remarks"])
     assert len(whole.get_save_status(None).artifact_ids) == 1
 

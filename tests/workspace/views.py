@@ -42,8 +42,8 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         asked = (Question(words=word, filters=filters) for filters in (Filters(), EVERYTHING))
         for question in asked:
             yield _said(lambda question=question: _searched(workspace, question))
-            yield _said(lambda question=question: json_form.pack_json(retrieve(workspace, question, budget=100)))
-            yield _said(lambda question=question: json_form.pack_json(retrieve(workspace, question)))
+            yield _said(lambda question=question: _packed(workspace, question, budget=100))
+            yield _said(lambda question=question: _packed(workspace, question))
         yield _said(lambda word=word: str(list_entries(workspace, Filters(wings=(word,)))))
         yield _said(lambda word=word: str(list_entries(workspace, Filters(rooms=(word,)))))
         yield _said(lambda word=word: str(show(workspace, [word])))
@@ -51,16 +51,20 @@ def _answers(workspace: Workspace, words: tuple[str, ...]) -> Iterator[str]:
         yield _said(lambda word=word: hygiene.hygiene_json(run(workspace, HygieneRequest(wing=word))))
     yield str(list_entries(workspace, EVERYTHING))
     addresses = tuple(workspace.catalog.entries)
-    yield json_form.entries_json(shown(workspace, addresses))
-    yield from (json_form.why_json(why(workspace, address)) for address in addresses)
+    yield json_form.dump(json_form.entries_json(shown(workspace, addresses)))
+    yield from (json_form.dump(json_form.why_json(why(workspace, address))) for address in addresses)
     yield from _checked(workspace)
     yield hygiene.hygiene_json(run(workspace, HygieneRequest()))
-    yield _said(lambda: json_form.status_json(report_status(workspace)))
+    yield _said(lambda: json_form.dump(json_form.status_json(report_status(workspace))))
+
+
+def _packed(workspace: Workspace, question: Question, *, budget: int | None = None) -> str:
+    return json_form.dump(json_form.pack_json(retrieve(workspace, question, budget=budget)))
 
 
 def _searched(workspace: Workspace, question: Question) -> str:
     result = search(workspace, question)
-    return json_form.search_json(result, limit=50, snippet_of=snippets(workspace, result))
+    return json_form.dump(json_form.search_json(result, limit=50, snippet_of=snippets(workspace, result)))
 
 
 def _checked(workspace: Workspace) -> Iterator[str]:

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.context.run import compile_context
 from mdmem.mcp.tools.core import is_invariant
 from mdmem.mcp.tools.schemas import AGENT, AT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
-from mdmem.saving.remember import remember
-from mdmem.synthesis.run import plan_synthesis
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -36,6 +33,7 @@ _KINDS = (
 
 def _context(workspace: Workspace, **stated: Any) -> Facts:
     from mdmem.context.request import read_asked
+    from mdmem.context.run import compile_context
 
     return compile_context(workspace, read_asked(stated)).as_json()
 
@@ -103,6 +101,8 @@ _CONTEXT = Tool(
 
 
 def _remember(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.saving.remember import remember
+
     return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
@@ -147,6 +147,7 @@ _REMEMBER = Tool(
 
 def _synthesis_plan(workspace: Workspace, **stated: Any) -> Facts:
     from mdmem.synthesis.request import read_asked
+    from mdmem.synthesis.run import plan_synthesis
 
     return plan_synthesis(workspace, read_asked(stated)).as_json()
 
@@ -197,4 +198,4 @@ _SYNTHESIS_PLAN = Tool(
     binds=is_invariant,
 )
 
-SIBYL = (_CONTEXT, _REMEMBER, _SYNTHESIS_PLAN)
+CONTEXT = (_CONTEXT, _REMEMBER, _SYNTHESIS_PLAN)

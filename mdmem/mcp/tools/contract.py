@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.hygiene.run import run_hygiene
 from mdmem.mcp.tools.core import from_top, is_invariant
 from mdmem.mcp.tools.schemas import (
     AT,
@@ -28,8 +27,6 @@ from mdmem.mcp.tools.schemas import (
     one_of,
 )
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
-from mdmem.retrieval.retrieve_context import retrieve_context
-from mdmem.retrieval.surface import get_scope_state, memory_surface
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -38,6 +35,8 @@ _STATES = one_of("resolved", "uncertain", "unresolved")
 
 
 def _retrieve_context(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.retrieval.retrieve_context import retrieve_context
+
     stated["paths"] = from_top(workspace, stated["paths"])
     return retrieve_context(workspace, **stated).as_json()
 
@@ -106,6 +105,8 @@ _RETRIEVE_CONTEXT = Tool(
 
 
 def _get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None) -> Facts:
+    from mdmem.retrieval.surface import get_scope_state
+
     return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
@@ -131,6 +132,8 @@ _GET_SCOPE_STATE = Tool(
 
 
 def _memory_surface(workspace: Workspace, *, query: str, project_id: str | None, limit: int) -> Facts:
+    from mdmem.retrieval.surface import memory_surface
+
     return memory_surface(workspace, query=query, project_id=project_id, limit=limit).as_json()
 
 
@@ -159,6 +162,8 @@ _MEMORY_SURFACE = Tool(
 
 
 def _run_hygiene(workspace: Workspace, *, project_id: str | None, scope: str | None, check_pending_only: bool) -> Facts:
+    from mdmem.hygiene.run import run_hygiene
+
     return run_hygiene(workspace, project_id, scope, check_pending_only=check_pending_only)
 
 
@@ -216,7 +221,7 @@ _GET_SAVE_STATUS = Tool(
     carry=_get_save_status,
 )
 
-GRAPHBASE = (
+CONTRACT = (
     _RETRIEVE_CONTEXT,
     _GET_SCOPE_STATE,
     _MEMORY_SURFACE,

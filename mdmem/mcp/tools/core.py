@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 from mdmem.errors import UsageError
 from mdmem.mcp.tools.schemas import AT, COUNT, FLAG, OBJECT, OBJECTS, PATHS, PROBLEMS, READ_STATUS, TEXT, TEXTS
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
-from mdmem.retrieval.entries import show
-from mdmem.retrieval.retrieve import retrieve, with_code_paths
-from mdmem.retrieval.search import search, snippets
 
 if TYPE_CHECKING:
     from mdmem.retrieval.question import Question
@@ -38,13 +34,6 @@ def is_invariant(member: Any) -> bool:
     if "invariant" in (member.get("type"), str(member.get("label")).lower()):
         return True
     return any(is_invariant(inner) for value in member.values() if isinstance(value, list) for inner in value)
-
-
-def facts_of(document: str) -> Facts:
-    """Return what a document of the command line says, without the version of its shape."""
-    facts: Facts = json.loads(document)
-    facts.pop("schema", None)
-    return facts
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
@@ -84,11 +73,12 @@ def _search(
     **filters: Any,
 ) -> Facts:
     from mdmem.render.json import search_json
+    from mdmem.retrieval.search import search, snippets
 
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
     result = search(workspace, _question(query, filters, **shown))
-    facts = facts_of(search_json(result, limit=limit, snippet_of=snippets(workspace, result)))
-    return {"retrieval_status": "succeeded" if result.hits else "empty", **facts}
+    status = "succeeded" if result.hits else "empty"
+    return {"retrieval_status": status, **search_json(result, limit=limit, snippet_of=snippets(workspace, result))}
 
 
 def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
@@ -134,12 +124,12 @@ def _retrieve(
     workspace: Workspace, *, query: str | None, paths: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> Facts:
     from mdmem.render.json import pack_json
+    from mdmem.retrieval.retrieve import retrieve, with_code_paths
 
     question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
     pack = retrieve(workspace, question, budget=budget)
-    facts = facts_of(pack_json(pack))
     is_empty = not (pack.items or pack.proposed or pack.found.problems or pack.fallback)
-    return {"retrieval_status": "empty" if is_empty else "succeeded", **facts}
+    return {"retrieval_status": "empty" if is_empty else "succeeded", **pack_json(pack)}
 
 
 def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int | None, **filters: Any) -> Facts:
@@ -147,8 +137,7 @@ def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int |
     from mdmem.retrieval.fallback import retrieve_without_root
 
     pack = retrieve_without_root(cwd, _question(query, filters), why=why, budget=budget)
-    facts = facts_of(pack_json(pack))
-    return {"retrieval_status": "failed", "message": why, **facts}
+    return {"retrieval_status": "failed", "message": why, **pack_json(pack)}
 
 
 def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
@@ -206,13 +195,14 @@ _RETRIEVE = Tool(
 
 def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
     from mdmem.render.json import entries_json
+    from mdmem.retrieval.entries import show
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    return facts_of(entries_json(shown))
+    return entries_json(shown)
 
 
 _GET_ENTRY = Tool(
@@ -232,4 +222,4 @@ _GET_ENTRY = Tool(
     carry=_get_entry,
 )
 
-NATIVE = (_RETRIEVE, _SEARCH, _GET_ENTRY)
+CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)

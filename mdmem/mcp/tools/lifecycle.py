@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mdmem.checks.run import check
-from mdmem.history.why import why
-from mdmem.mcp.tools.core import TYPES, facts_of
+from mdmem.mcp.tools.core import TYPES
 from mdmem.mcp.tools.schemas import AGENT, COUNT, FLAG, FOCUS, OBJECTS, ROOM, TEXT, TEXT_OR_NULL, TEXTS, TOKEN
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
 
@@ -16,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def _why(workspace: Workspace, *, address: str) -> Facts:
+    from mdmem.history.why import why
     from mdmem.render.json import why_json
 
-    return facts_of(why_json(why(workspace, address)))
+    return why_json(why(workspace, address))
 
 
 _WHY = Tool(
@@ -52,9 +51,9 @@ def _check(
     select: Sequence[str] | None,
     ignore: Sequence[str] | None,
 ) -> Facts:
-    from mdmem.checks.run import CheckRequest
-    from mdmem.render.findings.json import document
-    from mdmem.render.findings.report import CheckedRoot, Look
+    from mdmem.checks.run import CheckRequest, check
+    from mdmem.render.findings.json import findings_json
+    from mdmem.render.findings.report import CheckedRoot
 
     asked = CheckRequest(paths=tuple(paths or ()), base=base, select=tuple(select or ()), ignore=tuple(ignore or ()))
     checked = CheckedRoot(
@@ -64,8 +63,7 @@ def _check(
         bytes_of=workspace.bytes_of,
         show_path=str,
     )
-    facts = facts_of(document([checked], Look()))
-    return {name: value for name, value in facts.items() if name not in ("root", "fixed")}
+    return {name: value for name, value in findings_json([checked]).items() if name not in ("root", "fixed")}
 
 
 _CHECK = Tool(
@@ -148,4 +146,4 @@ _PROPOSE = Tool(
     repeats=False,
 )
 
-REVIEW = (_WHY, _CHECK, _PROPOSE)
+LIFECYCLE = (_WHY, _CHECK, _PROPOSE)

@@ -51,9 +51,10 @@ class Parameter:
         return schema
 
     def _type(self) -> Facts:
+        text = {"type": "string", "maxLength": self.longest}
         match self.kind:
             case ParameterKind.TEXT:
-                return {"type": "string", "enum": list(self.choices)} if self.choices else self._text()
+                return {"type": "string", "enum": list(self.choices)} if self.choices else text
             case ParameterKind.TEXTS:
                 inner = {"type": "string", "enum": list(self.choices)} if self.choices else {"type": "string"}
                 return {"type": "array", "items": inner}
@@ -63,14 +64,9 @@ class Parameter:
                 return {"type": "array", "items": self._record()}
             case ParameterKind.FLAG:
                 return {"type": "boolean"}
-        return {"type": "integer" if self.kind is ParameterKind.WHOLE else "number"} | self._bounds()
-
-    def _text(self) -> Facts:
-        return {"type": "string", "maxLength": self.longest}
-
-    def _bounds(self) -> Facts:
         bounds = {"minimum": self.least, "maximum": self.most}
-        return {name: value for name, value in bounds.items() if value is not None}
+        stated = {name: value for name, value in bounds.items() if value is not None}
+        return {"type": "integer" if self.kind is ParameterKind.WHOLE else "number"} | stated
 
     def _record(self) -> Facts:
         schema: Facts = {"type": "object", "properties": {name: dict(one) for name, one in self.fields.items()}}
@@ -90,7 +86,8 @@ class TakesParameters(Protocol):
 class Tool:
     """One tool: what an agent reads of it, what it takes, what it answers, and what carries a call out.
 
-    `carry` takes the workspace and the arguments by name. `answers` are the properties of the answer's schema.
+    `carry` takes the workspace and the arguments by name; it imports the feature that it calls when it is called, so
+    that the server's first reply waits for none. `answers` are the properties of the answer's schema.
     `fall_back` makes the answer of a tool that reads from a status, a sentence and the arguments, where reading fails
     or takes too long; without one, a failure is an error. `refuse` makes the answer of a tool that never raises.
     `rootless` answers where there is no memory at all, from the working folder, the reason and the arguments. `binds`

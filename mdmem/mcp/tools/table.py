@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mdmem.mcp.tools.context import SIBYL
-from mdmem.mcp.tools.contract import GRAPHBASE
-from mdmem.mcp.tools.core import NATIVE
-from mdmem.mcp.tools.lifecycle import REVIEW
+from mdmem.mcp.tools.context import CONTEXT
+from mdmem.mcp.tools.contract import CONTRACT
+from mdmem.mcp.tools.core import CORE
+from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.shape import Tool
 
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*NATIVE, *REVIEW, *SIBYL, *GRAPHBASE, *SAVING)}
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *LIFECYCLE, *CONTEXT, *CONTRACT, *SAVING)}
 
 # Clients limit how many tools they take, and agents lose their way among many.
 PROFILES: Mapping[str, tuple[str, ...]] = {
     "core": ("retrieve", "search", "get_entry", "why", "check", "propose", "context", "remember"),
-    "graphbase": tuple(tool.name for tool in (*GRAPHBASE, *SAVING)),
+    "graphbase": tuple(tool.name for tool in (*CONTRACT, *SAVING)),
     "sibyl": ("context", "remember", "synthesis_plan", "search", "get_entry"),
     "all": tuple(TOOLS),
 }

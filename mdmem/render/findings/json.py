@@ -13,18 +13,21 @@ from mdmem.render.json import SCHEMA, dump
 
 
 def document(roots: Sequence[CheckedRoot], _: Look) -> str:
-    """Return one document; paths count from their root, and with several roots each finding names its own."""
+    """Return one document of all roots."""
+    return dump(findings_json(roots))
+
+
+def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
+    """Return what one document holds; paths count from their root, and of several roots each finding names its own."""
     several = len(roots) != 1
     head = {"roots": [_summary(one) for one in roots]} if several else {"root": _name(roots[0])}
-    return dump(
-        {
-            **head,
-            **_totals(roots),
-            "findings": [_finding(one, named=several) for one in in_order(roots)],
-            "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
-            "fixed": [_finding(one, named=several) for one in mended(roots)],
-        }
-    )
+    return {
+        **head,
+        **_totals(roots),
+        "findings": [_finding(one, named=several) for one in in_order(roots)],
+        "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
+        "fixed": [_finding(one, named=several) for one in mended(roots)],
+    }
 
 
 def lines(roots: Sequence[CheckedRoot], _: Look) -> str:
