@@ -11,12 +11,14 @@ from typing import Any
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
-from mdmem.context.model import Item, Quality, Related
+from mdmem.context.pack import Item, Quality, Related
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.text import content_of, summary_of, tokens_of
 from mdmem.index.snippet import snippet
 from mdmem.retrieval.budget import Form
 
+PRIVATE = "private:"
+METADATA = "x-metadata"
 _PASSAGE = 320
 # Whose first pages do not hold the words is a long text about something else.
 _PAGES = 8000
@@ -75,10 +77,6 @@ def _in_order_of_shortening(chosen: Sequence[Candidate]) -> list[int]:
     lasting = [number for number, one in enumerate(chosen) if one.item.entry.type is not EntryType.INVARIANT]
     by_fit = sorted(lasting, key=lambda number: chosen[number].fitness, reverse=True)
     return sorted(by_fit, key=lambda number: -chosen[number].item.entry.type.rank)
-
-
-PRIVATE = "private:"
-METADATA = "x-metadata"
 
 
 def id_of(address: str, *, is_private: bool) -> str:

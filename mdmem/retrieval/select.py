@@ -220,13 +220,7 @@ class Selection:
         return [*parts, f"applies to {path}"] if path else parts
 
     def _doubts(self, entry: Entry) -> list[str]:
-        parts = []
-        if entry.address in self.catalog.lineage.contradictory:
-            parts.append("contradictory: it supersedes what supersedes it")
-        if entry.status is Status.UNDER_REVIEW:
-            parts.append("under review: confirm before relying on it")
-        elif entry.status_on(self.today) is Status.UNDER_REVIEW:
-            parts.append(f"expired on {entry.expires_at}: confirm before relying on it")
+        parts = list(doubts_of(self.catalog, entry, entry.status_on(self.today)))
         if entry.status is Status.DRAFT:
             parts.append("a draft: proposed, not binding")
         if (
@@ -278,3 +272,12 @@ class Selection:
             return Tier.SHARED
         is_focus = self.scope.focus is not None and entry.focus == self.scope.focus and entry.wing == self.scope.wing
         return Tier.FOCUS if is_focus else Tier.PROJECT
+
+
+def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
+    """Yield why an entry of that status of the day is to be confirmed before anybody relies on it."""
+    if entry.address in catalog.lineage.contradictory:
+        yield "contradictory: it supersedes what supersedes it"
+    if status is Status.UNDER_REVIEW:
+        doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
+        yield f"{doubt}: confirm before relying on it"

@@ -275,7 +275,7 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
         path.write_text("no front matter\n")
     (root / "vault/rules/onyx.md").write_text("no front matter\n")
     asked = Question(words="onyx")
-    assert retrieve(seen_by(open_root(root), APP), asked).fallback == ()
+    assert retrieve(seen_by(open_root(root), APP), asked).basis.fallback == ()
 
 
 def test_path_in_an_unseen_wing_is_nothing_to_check(tmp_path: Path) -> None:
