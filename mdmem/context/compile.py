@@ -13,7 +13,7 @@ from mdmem.catalog import Catalog
 from mdmem.context.choose import Choice, choose_items
 from mdmem.context.describe import METADATA, Describer, Room, contents_of, id_of
 from mdmem.context.facets import TITLES, facet_of
-from mdmem.context.gather import Candidate, Gathered, Memory, gather
+from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
 from mdmem.context.pack import ContextPack, Item, PackSection
 from mdmem.context.request import ContextRequest, Intent
 from mdmem.context.shape import REACHES, facets_for
@@ -116,7 +116,7 @@ def _own_memory(workspace: Workspace) -> tuple[list[Memory], tuple[str, ...]]:
     return [Memory(reading=reading, scope=scope, is_private=True)], ()
 
 
-def _basis(gathered: Sequence[Gathered], choice: Choice, items: Sequence[Item]) -> AnswerBasis:
+def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence[Item]) -> AnswerBasis:
     """Return what the pack says of itself: of the team's memory, but for what the caller's own cannot say or lacks."""
     bases = [part.retrieval.basis for part in gathered]
     return replace(
@@ -172,7 +172,7 @@ def _sections(items: Sequence[Item], request: ContextRequest) -> Iterator[PackSe
             yield PackSection(facet, TITLES[facet], own)
 
 
-def _drafts(gathered: Sequence[Gathered], request: ContextRequest) -> list[Candidate]:
+def _drafts(gathered: Sequence[MemoryCandidates], request: ContextRequest) -> list[Candidate]:
     """Return the drafts that match, the team's first; a goal of stop words alone matches nothing."""
     found = [
         Candidate(
@@ -184,7 +184,7 @@ def _drafts(gathered: Sequence[Gathered], request: ContextRequest) -> list[Candi
     return sorted(found, key=lambda one: one.fitness)[:PROPOSED] if request.query else []
 
 
-def _problems(gathered: Sequence[Gathered]) -> tuple[Finding, ...]:
+def _problems(gathered: Sequence[MemoryCandidates]) -> tuple[Finding, ...]:
     """Return what cannot be read, of the caller's own memory under a path that says so."""
     found = []
     for part in gathered:
@@ -208,7 +208,7 @@ def _omitted_counts(choice: Choice, bases: Sequence[AnswerBasis]) -> tuple[Omitt
     return tuple(OmittedCount(kind.value, why, count) for (kind, why), count in ordered)
 
 
-def _unmatched(gathered: Sequence[Gathered]) -> tuple[str, ...]:
+def _unmatched(gathered: Sequence[MemoryCandidates]) -> tuple[str, ...]:
     """Return the words that no memory holds."""
     first, *others = [part.retrieval.basis.unmatched_terms for part in gathered if part.memory.scope.wings] or [()]
     return tuple(word for word in first if all(word in other for other in others))

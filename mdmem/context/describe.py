@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from mdmem.catalog import Catalog
@@ -91,11 +92,11 @@ class Describer:
     catalog: Catalog
     size: int
     is_private: bool = False
-    neighbourhood: Neighbourhood = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Read the links once for all items."""
-        object.__setattr__(self, "neighbourhood", Neighbourhood(self.catalog))
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood:
+        """The links, read once for all items."""
+        return Neighbourhood(self.catalog)
 
     def item(self, one: Candidate, content: Content, *, body: str, stated: object = None) -> Item:
         """Return the item of a candidate; `stated` is the metadata that its author gave, as JSON text."""

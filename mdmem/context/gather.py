@@ -14,7 +14,7 @@ from mdmem.context.shape import REACHES
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.retrieval.question import Question, Retrieval, Retrieved
 from mdmem.retrieval.retrieve import Reading
-from mdmem.retrieval.select import Selection
+from mdmem.retrieval.select import Selection, binds_unasked
 from mdmem.workspace.scope import Scope
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -80,7 +80,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class MemoryCandidates:
     """All that one memory has; `domain_is_known` says that an entry of the scope belongs to the domain."""
 
     memory: Memory
@@ -89,7 +89,7 @@ class Gathered:
     domain_is_known: bool = False
 
 
-def gather(memory: Memory, request: ContextRequest) -> Gathered:
+def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     """Return what a memory has for a request."""
     retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
     gathering = _Gathering(memory, request)
@@ -101,7 +101,7 @@ def gather(memory: Memory, request: ContextRequest) -> Gathered:
     for address in (*unasked, *gathering.in_domain):
         if address in gathering.everything:
             items.setdefault(address, replace(gathering.everything[address], matches=False))
-    return Gathered(
+    return MemoryCandidates(
         memory=memory,
         retrieval=retrieval,
         candidates=tuple(gathering.candidate(item, unasked.get(address, "")) for address, item in items.items()),
@@ -177,7 +177,7 @@ class _Gathering:
 
     def is_unconditional(self, entry: Entry) -> bool:
         """Say whether an entry that retrieval gave is an invariant that nothing leaves out."""
-        return entry.type is EntryType.INVARIANT and entry.wing in self.memory.scope.binding_wings
+        return binds_unasked(entry, self.memory.scope)
 
     def candidate(self, item: Retrieved, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""

@@ -99,12 +99,9 @@ def _section(item: BundleItem) -> str:
     head = f"### {item.label.value}: {visible(item.title)}"
     # The reason holds the uncertainty, too.
     standing = f"`{item.id}` ({marks}); {visible(item.reason)}"
-    said = [_quoted(text) for text in (item.content, _rationale(item)) if text]
+    rationale = f"Rationale: {item.rationale}" if item.content and item.rationale else item.rationale
+    said = [_quoted(text) for text in (item.content, rationale) if text]
     return "\n\n".join([head, standing, *(["\n>\n".join(said)] if said else [])])
-
-
-def _rationale(item: BundleItem) -> str:
-    return f"Rationale: {item.rationale}" if item.content and item.rationale else item.rationale
 
 
 def _links(item: BundleItem) -> Iterator[str]:

@@ -14,7 +14,7 @@ from mdmem.render.words import indent
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    from mdmem.context.pack import ContextPack, Item, Related
+    from mdmem.context.pack import ContextPack, Item
 
 
 def context_json(pack: ContextPack) -> str:
@@ -40,12 +40,11 @@ def _item(item: Item, ink: Ink) -> str:
     marks += marked(item.stance)
     head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
     lines = [head, f"  {one_line(item.name)}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
-    near = [f"{one.relationship} {one.id}" if one.direction == "outgoing" else _incoming(one) for one in item.related]
+    near = [
+        f"{one.relationship} {one.id}" if one.direction == "outgoing" else f"{one.id} {one.relationship} this"
+        for one in item.related
+    ]
     return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
-
-
-def _incoming(one: Related) -> str:
-    return f"{one.id} {one.relationship} this"
 
 
 def _foot(pack: ContextPack) -> Iterator[str]:

@@ -24,15 +24,18 @@ def dump(content: Mapping[str, Any]) -> str:
 
 
 def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
-    """Return the hits, `limit` of them at most."""
-    return dump(
-        {
-            "query": result.query,
-            "total": len(result.hits),
-            "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
-            **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
-        }
-    )
+    """Return the hits as a document, `limit` of them at most."""
+    return dump(search_facts(result, limit=limit, snippet_of=snippet_of))
+
+
+def search_facts(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> dict[str, Any]:
+    """Return the hits as JSON values, `limit` of them at most."""
+    return {
+        "query": result.query,
+        "total": len(result.hits),
+        "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
+        **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
+    }
 
 
 def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
@@ -53,28 +56,31 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
 
 
 def pack_json(pack: Pack) -> str:
-    """Return a retrieval within its budget."""
+    """Return a retrieval within its budget as a document."""
+    return dump(pack_facts(pack))
+
+
+def pack_facts(pack: Pack) -> dict[str, Any]:
+    """Return a retrieval within its budget as JSON values."""
     scope, basis = pack.scope, pack.basis
-    return dump(
-        {
-            "scope": {
-                "wing": scope.wing,
-                "shared_wings": list(scope.shared_wings),
-                "rooms": list(scope.rooms),
-                "focus": scope.focus,
-                "state": scope.state,
-            },
-            "items": [_item(packed) for packed in pack.items],
-            "proposed": [_item(packed) for packed in pack.proposed],
-            **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
-            "tokens": pack.tokens,
-            "budget": pack.budget,
-            "over_budget": pack.over_budget,
-            **basis.as_json("covered", "unmatched_terms"),
-            "searched": list(pack.searched),
-            **basis.as_json("degraded", "source"),
-        }
-    )
+    return {
+        "scope": {
+            "wing": scope.wing,
+            "shared_wings": list(scope.shared_wings),
+            "rooms": list(scope.rooms),
+            "focus": scope.focus,
+            "state": scope.state,
+        },
+        "items": [_item(packed) for packed in pack.items],
+        "proposed": [_item(packed) for packed in pack.proposed],
+        **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
+        "tokens": pack.tokens,
+        "budget": pack.budget,
+        "over_budget": pack.over_budget,
+        **basis.as_json("covered", "unmatched_terms"),
+        "searched": list(pack.searched),
+        **basis.as_json("degraded", "source"),
+    }
 
 
 def _item(packed: Packed) -> dict[str, Any]:
@@ -96,23 +102,26 @@ def _item(packed: Packed) -> dict[str, Any]:
 
 
 def entries_json(shown: tuple[Shown, ...]) -> str:
-    """Return entries as their files state them."""
-    return dump(
-        {
-            "entries": [
-                {
-                    "address": one.entry.address,
-                    "path": one.entry.path,
-                    "front_matter": dict(one.front_matter),
-                    "body": one.body,
-                    "current": one.current,
-                    "heads": list(one.heads),
-                    **standing_json(one.stance, in_force=one.current),
-                }
-                for one in shown
-            ]
-        }
-    )
+    """Return entries as their files state them, as a document."""
+    return dump(entries_facts(shown))
+
+
+def entries_facts(shown: tuple[Shown, ...]) -> dict[str, Any]:
+    """Return entries as their files state them, as JSON values."""
+    return {
+        "entries": [
+            {
+                "address": one.entry.address,
+                "path": one.entry.path,
+                "front_matter": dict(one.front_matter),
+                "body": one.body,
+                "current": one.current,
+                "heads": list(one.heads),
+                **standing_json(one.stance, in_force=one.current),
+            }
+            for one in shown
+        ]
+    }
 
 
 def why_json(explained: WhyReport) -> str:

@@ -59,11 +59,13 @@ def read_request(
     topic: str | None = None,
 ) -> BundleRequest:
     """Return what is asked for; raises UsageError for a scope or category that is not known, naming the nearest."""
+    # A text is a sequence of its letters.
+    labels = (categories,) if isinstance(categories, str) else categories or ()
     return BundleRequest(
         project_id=plain(project_id),
         scope=BundleScope(_member("scope", scope, BundleScope)),
         focus=plain(focus),
-        labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in _listed(categories)),
+        labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in labels),
         topic=plain(topic) or "",
     )
 
@@ -71,11 +73,6 @@ def read_request(
 def plain(text: str | None) -> str | None:
     """Return a text on one line without blank ends, as the writes keep it; None for none and for a blank one."""
     return " ".join(text.split()) or None if text is not None else None
-
-
-def _listed(given: Sequence[str] | None) -> Sequence[str]:
-    # A text is a sequence of its letters.
-    return (given,) if isinstance(given, str) else given or ()
 
 
 def _member(kind: str, given: str, known: type[StrEnum]) -> str:

@@ -20,6 +20,7 @@ from mdmem.retrieval.question import (
     Tier,
     count_omitted,
 )
+from mdmem.retrieval.select import binds_unasked
 from mdmem.workspace.scope import Scope
 
 # The contract: so many of each scope.
@@ -76,7 +77,11 @@ class _Merge:
             *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
             *(_omission(item, f"over the {PROPOSED} drafts that are shown") for item in drafts[PROPOSED:]),
             *(_omission(item, "of a shared wing, while the focus is uncertain") for item in self._put_off(wanted)),
-            *map(_in_the_contracts_words, self.found.basis.omitted),
+            # In the contract's words.
+            *(
+                replace(one, why="not among `categories`") if one.why == "type filter" else one
+                for one in self.found.basis.omitted
+            ),
         ]
         invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
         return MergedBundle(
@@ -108,7 +113,7 @@ class _Merge:
         if self.request.scope is BundleScope.GLOBAL:
             # A chain that leads out of the shared wings was followed because its old end matched.
             return bool(item.via) and self.found.scope.wing is None
-        return item.entry.type is EntryType.INVARIANT and item.entry.wing in self.found.scope.binding_wings
+        return binds_unasked(item.entry, self.found.scope)
 
     def _has_label(self, item: Retrieved) -> bool:
         """Say whether an item, or one that it stands for, is of a category that was asked for."""
@@ -165,7 +170,3 @@ def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retr
 
 def _omission(item: Retrieved, why: str) -> Omission:
     return Omission(item.entry.address, item.entry.type.value, why)
-
-
-def _in_the_contracts_words(one: Omission) -> Omission:
-    return replace(one, why="not among `categories`") if one.why == "type filter" else one

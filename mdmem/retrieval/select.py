@@ -111,16 +111,15 @@ class Selection:
         if self._is_shown(entry):
             return True
         wanted = self.question.filters
-        asked = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
-        return asked and entry.status is not Status.DRAFT
+        with_ended = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
+        return with_ended and entry.status is not Status.DRAFT
 
     def _is_shown(self, entry: Entry) -> bool:
         lineage = self.catalog.lineage
         return lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
     def _is_unconditional(self, entry: Entry) -> bool:
-        is_bound = entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings
-        return is_bound and self._is_shown(entry)
+        return binds_unasked(entry, self.scope) and self._is_shown(entry)
 
     def _invariant_applies(self, entry: Entry) -> bool:
         """Only these three keep an unconditional invariant out, and each is said."""
@@ -247,16 +246,14 @@ class Selection:
         return bool(entry.applies_to) and any_match(entry.applies_to, self.question.paths) is not None
 
     def _covers(self, entry: Entry) -> bool:
-        match = self._matches.get(entry.address)
-        return self._covers_path(entry) or (match is not None and self._share(match) >= COVERING_SHARE)
+        match, terms = self._matches.get(entry.address), self.answer.terms if self.answer else ()
+        holds = len(match.terms) if match is not None else 0
+        return self._covers_path(entry) or (bool(terms) and holds / len(terms) >= COVERING_SHARE)
 
     def _suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
         replaced = (self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ()))
         return self._is_open or any(map(self._covers, (entry, *replaced, *self._overridden_by(entry))))
-
-    def _share(self, match: Match) -> float:
-        return len(match.terms) / len(self.answer.terms) if self.answer and self.answer.terms else 0.0
 
     def _score(self, entry: Entry) -> float:
         match = self._matches.get(entry.address)
@@ -272,6 +269,11 @@ class Selection:
             return Tier.SHARED
         is_focus = self.scope.focus is not None and entry.focus == self.scope.focus and entry.wing == self.scope.wing
         return Tier.FOCUS if is_focus else Tier.PROJECT
+
+
+def binds_unasked(entry: Entry, scope: Scope) -> bool:
+    """Say whether an entry is an invariant of a wing that binds whatever is asked."""
+    return entry.type is EntryType.INVARIANT and entry.wing in scope.binding_wings
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
@@ -88,16 +88,13 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
     answer = scope_state(catalog, project_id, focus)
     if answer.state is ScopeState.RESOLVED:
         return answer
-    wanted, known = (focus, _focuses(catalog, answer.wing)) if answer.wing else (project_id, _projects(catalog))
-    return replace(answer, nearest=tuple(_nearest(wanted or "", sorted(set(known)))))
-
-
-def _projects(catalog: Catalog) -> Iterator[str]:
-    return (wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared)
-
-
-def _focuses(catalog: Catalog, wing: str) -> Iterator[str]:
-    return (entry.focus for entry in catalog.entries.values() if entry.wing == wing and entry.focus)
+    if answer.wing:
+        wanted = focus
+        known = {one.focus for one in catalog.entries.values() if one.wing == answer.wing and one.focus}
+    else:
+        wanted = project_id
+        known = {wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared}
+    return replace(answer, nearest=tuple(_nearest(wanted or "", sorted(known))))
 
 
 def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:

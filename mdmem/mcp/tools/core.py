@@ -83,11 +83,11 @@ def _search(
     all_wings: bool,
     **filters: Any,
 ) -> Facts:
-    from mdmem.render.json import search_json
+    from mdmem.render.json import search_facts
 
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
     result = search(workspace, _question(query, filters, **shown))
-    facts = facts_of(search_json(result, limit=limit, snippet_of=snippets(workspace, result)))
+    facts = search_facts(result, limit=limit, snippet_of=snippets(workspace, result))
     return {"retrieval_status": "succeeded" if result.hits else "empty", **facts}
 
 
@@ -133,21 +133,21 @@ _SEARCH = Tool(
 def _retrieve(
     workspace: Workspace, *, query: str | None, paths: Sequence[str] | None, budget: int | None, **filters: Any
 ) -> Facts:
-    from mdmem.render.json import pack_json
+    from mdmem.render.json import pack_facts
 
     question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
     pack = retrieve(workspace, question, budget=budget)
-    facts = facts_of(pack_json(pack))
+    facts = pack_facts(pack)
     is_empty = not (pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
     return {"retrieval_status": "empty" if is_empty else "succeeded", **facts}
 
 
 def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int | None, **filters: Any) -> Facts:
-    from mdmem.render.json import pack_json
+    from mdmem.render.json import pack_facts
     from mdmem.retrieval.fallback import retrieve_without_root
 
     pack = retrieve_without_root(cwd, _question(query, filters), why=why, budget=budget)
-    facts = facts_of(pack_json(pack))
+    facts = pack_facts(pack)
     return {"retrieval_status": "failed", "message": why, **facts}
 
 
@@ -205,14 +205,14 @@ _RETRIEVE = Tool(
 
 
 def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
-    from mdmem.render.json import entries_json
+    from mdmem.render.json import entries_facts
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    return facts_of(entries_json(shown))
+    return entries_facts(shown)
 
 
 _GET_ENTRY = Tool(
