@@ -275,7 +275,9 @@ def test_commit_setting_commits_just_the_memory(tmp_path: Path) -> None:
 def test_what_is_remembered_is_found_again(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     found = workspace(root)
-    result = remember(found, title="A zebra", content="It is striped.", project="app", metadata={"ticket": "T-1"})
+    result = remember(
+        found, {"title": "A zebra", "content": "It is striped.", "project": "app", "metadata": {"ticket": "T-1"}}
+    )
     pack = compile_context(again(found), read_request({"goal": "zebra"}))
     item = next(one for one in pack.items if one.id == result.id)
     assert (item.content, item.metadata["ticket"]) == ("It is striped.", "T-1")
