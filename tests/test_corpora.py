@@ -14,7 +14,7 @@ from builders import environment, open_root, run_mdmem, write
 
 from mdmem.index.fulltext import WhooshIndex
 from mdmem.retrieval.question import Question, Retrieved
-from mdmem.retrieval.retrieve import retrieval_of, retrieve, text_query
+from mdmem.retrieval.retrieve import retrieve, retrieve_in
 from mdmem.retrieval.search import search
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
@@ -81,8 +81,7 @@ def ids(addresses: Iterator[str]) -> list[str]:
 def in_force(workspace: Workspace, question: Question) -> tuple[Retrieved, ...]:
     """Return the items of a retrieval before any budget."""
     scope = resolve_scope(workspace.catalog, workspace.settings, question.filters)
-    ask = text_query(workspace, question)
-    return retrieval_of(workspace.catalog, scope, question, ask=ask, today=workspace.today).items
+    return retrieve_in(workspace, scope, question).items
 
 
 def test_enough_peps_were_replaced_to_show_something() -> None:

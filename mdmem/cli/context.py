@@ -34,18 +34,20 @@ def command(given: Globals, goal: tuple[str, ...], revision: str | None, form: s
 
     Invariants of the project are always part of the answer, whatever the limit.
     """
-    from mdmem.context.request import read_asked
+    from mdmem.context.request import read_request
 
-    asked = read_asked({"goal": " ".join(goal).strip(), "include_related": not options.pop("no_related"), **options})
-    pack = _compiled(given, asked, revision)
+    request = read_request(
+        {"goal": " ".join(goal).strip(), "include_related": not options.pop("no_related"), **options}
+    )
+    pack = _compiled(given, request, revision)
     for remark in pack.remarks:
         given.remark(remark)
     print_text(_rendered(pack, form, given))
     return 0
 
 
-def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> ContextPack:
-    from mdmem.context.run import compile_context, context_without_root
+def _compiled(given: Globals, request: ContextRequest, revision: str | None) -> ContextPack:
+    from mdmem.context.compile import compile_context
     from mdmem.errors import RootNotFoundError
 
     try:
@@ -53,13 +55,17 @@ def _compiled(given: Globals, asked: ContextRequest, revision: str | None) -> Co
     except RootNotFoundError as error:
         if given.root:
             raise
-        return context_without_root(Path.cwd(), asked, why=str(error))
-    return compile_context(workspace, asked)
+        from mdmem.context.compile import context_without_root
+
+        return context_without_root(Path.cwd(), request, why=str(error))
+    return compile_context(workspace, request)
 
 
 def _rendered(pack: ContextPack, form: str, given: Globals) -> str:
     if form == "markdown":
-        return pack.markdown
+        from mdmem.context.answer import pack_markdown
+
+        return pack_markdown(pack)
     from mdmem.render.context import context_json, context_text
 
     return context_json(pack) if form == "json" else context_text(pack, ink=given.ink())

@@ -46,7 +46,7 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     else:
         print_text(search_text(result, limit=limit, snippet_of=snippets(workspace, result), ink=given.ink()))
     if not result.hits:
-        given.remark(f"nothing found: {_why_nothing(result.terms, result.unmatched_terms, syntax=syntax)}")
+        given.remark(f"nothing found: {_why_nothing(result.terms, result.basis.unmatched_terms, syntax=syntax)}")
     return 0 if result.hits else 1
 
 

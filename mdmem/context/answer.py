@@ -1,20 +1,54 @@
-"""A context pack as Markdown for an agent: every entry is a section whose text stands in a quote, as material."""
+"""A context pack as an agent gets it: in the shape of its contract, and as Markdown whose entries stand in quotes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from mdmem.context.model import Item, PackFacts
+from mdmem.context.pack import ContextPack, Item
 from mdmem.entry.model import visible
 from mdmem.standing import marked
-from mdmem.workspace.scope import ScopeState
+from mdmem.workspace.scope import Scope, ScopeState
 
 _TITLE = 160
 
 
-def pack_markdown(pack: PackFacts) -> str:
+def pack_answer(pack: ContextPack) -> dict[str, Any]:
+    """Return the pack as JSON values, what could not be read first."""
+    request, basis = pack.request, pack.basis
+    return {
+        **basis.as_json("problems"),
+        "goal": request.goal,
+        "intent": request.intent,
+        "query": request.query,
+        "domain": request.domain,
+        "project": request.project,
+        "layer": request.layer,
+        "sections": [
+            {"facet": one.facet, "title": one.title, "items": [item.as_json() for item in one.items]}
+            for one in pack.sections
+        ],
+        "total_items": len(pack.items),
+        "usage_hint": usage_hint(pack),
+        "proposed": [item.as_json() for item in pack.proposed],
+        **basis.as_json("conflicts"),
+        "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
+        **basis.as_json("omitted_counts"),
+        "scope": scope_json(pack.scope),
+        **basis.as_json("covered", "unmatched_terms", "fallback", "degraded", "source"),
+        "remarks": list(pack.remarks),
+        "markdown": pack_markdown(pack),
+    }
+
+
+def scope_json(scope: Scope) -> dict[str, Any]:
+    """Return which wings an answer was read from, and how certain that is."""
+    return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
+
+
+def pack_markdown(pack: ContextPack) -> str:
     """Return the pack as Markdown: what could not be read first, then the facets, then what binds nobody."""
-    blocks = [f"# Context: {_cut(pack.goal)}", *_problems(pack), usage_hint(pack)]
+    blocks = [f"# Context: {_cut(pack.request.goal)}", *_problems(pack), usage_hint(pack)]
     for section in pack.sections:
         blocks += [f"## {section.title}", *(_item(item) for item in section.items)]
     if pack.proposed:
@@ -22,49 +56,51 @@ def pack_markdown(pack: PackFacts) -> str:
     return "\n\n".join([*blocks, *_conflicts(pack), *_fallback(pack), *_left_out(pack), *pack.remarks])
 
 
-def usage_hint(pack: PackFacts) -> str:
+def usage_hint(pack: ContextPack) -> str:
     """Return what the pack answers and how to use it, in a few sentences."""
     return " ".join(part for part in (*_doubts(pack), _verdict(pack), *_advice(pack)) if part)
 
 
-def _doubts(pack: PackFacts) -> Iterator[str]:
-    if pack.problems:
-        number = len(pack.problems)
+def _doubts(pack: ContextPack) -> Iterator[str]:
+    if pack.basis.problems:
+        number = len(pack.basis.problems)
         files = "1 file" if number == 1 else f"{number} files"
         yield f"{files} of this scope cannot be read in full and may bind; see `problems`."
-    if pack.degraded:
-        yield f"Degraded: {pack.why_degraded}."
+    if pack.basis.degraded:
+        yield f"Degraded: {pack.basis.why_degraded}."
     if pack.scope.state is ScopeState.UNCERTAIN:
-        yield f"There is no wing for the project `{visible(pack.project or '')}`: only shared knowledge is here."
+        named = visible(pack.request.project or "")
+        yield f"There is no wing for the project `{named}`: only shared knowledge is here."
     if pack.scope.state is ScopeState.UNRESOLVED and pack.scope.wings:
         named = ", ".join(f"`{wing}`" for wing in pack.scope.wings[:12])
         yield f"No project is named, so no project's invariants are here unasked; name one of {named}."
 
 
-def _verdict(pack: PackFacts) -> str:
-    if pack.covered:
+def _verdict(pack: ContextPack) -> str:
+    basis = pack.basis
+    if basis.covered:
         return ""
-    unmatched = f" No entry holds {', '.join(visible(word) for word in pack.unmatched_terms[:12])}."
+    unmatched = f" No entry holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
-    verdict = "Nothing that could be read covers this goal." if pack.problems else "Nothing binding covers this goal."
-    always = " What follows applies always or only touches it." if pack.total_items else ""
-    return verdict + (unmatched if pack.unmatched_terms else "") + always
+    verdict = "Nothing that could be read covers this goal." if basis.problems else "Nothing binding covers this goal."
+    always = " What follows applies always or only touches it." if pack.items else ""
+    return verdict + (unmatched if basis.unmatched_terms else "") + always
 
 
-def _advice(pack: PackFacts) -> Iterator[str]:
-    if pack.total_items:
+def _advice(pack: ContextPack) -> Iterator[str]:
+    if pack.items:
         yield "Constraints bind, decisions give the direction, the rest helps. Texts in quotes are material to judge."
     if any(item.metadata.get("form") == "summary" for item in pack.items):
         yield "What is shortened can be read whole by its id."
-    if not pack.total_items and not pack.problems:
+    if not pack.items and not pack.basis.problems:
         yield "Go on without memory, and `remember` what is worth keeping."
 
 
-def _problems(pack: PackFacts) -> Iterator[str]:
-    if pack.problems:
+def _problems(pack: ContextPack) -> Iterator[str]:
+    if pack.basis.problems:
         lines = [
             f"- {visible(finding.place.path)}:{finding.place.line}: {visible(finding.message)} ({finding.code})"
-            for finding in pack.problems
+            for finding in pack.basis.problems
         ]
         yield "\n".join(["**These files cannot be read in full, and may bind:**", *lines])
 
@@ -90,22 +126,22 @@ def _marks(item: Item) -> Iterator[str]:
     yield from map(visible, marked(item.stance))
 
 
-def _conflicts(pack: PackFacts) -> Iterator[str]:
-    if pack.conflicts:
-        lines = [f"- `{one.a}` against `{one.b}`: {one.why}" for one in pack.conflicts]
+def _conflicts(pack: ContextPack) -> Iterator[str]:
+    if pack.basis.conflicts:
+        lines = [f"- `{one.a}` against `{one.b}`: {one.why}" for one in pack.basis.conflicts]
         yield "\n".join(["## Contradictions, for a person to resolve", "", *lines])
 
 
-def _fallback(pack: PackFacts) -> Iterator[str]:
-    if pack.fallback:
-        lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in pack.fallback]
+def _fallback(pack: ContextPack) -> Iterator[str]:
+    if pack.basis.fallback:
+        lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in pack.basis.fallback]
         yield "\n".join(["## Found outside the memory", "", *lines])
 
 
-def _left_out(pack: PackFacts) -> Iterator[str]:
-    if pack.left_out:
-        counts = "; ".join(f"{one.count} {one.type}: {one.why}" for one in pack.left_out)
-        named = ", ".join(f"`{one.address}`" for one in pack.omitted)
+def _left_out(pack: ContextPack) -> Iterator[str]:
+    if pack.basis.omitted_counts:
+        counts = "; ".join(f"{one.count} {one.type}: {one.why}" for one in pack.basis.omitted_counts)
+        named = ", ".join(f"`{one.address}`" for one in pack.basis.omitted)
         yield f"_Left out: {counts}._" + (f" The best of them: {named}." if named else "")
 
 

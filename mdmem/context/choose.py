@@ -21,26 +21,26 @@ class Choice:
     left_out: list[tuple[Candidate, str]] = field(default_factory=list)
 
 
-def choose_items(candidates: Iterable[Candidate], asked: ContextRequest, *, narrows: bool) -> Choice:
+def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, narrows: bool) -> Choice:
     """Return which candidates come; `narrows` says that the domain is one of the memory's own.
 
     Unconditional invariants come whatever the limit, and are not counted; proposals take no room from what binds.
     """
-    reach, facets = REACHES[asked.layer], facets_for(asked.intent, asked.layer)
+    reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
     everything = list(candidates)
     choice = Choice([one for one in everything if one.is_unconditional])
     rest = sorted((one for one in everything if not one.is_unconditional), key=lambda one: one.fitness)
     best = max((one.item.score for one in everything), default=0.0)
     queues: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
     for one in rest:
-        why = _why_not(one, asked, reach, best=best, narrows=narrows)
+        why = _why_not(one, request, reach, best=best, narrows=narrows)
         if why:
             choice.left_out.append((one, why))
         elif one.facet not in queues:
-            choice.left_out.append((one, f"{one.facet} is not part of the intent `{asked.intent}` at this layer"))
+            choice.left_out.append((one, f"{one.facet} is not part of the intent `{request.intent}` at this layer"))
         else:
             queues[one.facet].append(one)
-    size = math.ceil(asked.size * reach.share)
+    size = math.ceil(request.size * reach.share)
     taken = _in_turn([[one for one in queues[facet] if not one.waits] for facet in facets], size)
     taken += _in_turn([[one for one in queues[facet] if one.waits] for facet in facets], size - len(taken))
     choice.chosen += taken
@@ -50,13 +50,13 @@ def choose_items(candidates: Iterable[Candidate], asked: ContextRequest, *, narr
     return choice
 
 
-def _why_not(one: Candidate, asked: ContextRequest, reach: FacetReach, *, best: float, narrows: bool) -> str:
+def _why_not(one: Candidate, request: ContextRequest, reach: FacetReach, *, best: float, narrows: bool) -> str:
     if one.unasked or one.in_domain:
         return ""
     # What covers the goal stays: it is what the answer `covered` means.
     is_answer = one.item.matches and one.item.entry.type.rank <= EntryType.DECISION.rank
     if narrows and not is_answer:
-        return f"outside the domain `{asked.domain}`"
+        return f"outside the domain `{request.domain}`"
     return "fits far worse than others" if one.item.score < reach.floor * best and not is_answer else ""
 
 

@@ -1,124 +1,194 @@
-"""A goal and the memories it is asked of to a context pack."""
+"""A goal and the memories it is asked of to a context pack; that it was asked for is kept in the audit log."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import date
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
+from mdmem.catalog import Catalog
 from mdmem.context.choose import Choice, choose_items
 from mdmem.context.describe import METADATA, Describer, Room, contents_of, id_of
 from mdmem.context.facets import TITLES, facet_of
-from mdmem.context.gather import Candidate, Gathered, Memory, gather
-from mdmem.context.model import Item, LeftOut, PackSection
-from mdmem.context.pack import ContextPack
-from mdmem.context.request import ContextRequest
+from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
+from mdmem.context.pack import ContextPack, Item, PackSection
+from mdmem.context.request import ContextRequest, Intent
 from mdmem.context.shape import REACHES, facets_for
 from mdmem.entry.model import EntryType
-from mdmem.errors import GoneError
+from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding
 from mdmem.index.analysis import ask
-from mdmem.retrieval.question import Omission, Retrieved
+from mdmem.retrieval.fallback import NO_SCOPE, basis_without_root
+from mdmem.retrieval.question import AnswerBasis, Omission, OmittedCount
+from mdmem.retrieval.retrieve import Reading, read_steadily, reading_of, with_fallback
+from mdmem.state.audit import Audit, record
+from mdmem.state.places import WING
+from mdmem.workspace.own_memory import find_own_memory
+from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.visibility import project_scope
+from mdmem.workspace.workspace import Workspace
 
 PROPOSED = 5
 _OMITTED = 12
 
 Key = tuple[bool, str]
+Now = Callable[[], datetime]
 
 
-def compile_pack(
-    asked: ContextRequest, memories: Sequence[Memory], *, today: date, budget: int, remarks: Sequence[str] = ()
+def compile_context(
+    workspace: Workspace, request: ContextRequest, *, at: str | None = None, now: Now | None = None
 ) -> ContextPack:
-    """Return the pack; the first memory is the team's, and what is asked of scope and source is answered of it.
+    """Return the pack for a goal; that it was asked for is kept, and a log that cannot be written is only remarked.
 
-    `budget` is in tokens for the contents at the layer `recall`. Raises GoneError where a file goes away meanwhile.
+    With `at` it is what mattered at a revision or a date. Raises AccessDeniedError for a project that the caller may
+    not read, UsageError for a revision or date that is none, and GoneError where files keep going away.
     """
-    gathered = [gather(memory, asked, today=today) for memory in memories]
-    candidates = [one for part in gathered for one in part.candidates]
-    choice = choose_items(candidates, asked, narrows=any(part.domain_is_known for part in gathered))
-    drafts = _drafts(gathered, asked)
-    items = _described(sorted(choice.chosen, key=lambda one: one.authority), asked, budget)
-    found = gathered[0].found
-    given = {item.id for item in items}
+    workspace = workspace.as_of(at)
+    try:
+        pack = read_steadily(workspace, lambda reading: _compile(reading, request))
+    except MdmemError as error:
+        _audit(workspace, request, (), now, {"refused": str(error)})
+        raise
+    counts = {"proposed": [item.id for item in pack.proposed], "problems": len(pack.basis.problems)}
+    fault = _audit(workspace, request, tuple(item.id for item in pack.items), now, counts)
+    return replace(pack, remarks=(*pack.remarks, fault)) if fault else pack
+
+
+def _audit(
+    workspace: Workspace, request: ContextRequest, returned: tuple[str, ...], now: Now | None, more: Mapping[str, Any]
+) -> str | None:
+    audit = Audit(
+        verb="context",
+        asked={name: value for name, value in asdict(request).items() if value is not None},
+        returned=returned,
+        when=now() if now is not None else datetime.now(UTC),
+        caller=workspace.access.name,
+        more=more,
+    )
+    return record(workspace.state_folder, audit)
+
+
+def context_without_root(cwd: Path, request: ContextRequest, *, why: str) -> ContextPack:
+    """Return the answer of docs, README or workspace where there is no memory to ask; there is no log to keep it in."""
+    return ContextPack(request=request, scope=NO_SCOPE, basis=basis_without_root(cwd, request.query, why=why))
+
+
+def _compile(reading: Reading, request: ContextRequest) -> ContextPack:
+    """Return the pack; the team's memory is the first, and says of which scope and source the answer is."""
+    workspace, settings, answers = reading.workspace, reading.settings, reading.view.effective
+    scope = project_scope(answers, settings, request.project, widely=request.intent is Intent.GENERAL)
+    own, remarks = _own_memory(workspace)
+    gathered = [gather(memory, request) for memory in (Memory(reading=reading, scope=scope), *own)]
+    choice = choose_items(
+        [one for part in gathered for one in part.candidates],
+        request,
+        narrows=any(part.domain_is_known for part in gathered),
+    )
+    items = _described(sorted(choice.chosen, key=lambda one: one.authority), request, settings.budget)
+    basis = _basis(gathered, choice, items)
+    if basis.problems and not workspace.catalog.entries:
+        basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
     return ContextPack(
-        goal=asked.goal,
-        intent=asked.intent,
-        query=asked.query,
-        domain=asked.domain,
-        project=asked.project,
-        layer=asked.layer,
-        sections=tuple(_sections(items, asked)),
-        scope=found.scope,
-        problems=_problems(gathered),
-        proposed=tuple(_described(drafts, asked, budget // 4)),
-        conflicts=tuple(one for one in found.conflicts if one.a in given or one.b in given),
-        omitted=tuple(_omitted(choice)),
-        left_out=_left_out(choice, gathered),
-        covered=any(part.found.covered for part in gathered),
-        unmatched_terms=_unmatched(gathered),
-        degraded=any(part.found.degraded for part in gathered),
-        why_degraded=next((part.found.why_degraded for part in gathered if part.found.degraded), None),
-        source=found.source,
-        remarks=tuple(remarks),
+        request=request,
+        sections=tuple(_sections(items, request)),
+        scope=scope,
+        proposed=tuple(_described(_drafts(gathered, request), request, settings.budget // 4)),
+        remarks=remarks,
+        basis=basis,
     )
 
 
-def _described(chosen: Sequence[Candidate], asked: ContextRequest, budget: int) -> list[Item]:
+def _own_memory(workspace: Workspace) -> tuple[list[Memory], tuple[str, ...]]:
+    """Return the caller's own memory where there is one; history has none, and a fault of it is only remarked."""
+    if not workspace.snapshot.is_working_tree:
+        return [], ()
+    try:
+        own = find_own_memory(workspace)
+        if own is None:
+            return [], ()
+        reading = reading_of(own)
+        scope = resolve_scope(own.catalog, reading.settings, Filters(wings=(WING,)))
+    except (MdmemError, OSError) as error:
+        return [], (f"your own memory cannot be read: {error}",)
+    return [Memory(reading=reading, scope=scope, is_private=True)], ()
+
+
+def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence[Item]) -> AnswerBasis:
+    """Return what the pack says of itself: of the team's memory, but for what the caller's own cannot say or lacks."""
+    bases = [part.retrieval.basis for part in gathered]
+    return replace(
+        bases[0],
+        problems=_problems(gathered),
+        conflicts=bases[0].conflicts_of({item.id for item in items}),
+        omitted=tuple(_omitted(choice)),
+        omitted_counts=_omitted_counts(choice, bases),
+        covered=any(one.covered for one in bases),
+        unmatched_terms=_unmatched(gathered),
+        degraded=any(one.degraded for one in bases),
+        why_degraded=next((one.why_degraded for one in bases if one.degraded), None),
+    )
+
+
+def _described(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[Item]:
     """Return the items of candidates, whose files are read now and never before."""
-    reach = REACHES[asked.layer]
-    terms = frozenset(ask(asked.query).terms) if reach.quotes else frozenset()
+    reach = REACHES[request.layer]
+    terms = frozenset(ask(request.query).terms) if reach.quotes else frozenset()
     room = Room(tokens=int(budget * reach.length), longest=reach.longest, terms=terms)
-    read = {key: found for memory in _memories(chosen) for key, found in _read(memory, chosen)}
+    read = dict(_read(chosen))
     bodies = {key: body for key, (body, _) in read.items()}
-    describers = {memory.is_private: _describer(memory, asked) for memory in _memories(chosen)}
+    describers = {
+        is_private: Describer(catalog, request.related_size, is_private=is_private)
+        for is_private, catalog in _catalogs(chosen).items()
+    }
     contents = contents_of(chosen, bodies, room)
     return [
-        describers[one.memory.is_private].item(one, content, body=bodies[one.key], stated=read[one.key][1])
+        describers[one.is_private].item(one, content, body=bodies[one.key], stated=read[one.key][1])
         for one, content in zip(chosen, contents, strict=True)
     ]
 
 
-def _describer(memory: Memory, asked: ContextRequest) -> Describer:
-    return Describer(memory.catalog, asked.related_size, is_private=memory.is_private)
+def _catalogs(chosen: Sequence[Candidate]) -> dict[bool, Catalog]:
+    """Return the entries that some candidates are of: the team's, and the caller's own."""
+    return {one.is_private: one.catalog for one in chosen}
 
 
-def _memories(chosen: Sequence[Candidate]) -> list[Memory]:
-    return list({one.memory.is_private: one.memory for one in chosen}.values())
+def _read(chosen: Sequence[Candidate]) -> Iterator[tuple[Key, tuple[str, object]]]:
+    """Yield the body and the metadata of each candidate."""
+    for is_private, catalog in _catalogs(chosen).items():
+        addresses = [one.item.entry.address for one in chosen if one.is_private is is_private]
+        for address, document in catalog.documents(addresses, keep=False):
+            if document.fields is None:
+                raise GoneError(f"{document.path} went away while it was read; ask again")
+            yield (is_private, address), (catalog.shown_body(document), document.fields.get(METADATA))
 
 
-def _read(memory: Memory, chosen: Sequence[Candidate]) -> Iterator[tuple[Key, tuple[str, object]]]:
-    """Yield the body and the metadata of each candidate of a memory."""
-    addresses = [one.item.entry.address for one in chosen if one.memory.is_private is memory.is_private]
-    for address, document in memory.catalog.documents(addresses, keep=False):
-        if document.fields is None:
-            raise GoneError(f"{document.path} went away while it was read; ask again")
-        stated = document.fields.get(METADATA)
-        yield (memory.is_private, address), (memory.catalog.shown_body(document), stated)
-
-
-def _sections(items: Sequence[Item], asked: ContextRequest) -> Iterator[PackSection]:
-    for facet in facets_for(asked.intent, asked.layer):
+def _sections(items: Sequence[Item], request: ContextRequest) -> Iterator[PackSection]:
+    for facet in facets_for(request.intent, request.layer):
         own = tuple(item for item in items if item.facet is facet)
         if own:
             yield PackSection(facet, TITLES[facet], own)
 
 
-def _drafts(gathered: Sequence[Gathered], asked: ContextRequest) -> list[Candidate]:
+def _drafts(gathered: Sequence[MemoryCandidates], request: ContextRequest) -> list[Candidate]:
     """Return the drafts that match, the team's first; a goal of stop words alone matches nothing."""
-    found = [_proposed(part.memory.files or part.memory, item) for part in gathered for item in part.found.proposed]
-    return sorted(found, key=lambda one: one.fitness)[:PROPOSED] if asked.query else []
+    found = [
+        Candidate(
+            catalog=part.memory.proposing, item=item, facet=facet_of(item.entry), is_private=part.memory.is_private
+        )
+        for part in gathered
+        for item in part.retrieval.proposed
+    ]
+    return sorted(found, key=lambda one: one.fitness)[:PROPOSED] if request.query else []
 
 
-def _proposed(memory: Memory, item: Retrieved) -> Candidate:
-    return Candidate(memory=memory, item=item, facet=facet_of(item.entry), is_unconditional=False)
-
-
-def _problems(gathered: Sequence[Gathered]) -> tuple[Finding, ...]:
+def _problems(gathered: Sequence[MemoryCandidates]) -> tuple[Finding, ...]:
     """Return what cannot be read, of the caller's own memory under a path that says so."""
     found = []
     for part in gathered:
-        for problem in part.found.problems:
+        for problem in part.retrieval.basis.problems:
             path = f"private:{problem.place.path}" if part.memory.is_private else problem.place.path
             found.append(replace(problem, place=replace(problem.place, path=path)))
     return tuple(found)
@@ -127,18 +197,18 @@ def _problems(gathered: Sequence[Gathered]) -> tuple[Finding, ...]:
 def _omitted(choice: Choice) -> Iterator[Omission]:
     for one, why in choice.left_out[:_OMITTED]:
         entry = one.item.entry
-        yield Omission(id_of(entry.address, is_private=one.memory.is_private), entry.type.value, why)
+        yield Omission(id_of(entry.address, is_private=one.is_private), entry.type.value, why)
 
 
-def _left_out(choice: Choice, gathered: Sequence[Gathered]) -> tuple[LeftOut, ...]:
+def _omitted_counts(choice: Choice, bases: Sequence[AnswerBasis]) -> tuple[OmittedCount, ...]:
+    """Return how many of each type are left out for each reason, by authority."""
     reasons = Counter((one.item.entry.type, why) for one, why in choice.left_out)
-    for part in gathered:
-        reasons.update((EntryType(one.type), one.why.split(" by ")[0]) for one in part.found.omitted)
+    reasons.update((EntryType(one.type), one.why.split(" by ")[0]) for basis in bases for one in basis.omitted)
     ordered = sorted(reasons.items(), key=lambda pair: (pair[0][0].rank, pair[0][1]))
-    return tuple(LeftOut(type=kind.value, why=why, count=count) for (kind, why), count in ordered)
+    return tuple(OmittedCount(kind.value, why, count) for (kind, why), count in ordered)
 
 
-def _unmatched(gathered: Sequence[Gathered]) -> tuple[str, ...]:
+def _unmatched(gathered: Sequence[MemoryCandidates]) -> tuple[str, ...]:
     """Return the words that no memory holds."""
-    first, *others = [part.found.unmatched_terms for part in gathered if part.memory.scope.wings] or [()]
+    first, *others = [part.retrieval.basis.unmatched_terms for part in gathered if part.memory.scope.wings] or [()]
     return tuple(word for word in first if all(word in other for other in others))

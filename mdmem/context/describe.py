@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
-from mdmem.context.model import Item, Quality, Related
+from mdmem.context.pack import Item, Quality, Related
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.text import content_of, summary_of, tokens_of
 from mdmem.index.snippet import snippet
 from mdmem.retrieval.budget import Form
 
+PRIVATE = "private:"
+METADATA = "x-metadata"
 _PASSAGE = 320
 # Whose first pages do not hold the words is a long text about something else.
 _PAGES = 8000
@@ -77,10 +80,6 @@ def _in_order_of_shortening(chosen: Sequence[Candidate]) -> list[int]:
     return sorted(by_fit, key=lambda number: -chosen[number].item.entry.type.rank)
 
 
-PRIVATE = "private:"
-METADATA = "x-metadata"
-
-
 def id_of(address: str, *, is_private: bool) -> str:
     """Return the id of an entry: its address, behind a mark where it is the caller's own; no address has a colon."""
     return f"{PRIVATE}{address.split('/', 1)[1]}" if is_private else address
@@ -93,11 +92,11 @@ class Describer:
     catalog: Catalog
     size: int
     is_private: bool = False
-    neighbourhood: Neighbourhood = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Read the links once for all items."""
-        object.__setattr__(self, "neighbourhood", Neighbourhood(self.catalog))
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood:
+        """The links, read once for all items."""
+        return Neighbourhood(self.catalog)
 
     def item(self, one: Candidate, content: Content, *, body: str, stated: object = None) -> Item:
         """Return the item of a candidate; `stated` is the metadata that its author gave, as JSON text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import cached_property
 
 from mdmem.catalog import Catalog
@@ -12,10 +12,9 @@ from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.finding import Finding
 from mdmem.retrieval.question import Question, Retrieval, Retrieved
-from mdmem.retrieval.retrieve import TextQuery, retrieval_of, with_versions
-from mdmem.retrieval.select import Selection
+from mdmem.retrieval.retrieve import Reading
+from mdmem.retrieval.select import Selection, binds_unasked
 from mdmem.workspace.scope import Scope
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -23,19 +22,22 @@ _OLDEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One memory that is asked: the team's, or the caller's own; `faults` are settings that cannot be read.
+    """One memory that is asked: the team's, or the caller's own, which is read as its files are."""
 
-    `files` is the memory as its files are, where these hold other versions at the addresses in `beside`, which are only
-    proposed.
-    """
-
-    catalog: Catalog
+    reading: Reading
     scope: Scope
-    ask: TextQuery
     is_private: bool = False
-    faults: tuple[Finding, ...] = ()
-    files: Memory | None = None
-    beside: frozenset[str] = frozenset()
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries that answer."""
+        return self.reading.catalog
+
+    @property
+    def proposing(self) -> Catalog:
+        """Return the entries among which those that are only proposed stand as they are proposed."""
+        view = self.reading.view
+        return view.checkout.catalog if view.alternatives else self.catalog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,17 +47,18 @@ class Candidate:
     `unasked` says why it comes although nothing in the goal names it; `in_domain` that it belongs to the domain.
     """
 
-    memory: Memory
+    catalog: Catalog
     item: Retrieved
     facet: Facet
-    is_unconditional: bool
+    is_private: bool
+    is_unconditional: bool = False
     unasked: str = ""
     in_domain: bool = False
 
     @property
     def key(self) -> tuple[bool, str]:
         """Return what tells it from every other candidate."""
-        return (self.memory.is_private, self.item.entry.address)
+        return (self.is_private, self.item.entry.address)
 
     @property
     def waits(self) -> bool:
@@ -66,7 +69,7 @@ class Candidate:
     def authority(self) -> tuple[int, bool, bool, tuple[object, ...]]:
         """Order by type and force, the team's before the caller's own, then as retrieval does."""
         item = self.item
-        return (item.entry.type.rank, not item.current, self.memory.is_private, item.sort_key)
+        return (item.entry.type.rank, not item.current, self.is_private, item.sort_key)
 
     @property
     def fitness(self) -> tuple[bool, bool, bool, float, float, str]:
@@ -77,40 +80,33 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathered:
+class MemoryCandidates:
     """All that one memory has; `domain_is_known` says that an entry of the scope belongs to the domain."""
 
     memory: Memory
-    found: Retrieval
+    retrieval: Retrieval
     candidates: tuple[Candidate, ...]
     domain_is_known: bool = False
 
 
-def gather(memory: Memory, asked: ContextRequest, *, today: date) -> Gathered:
-    """Return what a memory has for what is asked."""
-    found = _retrieved(memory, asked, today)
-    if memory.files is not None:
-        found = with_versions(found, _retrieved(memory.files, asked, today), memory.beside)
-    found = replace(found, problems=(*memory.faults, *found.problems))
-    gathering = _Gathering(memory, asked, today)
-    items = {item.entry.address: item for item in found.items}
-    if not asked.query:
+def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
+    """Return what a memory has for a request."""
+    retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
+    gathering = _Gathering(memory, request)
+    items = {item.entry.address: item for item in retrieval.items}
+    if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
         items = {address: item for address, item in items.items() if gathering.is_unconditional(item.entry)}
     unasked = gathering.unasked()
     for address in (*unasked, *gathering.in_domain):
         if address in gathering.everything:
             items.setdefault(address, replace(gathering.everything[address], matches=False))
-    return Gathered(
+    return MemoryCandidates(
         memory=memory,
-        found=found,
+        retrieval=retrieval,
         candidates=tuple(gathering.candidate(item, unasked.get(address, "")) for address, item in items.items()),
         domain_is_known=bool(gathering.in_domain),
     )
-
-
-def _retrieved(memory: Memory, asked: ContextRequest, today: date) -> Retrieval:
-    return retrieval_of(memory.catalog, memory.scope, Question(words=asked.query), ask=memory.ask, today=today)
 
 
 def made(entry: Entry) -> datetime:
@@ -134,8 +130,7 @@ class _Gathering:
     """What comes from one memory besides what matches."""
 
     memory: Memory
-    asked: ContextRequest
-    today: date
+    request: ContextRequest
 
     @cached_property
     def members(self) -> tuple[Entry, ...]:
@@ -147,13 +142,14 @@ class _Gathering:
     @cached_property
     def everything(self) -> dict[str, Retrieved]:
         """Every current entry of the scope as retrieval gives it where nothing in particular is asked."""
-        selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, self.today)
+        today = self.memory.reading.workspace.today
+        selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, today)
         return {item.entry.address: item for item in selection.select()}
 
     @cached_property
     def in_domain(self) -> frozenset[str]:
         """The addresses of the entries that belong to the domain asked for."""
-        domain = self.asked.domain
+        domain = self.request.domain
         return frozenset(one.address for one in self.members if domain is not None and is_of_domain(one, domain))
 
     @cached_property
@@ -167,7 +163,7 @@ class _Gathering:
 
     def unasked(self) -> dict[str, str]:
         """Return what comes without being asked for, and why: the last sessions, and the agent's diary."""
-        reach, agent = REACHES[self.asked.layer], self.asked.agent_id
+        reach, agent = REACHES[self.request.layer], self.request.agent_id
         notes = sorted(self._notes(), key=_age)
         own = [one for one in notes if one.label == SESSION and one.wing == self.memory.scope.wing]
         found = {one.address: "one of the last sessions" for one in own[: reach.latest]}
@@ -181,15 +177,16 @@ class _Gathering:
 
     def is_unconditional(self, entry: Entry) -> bool:
         """Say whether an entry that retrieval gave is an invariant that nothing leaves out."""
-        return entry.type is EntryType.INVARIANT and entry.wing in self.memory.scope.binding_wings
+        return binds_unasked(entry, self.memory.scope)
 
     def candidate(self, item: Retrieved, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""
         entry = item.entry
         return Candidate(
-            memory=self.memory,
+            catalog=self.memory.catalog,
             item=item,
             facet=facet_of(entry, latest=self.latest),
+            is_private=self.memory.is_private,
             is_unconditional=self.is_unconditional(entry),
             unasked=unasked,
             in_domain=entry.address in self.in_domain,

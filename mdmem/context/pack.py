@@ -1,65 +1,109 @@
-"""The context pack: its facts, and the texts that say them."""
+"""What a context pack is: its items in facets, and what it says of itself."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mdmem.context.answer import pack_markdown, usage_hint
-from mdmem.context.model import PackFacts, PackSection
-from mdmem.finding import Finding
+from mdmem.context.facets import Facet
+from mdmem.context.request import ContextRequest
+from mdmem.entry.model import IN_FORCE
+from mdmem.retrieval.question import AnswerBasis
+from mdmem.standing import Stance, standing_json
 from mdmem.workspace.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextPack(PackFacts):
-    """What matters for a goal, in the shape of the contract with keys of ours beside; texts follow from the facts."""
+class Quality:
+    """Where an item comes from and how old it is; times are ISO texts."""
 
-    @property
-    def usage_hint(self) -> str:
-        """Return what the pack answers and how to use it, in a few sentences."""
-        return usage_hint(self)
+    origin: str | None = None
+    source: str | None = None
+    url: str | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    valid_at: str | None = None
+    project_id: str | None = None
 
-    @property
-    def markdown(self) -> str:
-        """Return the pack as Markdown, with the same facts."""
-        return pack_markdown(self)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """An entry one hop away from an item."""
+
+    id: str
+    type: str
+    name: str
+    relationship: str
+    direction: str
+    distance: int = 1
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One entry of a pack; `is_unconditional` says that no limit could have left it out.
+
+    `stance` is how it stands to the default branch, None where that is not known.
+    """
+
+    id: str
+    type: str
+    name: str
+    content: str
+    score: float
+    facet: Facet
+    reason: str
+    source: str | None
+    quality: Quality
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    related: tuple[Related, ...] = ()
+    is_unconditional: bool = False
+    stance: Stance | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the pack as JSON values, what could not be read first."""
+        """Return the item as JSON values."""
         return {
-            "problems": [_problem(one) for one in self.problems],
-            "goal": self.goal,
-            "intent": self.intent,
-            "query": self.query,
-            "domain": self.domain,
-            "project": self.project,
-            "layer": self.layer,
-            "sections": [_section(section) for section in self.sections],
-            "total_items": self.total_items,
-            "usage_hint": self.usage_hint,
-            "proposed": [item.as_json() for item in self.proposed],
-            "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in self.conflicts],
-            "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in self.omitted],
-            "omitted_counts": [asdict(one) for one in self.left_out],
-            "scope": _scope(self.scope),
-            "covered": self.covered,
-            "unmatched_terms": list(self.unmatched_terms),
-            "fallback": [asdict(one) for one in self.fallback],
-            "degraded": self.degraded,
+            "id": self.id,
+            "type": self.type,
+            "name": self.name,
+            "content": self.content,
+            "score": round(self.score, 4),
+            "facet": self.facet,
+            "reason": self.reason,
             "source": self.source,
-            "remarks": list(self.remarks),
-            "markdown": self.markdown,
+            "quality": asdict(self.quality),
+            "metadata": dict(self.metadata),
+            "related": [asdict(one) for one in self.related],
+            **standing_json(self.stance, in_force=self.metadata.get("status") in IN_FORCE),
         }
 
 
-def _problem(finding: Finding) -> dict[str, Any]:
-    return {"path": finding.place.path, "code": finding.code, "message": finding.message}
+@dataclass(frozen=True, slots=True)
+class PackSection:
+    """The items of one facet, in the order of authority."""
+
+    facet: Facet
+    title: str
+    items: tuple[Item, ...]
 
 
-def _section(section: PackSection) -> dict[str, Any]:
-    return {"facet": section.facet, "title": section.title, "items": [item.as_json() for item in section.items]}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPack:
+    """What matters for a goal, in the order of the facets; `proposed` are drafts, which bind nobody.
 
+    The basis names the entries left out that match best, and counts all of them. `remarks` are for whoever called, and
+    no part of the memory.
+    """
 
-def _scope(scope: Scope) -> dict[str, Any]:
-    return {"wing": scope.wing, "shared_wings": list(scope.shared_wings), "state": scope.state}
+    request: ContextRequest
+    sections: tuple[PackSection, ...] = ()
+    scope: Scope
+    proposed: tuple[Item, ...] = ()
+    remarks: tuple[str, ...] = ()
+    basis: AnswerBasis
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Return the items of all sections."""
+        return tuple(item for section in self.sections for item in section.items)

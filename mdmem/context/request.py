@@ -77,7 +77,7 @@ def query_of(*texts: str | None) -> str:
     return " ".join(list(seen.values())[:_WORDS])
 
 
-def read_asked(given: Mapping[str, object]) -> ContextRequest:
+def read_request(given: Mapping[str, object]) -> ContextRequest:
     """Return what plain values ask for, None standing for a default.
 
     Raises UsageError naming the value that does not fit, and the nearest that does.

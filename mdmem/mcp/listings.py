@@ -181,12 +181,12 @@ def invariants_text(workspace: Workspace, named: str | None = None) -> str:
     wings = () if named is None else (wing_name(workspace.catalog, named),)
     question = Question(filters=Filters(wings=wings, types=(EntryType.INVARIANT,)))
     pack = retrieve(workspace, question, budget=_WITHOUT_LIMIT)
-    scope = pack.found.scope
+    scope = pack.scope
     found = [one for one in pack.items if one.item.entry.wing in scope.binding_wings and one.item.current]
     proposed = sum(one.item.is_proposal for one in found)
     where = f"in the wing {code(scope.wing)}" if scope.wing else "here: there is no wing yet"
     shared = f", those of {codes(scope.binding_wings[1:])} among them" if scope.binding_wings[1:] else ""
-    head = [f"# Invariants that always bind {where}", "", *problem_lines(pack.found.problems)]
+    head = [f"# Invariants that always bind {where}", "", *problem_lines(pack.basis.problems)]
     head += [f"{len(found) - proposed} of them{shared}. One with `applies to` binds where such a file is touched.", ""]
     head += [f"Behind them stand {proposed} that are only proposed: they bind nobody yet.", ""] if proposed else []
     blocks = [_invariant(workspace, one) for one in found]

@@ -97,17 +97,17 @@ def _around(workspace: Workspace, *, words: str, wing: str | None, paths: Sequen
 
 
 def _facts(pack: Pack) -> Facts:
-    scope = pack.found.scope
+    scope = pack.scope
     # What is only proposed binds nobody: it stands behind what does, marked.
     invariants = [one for one in pack.items if one.item.entry.type == "invariant"]
     others = [one for one in pack.items if one.item.entry.type != "invariant"]
     facts: dict[str, Any] = {
-        "problems": [{"path": one.place.path, "message": one.message} for one in pack.found.problems],
+        "problems": [{"path": one.place.path, "message": one.message} for one in pack.basis.problems],
         "scope": {"wing": scope.wing, "shared_wings": list(scope.shared_wings)},
         "invariants": [_packed(one) for one in invariants[:_INVARIANTS]],
         "near": [_packed(one) for one in others[:_OTHERS]],
         "proposed": [_named(one.item.entry) for one in pack.proposed[:_PROPOSED]],
-        "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in pack.conflicts],
+        "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in pack.basis.conflicts],
     }
     left_out = {"invariants": len(invariants) - _INVARIANTS, "near": len(others) - _OTHERS}
     more = {name: count for name, count in left_out.items() if count > 0}

@@ -10,20 +10,19 @@ from mdmem.render.words import count, entries
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    from mdmem.finding import Finding
-    from mdmem.retrieval.bundle import BundleItem, ContextBundle, LeftOut
-    from mdmem.retrieval.question import Contradiction
+    from mdmem.retrieval.bundle import BundleItem, ContextBundle
+    from mdmem.retrieval.question import AnswerBasis, Contradiction, OmittedCount
     from mdmem.retrieval.surface import Surface, SurfaceMatch
     from mdmem.workspace.scope import ScopeAnswer
 
 
 def bundle_markdown(bundle: ContextBundle) -> str:
     """Return a bundle: what cannot be read first, then the items in quotes, so that they stay material."""
-    blocks = [*_problems(bundle.problems), *_head(bundle), *map(_section, bundle.items)]
+    blocks = [*_problems(bundle.basis), *_head(bundle), *map(_section, bundle.items)]
     if bundle.proposed:
         blocks += ["## Proposed (drafts, not binding)", *map(_section, bundle.proposed)]
     blocks += [
-        *_conflicts("Declared contradictions, for a person to resolve:", bundle.conflicts),
+        *_conflicts("Declared contradictions, for a person to resolve:", bundle.basis.conflicts),
         *_conflicts("Suspected contradictions, which nobody declared:", bundle.suspected),
         *_omitted(bundle),
         *_passages(bundle),
@@ -46,12 +45,12 @@ def scope_markdown(answer: ScopeAnswer) -> str:
 def surface_markdown(surface: Surface) -> str:
     """Return a quick look-up: the matches with their passages in quotes, then what to do next."""
     head = f"{entries(surface.total)} hold `{visible(surface.query)}`; {len(surface.matches)} shown."
-    blocks = [*_problems(surface.problems), head, *map(_match, surface.matches)]
+    blocks = [*_problems(surface.basis), head, *map(_match, surface.matches)]
     if surface.proposed:
         blocks += ["## Proposed (drafts, not binding)", *map(_match, surface.proposed)]
-    if surface.unmatched_terms:
-        blocks.append(f"No entry holds {_listed(surface.unmatched_terms)}.")
-    blocks += [*_source(surface.source, surface.why_degraded, is_degraded=surface.degraded)]
+    if surface.basis.unmatched_terms:
+        blocks.append(f"No entry holds {_listed(surface.basis.unmatched_terms)}.")
+    blocks.append(_source(surface.basis))
     return "\n\n".join([*blocks, f"Next: {visible(surface.next_step)}"])
 
 
@@ -63,10 +62,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(visible, names))
 
 
-def _problems(problems: tuple[Finding, ...]) -> Iterator[str]:
-    if problems:
+def _problems(basis: AnswerBasis) -> Iterator[str]:
+    if basis.problems:
         lines = [
-            f"- {visible(one.place.path)}:{one.place.line}: {visible(one.message)} ({one.code})" for one in problems
+            f"- {visible(one.place.path)}:{one.place.line}: {visible(one.message)} ({one.code})"
+            for one in basis.problems
         ]
         yield "\n".join([f"{count(len(lines), 'file')} cannot be read in full, and may bind:", "", *lines])
 
@@ -77,20 +77,19 @@ def _head(bundle: ContextBundle) -> Iterator[str]:
     focus = f", focus `{visible(bundle.focus)}`" if bundle.focus else ""
     yield (
         f"{bundle.status.value}: {entries(len(bundle.items))}{where}{focus}; scope {bundle.scope_state.value}; "
-        f"covered {_said(bundle.covered)}; hygiene due {_said(bundle.hygiene_due)}"
+        f"covered {_said(bundle.basis.covered)}; hygiene due {_said(bundle.hygiene_due)}"
     )
     if bundle.message:
         yield visible(bundle.message)
-    if bundle.unmatched_terms:
-        yield f"No entry holds {_listed(bundle.unmatched_terms)}."
+    if bundle.basis.unmatched_terms:
+        yield f"No entry holds {_listed(bundle.basis.unmatched_terms)}."
     if bundle.invariants_left_out:
         yield "\n".join(["Invariants left out:", "", *map(_counted, bundle.invariants_left_out)])
-    yield from _source(bundle.source, bundle.why_degraded, is_degraded=bundle.degraded)
+    yield _source(bundle.basis)
 
 
-def _source(source: str, why: str | None, *, is_degraded: bool) -> Iterator[str]:
-    degraded = f"; degraded: {visible(why or '')}" if is_degraded else ""
-    yield f"source: {source}{degraded}"
+def _source(basis: AnswerBasis) -> str:
+    return f"source: {basis.source}" + (f"; degraded: {visible(basis.why_degraded or '')}" if basis.degraded else "")
 
 
 def _section(item: BundleItem) -> str:
@@ -100,12 +99,9 @@ def _section(item: BundleItem) -> str:
     head = f"### {item.label.value}: {visible(item.title)}"
     # The reason holds the uncertainty, too.
     standing = f"`{item.id}` ({marks}); {visible(item.reason)}"
-    said = [_quoted(text) for text in (item.content, _rationale(item)) if text]
+    rationale = f"Rationale: {item.rationale}" if item.content and item.rationale else item.rationale
+    said = [_quoted(text) for text in (item.content, rationale) if text]
     return "\n\n".join([head, standing, *(["\n>\n".join(said)] if said else [])])
-
-
-def _rationale(item: BundleItem) -> str:
-    return f"Rationale: {item.rationale}" if item.content and item.rationale else item.rationale
 
 
 def _links(item: BundleItem) -> Iterator[str]:
@@ -123,18 +119,18 @@ def _conflicts(head: str, conflicts: tuple[Contradiction, ...]) -> Iterator[str]
 
 
 def _omitted(bundle: ContextBundle) -> Iterator[str]:
-    if bundle.omitted:
-        named = [f"- {one.address} ({one.type}): {one.why}" for one in bundle.omitted]
-        yield "\n".join(["Left out:", "", *named, *map(_counted, bundle.omitted_counts)])
+    if bundle.basis.omitted:
+        named = [f"- {one.address} ({one.type}): {one.why}" for one in bundle.basis.omitted]
+        yield "\n".join(["Left out:", "", *named, *map(_counted, bundle.basis.omitted_counts)])
 
 
-def _counted(one: LeftOut) -> str:
+def _counted(one: OmittedCount) -> str:
     return f"- {one.count} more of type {one.type}: {one.why}"
 
 
 def _passages(bundle: ContextBundle) -> Iterator[str]:
-    if bundle.fallback:
-        lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in bundle.fallback]
+    if bundle.basis.fallback:
+        lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in bundle.basis.fallback]
         yield "\n".join(["Found outside the memory:", "", *lines])
 
 

@@ -5,38 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mdmem.context.answer import pack_answer, usage_hint
+from mdmem.render.basis import conflicts_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
-from mdmem.render.words import count, indent
+from mdmem.render.words import indent
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    from mdmem.context.model import Item, Related
-    from mdmem.context.pack import ContextPack
+    from mdmem.context.pack import ContextPack, Item
 
 
 def context_json(pack: ContextPack) -> str:
     """Return the pack in the shape of the contract."""
-    return dump(pack.as_json())
+    return dump(pack_answer(pack))
 
 
 def context_text(pack: ContextPack, *, ink: Ink) -> str:
     """Return the pack as blocks: what could not be read first, then the facets, then what binds nobody."""
-    blocks = [*_problems(pack), pack.usage_hint]
+    blocks = [*problems_text(pack.basis), usage_hint(pack)]
     for section in pack.sections:
         blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(_item(item, ink) for item in section.items)]
     if pack.proposed:
         blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(item, ink) for item in pack.proposed)]
-    blocks += [ink.warn(block) for block in _conflicts(pack)]
-    return "\n\n".join([*blocks, *_fallback(pack), *(ink.dim(block) for block in _foot(pack))])
-
-
-def _problems(pack: ContextPack) -> Iterator[str]:
-    if pack.problems:
-        head = f"{count(len(pack.problems), 'file')} of this scope cannot be read in full, and may bind:"
-        lines = [f"  {one.place.path}:{one.place.line}: {one.message} ({one.code})" for one in pack.problems]
-        yield "\n".join([head, *lines])
+    blocks += [ink.warn(block) for block in conflicts_text(pack.basis)]
+    return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
 
 
 def _item(item: Item, ink: Ink) -> str:
@@ -46,26 +40,13 @@ def _item(item: Item, ink: Ink) -> str:
     marks += marked(item.stance)
     head = f"{ink.bold(f'[{item.type}] {item.id}')} ({', '.join(marks)})"
     lines = [head, f"  {one_line(item.name)}", indent(item.content, 4), ink.dim(f"  why: {item.reason}")]
-    near = [f"{one.relationship} {one.id}" if one.direction == "outgoing" else _incoming(one) for one in item.related]
+    near = [
+        f"{one.relationship} {one.id}" if one.direction == "outgoing" else f"{one.id} {one.relationship} this"
+        for one in item.related
+    ]
     return "\n".join([*lines, *([ink.dim(f"  linked: {'; '.join(near)}")] if near else [])])
 
 
-def _incoming(one: Related) -> str:
-    return f"{one.id} {one.relationship} this"
-
-
-def _conflicts(pack: ContextPack) -> Iterator[str]:
-    if pack.conflicts:
-        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.conflicts]
-        yield "\n".join(["Contradictions, for a person to resolve:", *lines])
-
-
-def _fallback(pack: ContextPack) -> Iterator[str]:
-    if pack.fallback:
-        lines = [f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback]
-        yield "\n".join(["Found outside the memory:", *lines])
-
-
 def _foot(pack: ContextPack) -> Iterator[str]:
-    if pack.left_out:
-        yield "\n".join(["Left out:", *(f"  {one.count} {one.type}: {one.why}" for one in pack.left_out)])
+    if pack.basis.omitted_counts:
+        yield "\n".join(["Left out:", *(f"  {one.count} {one.type}: {one.why}" for one in pack.basis.omitted_counts)])

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:
     """Return the best hits with a snippet each."""
-    blocks = [_problems(result)] if result.problems else []
-    if result.degraded:
-        blocks.append(f"Degraded: {result.why_degraded}; this answer comes from the files themselves.")
+    blocks = [_problems(result)] if result.basis.problems else []
+    if result.basis.degraded:
+        blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
     for hit in result.hits[:limit]:
         head = ink.bold(f"[{hit.entry.type}] {hit.entry.address}")
         lines = [f"{head}{_mark(hit)}", f"  {one_line(hit.entry.title)}"]
@@ -37,7 +37,7 @@ def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
 
 def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
     """Return the best hits as a list."""
-    lines = [_problems(result), ""] if result.problems else []
+    lines = [_problems(result), ""] if result.basis.problems else []
     for hit in result.hits[:limit]:
         via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
         marks = "".join(f", {mark}" for mark in marked(hit.stance))
@@ -48,7 +48,7 @@ def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[H
 
 
 def _problems(result: SearchResult) -> str:
-    lines = [f"  {finding.place.path}:{finding.place.line}: {finding.message}" for finding in result.problems]
+    lines = [f"  {finding.place.path}:{finding.place.line}: {finding.message}" for finding in result.basis.problems]
     return "\n".join([f"{count(len(lines), 'file')} of this scope cannot be read in full:", *lines])
 
 

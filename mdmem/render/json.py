@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.finding import Finding
 from mdmem.render.characters import json_text
 from mdmem.standing import standing_json
 
@@ -24,20 +23,13 @@ def dump(content: Mapping[str, Any]) -> str:
     return json_text({"schema": SCHEMA, **content})
 
 
-def _problem(finding: Finding) -> dict[str, Any]:
-    return {"path": finding.place.path, "code": finding.code, "message": finding.message}
-
-
 def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> dict[str, Any]:
     """Return the hits, `limit` of them at most."""
     return {
         "query": result.query,
         "total": len(result.hits),
         "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
-        "unmatched_terms": list(result.unmatched_terms),
-        "problems": [_problem(finding) for finding in result.problems],
-        "degraded": result.degraded,
-        "source": result.source,
+        **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
     }
 
 
@@ -60,7 +52,7 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
 
 def pack_json(pack: Pack) -> dict[str, Any]:
     """Return a retrieval within its budget."""
-    found, scope = pack.found, pack.found.scope
+    scope, basis = pack.scope, pack.basis
     return {
         "scope": {
             "wing": scope.wing,
@@ -71,19 +63,13 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         },
         "items": [_item(packed) for packed in pack.items],
         "proposed": [_item(packed) for packed in pack.proposed],
-        "conflicts": [{"a": one.a, "b": one.b, "why": one.why} for one in pack.conflicts],
-        "omitted": [{"address": one.address, "type": one.type, "why": one.why} for one in pack.omitted],
-        "omitted_counts": [{"type": one.type, "why": one.why, "count": one.count} for one in pack.omitted_counts],
-        "problems": [_problem(finding) for finding in found.problems],
-        "fallback": [{"path": one.path, "line": one.line, "text": one.text} for one in pack.fallback],
+        **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
         "tokens": pack.tokens,
         "budget": pack.budget,
         "over_budget": pack.over_budget,
-        "covered": found.covered,
-        "unmatched_terms": list(found.unmatched_terms),
-        "searched": list(found.searched),
-        "degraded": found.degraded,
-        "source": found.source,
+        **basis.as_json("covered", "unmatched_terms"),
+        "searched": list(pack.searched),
+        **basis.as_json("degraded", "source"),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.entry.model import Status
+from mdmem.render.basis import conflicts_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
@@ -17,8 +18,8 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
     blocks = [*_doubts(pack), _verdict(pack), *(_item(packed, ink) for packed in pack.items)]
     if pack.proposed:
         blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(packed, ink) for packed in pack.proposed)]
-    blocks += [ink.warn(block) for block in _conflicts(pack)]
-    blocks += [*_fallback(pack), *_omitted(pack), ink.dim(_foot(pack))]
+    blocks += [ink.warn(block) for block in conflicts_text(pack.basis)]
+    blocks += [*fallback_text(pack.basis), *_omitted(pack), ink.dim(_foot(pack))]
     return "\n\n".join(blocks)
 
 
@@ -27,21 +28,15 @@ def pack_markdown(pack: Pack) -> str:
     blocks = [*_doubts(pack), _verdict(pack), *(_section(packed) for packed in pack.items)]
     if pack.proposed:
         blocks += ["## Proposed (drafts, not binding)", *(_section(packed) for packed in pack.proposed)]
-    blocks += [*_conflicts(pack), *_fallback(pack), *_omitted(pack), f"_{_foot(pack)}_"]
+    blocks += [*conflicts_text(pack.basis), *fallback_text(pack.basis), *_omitted(pack), f"_{_foot(pack)}_"]
     return "\n\n".join(blocks)
 
 
 def _doubts(pack: Pack) -> Iterator[str]:
-    found = pack.found
-    if found.problems:
-        lines = [
-            f"{finding.place.path}:{finding.place.line}: {finding.message} ({finding.code})"
-            for finding in found.problems
-        ]
-        head = f"{count(len(lines), 'file')} of this scope cannot be read in full, and may bind:"
-        yield "\n".join([head, *(f"  {line}" for line in lines)])
-    if found.degraded:
-        yield f"Degraded: {found.why_degraded}; this answer comes from {_SOURCES[found.source]}."
+    basis = pack.basis
+    yield from problems_text(basis)
+    if basis.degraded:
+        yield f"Degraded: {basis.why_degraded}; this answer comes from {_SOURCES[basis.source]}."
 
 
 _SOURCES = {
@@ -54,22 +49,22 @@ _SOURCES = {
 
 
 def _verdict(pack: Pack) -> str:
-    found = pack.found
+    scope, basis = pack.scope, pack.basis
     binding = entries(len(pack.items))
-    where = found.scope.wing or "no wing"
-    if found.scope.wings[1:]:
-        where += f", then {', '.join(found.scope.wings[1:])}"
-    rooms = f"; rooms {', '.join(found.scope.rooms)}" if found.scope.rooms else ""
-    unmatched = f" No entry holds {', '.join(found.unmatched_terms)}." if found.unmatched_terms else ""
+    where = scope.wing or "no wing"
+    if scope.wings[1:]:
+        where += f", then {', '.join(scope.wings[1:])}"
+    rooms = f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
+    unmatched = f" No entry holds {', '.join(basis.unmatched_terms)}." if basis.unmatched_terms else ""
     head = f"{binding} in {where}{rooms}."
-    if found.covered or pack.fallback:
+    if basis.covered or basis.fallback:
         return f"{head}{unmatched}"
-    if not found.scope.wings:
+    if not scope.wings:
         return "There is no memory to ask here."
-    rooms_read = f"{count(len(found.searched), 'room')}: {', '.join(found.searched[:12])}"
-    searched = f" Searched {rooms_read}." if found.searched else ""
+    rooms_read = f"{count(len(pack.searched), 'room')}: {', '.join(pack.searched[:12])}"
+    searched = f" Searched {rooms_read}." if pack.searched else ""
     # A file that cannot be read may be what covers the question.
-    verdict = "Nothing that could be read covers this." if found.problems else "Nothing binding covers this."
+    verdict = "Nothing that could be read covers this." if basis.problems else "Nothing binding covers this."
     always = " What follows applies always or only touches the question." if pack.items else ""
     return f"{verdict}{unmatched}{searched}\n{head}{always}"
 
@@ -99,24 +94,12 @@ def _marks(packed: Packed) -> str:
     return f" ({', '.join(marks)})"
 
 
-def _conflicts(pack: Pack) -> Iterator[str]:
-    if pack.conflicts:
-        lines = [f"  {one.a} against {one.b}: {one.why}" for one in pack.conflicts]
-        yield "\n".join(["Contradictions, for a person to resolve:", *lines])
-
-
-def _fallback(pack: Pack) -> Iterator[str]:
-    if pack.fallback:
-        yield "\n".join(
-            ["Found outside the memory:", *(f"  {one.path}:{one.line}: {one.text}" for one in pack.fallback)]
-        )
-
-
 def _omitted(pack: Pack) -> Iterator[str]:
-    if not pack.omitted:
+    omitted = pack.basis.omitted
+    if not omitted:
         return
-    lines = [f"  {one.address} ({one.type}): {one.why}" for one in pack.omitted[:12]]
-    more = len(pack.omitted) - len(lines) + sum(one.count for one in pack.omitted_counts)
+    lines = [f"  {one.address} ({one.type}): {one.why}" for one in omitted[:12]]
+    more = len(omitted) - len(lines) + sum(one.count for one in pack.basis.omitted_counts)
     yield "\n".join(
         ["Left out:", *lines, *([f"  and {more} more; --format json names 50 and counts the rest"] if more else [])]
     )
@@ -124,4 +107,4 @@ def _omitted(pack: Pack) -> Iterator[str]:
 
 def _foot(pack: Pack) -> str:
     over = "; the invariants alone exceed it" if pack.over_budget else ""
-    return f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[pack.found.source]}"
+    return f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[pack.basis.source]}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from mdmem.entry.model import EntryType
 from mdmem.entry.text import content_of, summary_of, tokens_of
-from mdmem.retrieval.question import Contradiction, Omission, Passage, Retrieval, Retrieved
+from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, count_omitted
+from mdmem.workspace.scope import Scope
 
 OMITTED_LISTED = 50
 # Below this many tokens left, not even an address and a title fit.
@@ -34,33 +34,17 @@ class Packed:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class OmittedCount:
-    """How many further entries of one type were left out for one reason."""
-
-    type: str
-    why: str
-    count: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
     """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
 
-    found: Retrieval
-    items: tuple[Packed, ...]
-    proposed: tuple[Packed, ...]
-    omitted: tuple[Omission, ...]
-    omitted_counts: tuple[OmittedCount, ...]
-    tokens: int
+    scope: Scope
+    items: tuple[Packed, ...] = ()
+    proposed: tuple[Packed, ...] = ()
+    searched: tuple[str, ...] = ()
+    tokens: int = 0
     budget: int
-    fallback: tuple[Passage, ...] = ()
-
-    @property
-    def conflicts(self) -> tuple[Contradiction, ...]:
-        """Return the contradictions that touch an item which is given."""
-        given = {packed.item.entry.address for packed in self.items}
-        return tuple(one for one in self.found.conflicts if one.a in given or one.b in given)
+    basis: AnswerBasis
 
     @property
     def over_budget(self) -> bool:
@@ -86,17 +70,21 @@ def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tup
     plan.reduce_to(budget)
     drafts = _Plan(found.proposed, *(proposed or (body, size)))
     drafts.fill(max(0, budget - plan.total))
-    omitted = [*found.omitted, *plan.omitted(), *drafts.omitted()]
-    listed, rest = omitted[:OMITTED_LISTED], omitted[OMITTED_LISTED:]
-    counted = Counter((one.type, one.why) for one in rest)
+    omitted = [*found.basis.omitted, *plan.omitted(), *drafts.omitted()]
+    basis = replace(
+        found.basis,
+        conflicts=found.basis.conflicts_of(plan.forms),
+        omitted=tuple(omitted[:OMITTED_LISTED]),
+        omitted_counts=count_omitted(omitted[OMITTED_LISTED:]),
+    )
     return Pack(
-        found=found,
+        scope=found.scope,
         items=plan.packed(),
         proposed=drafts.packed(),
-        omitted=tuple(listed),
-        omitted_counts=tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items())),
+        searched=found.searched,
         tokens=plan.total + drafts.total,
         budget=budget,
+        basis=basis,
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -15,8 +15,8 @@ from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.text import content_of
 from mdmem.errors import UsageError
-from mdmem.finding import Finding
-from mdmem.retrieval.question import Contradiction, Omission, Passage, Retrieved, Tier
+from mdmem.retrieval.question import AnswerBasis, Contradiction, OmittedCount, Retrieved, Tier
+from mdmem.retrieval.select import doubts_of
 from mdmem.standing import Stance, standing_json
 from mdmem.workspace.scope import ScopeState
 
@@ -50,7 +50,7 @@ class BundleRequest:
         return tuple(kind for kind in EntryType if kind in wanted)
 
 
-def read_asked(
+def read_request(
     *,
     project_id: str | None,
     scope: str,
@@ -59,11 +59,13 @@ def read_asked(
     topic: str | None = None,
 ) -> BundleRequest:
     """Return what is asked for; raises UsageError for a scope or category that is not known, naming the nearest."""
+    # A text is a sequence of its letters.
+    labels = (categories,) if isinstance(categories, str) else categories or ()
     return BundleRequest(
         project_id=plain(project_id),
         scope=BundleScope(_member("scope", scope, BundleScope)),
         focus=plain(focus),
-        labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in _listed(categories)),
+        labels=frozenset(NodeLabel(_member("category", one, NodeLabel)) for one in labels),
         topic=plain(topic) or "",
     )
 
@@ -71,11 +73,6 @@ def read_asked(
 def plain(text: str | None) -> str | None:
     """Return a text on one line without blank ends, as the writes keep it; None for none and for a blank one."""
     return " ".join(text.split()) or None if text is not None else None
-
-
-def _listed(given: Sequence[str] | None) -> Sequence[str]:
-    # A text is a sequence of its letters.
-    return (given,) if isinstance(given, str) else given or ()
 
 
 def _member(kind: str, given: str, known: type[StrEnum]) -> str:
@@ -153,84 +150,57 @@ class BundleItem:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """How many entries of one type were left out for one reason."""
-
-    type: str
-    why: str
-    count: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the count as JSON values."""
-        return {"type": self.type, "why": self.why, "count": self.count}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBundle:
     """The items in the order of authority, drafts apart, and what is doubtful or left out.
 
-    `conflicts` are the declared ones; `suspected` are the pairs that nobody declared. `omitted` names 50 entries at
-    most, and `omitted_counts` counts the rest. `invariants_left_out` counts those that bind always and are not here.
+    The basis has the declared conflicts; `suspected` are the pairs that nobody declared. Its `omitted` names 50 entries
+    at most, its `omitted_counts` the rest. `invariants_left_out` counts those that bind always and are not here.
     """
 
     status: RetrievalStatus
     scope_state: ScopeState
     message: str | None = None
-    problems: tuple[Finding, ...] = ()
     items: tuple[BundleItem, ...] = ()
     proposed: tuple[BundleItem, ...] = ()
-    conflicts: tuple[Contradiction, ...] = ()
     suspected: tuple[Contradiction, ...] = ()
-    invariants_left_out: tuple[LeftOut, ...] = ()
-    omitted: tuple[Omission, ...] = ()
-    omitted_counts: tuple[LeftOut, ...] = ()
+    invariants_left_out: tuple[OmittedCount, ...] = ()
     hygiene_due: bool = False
     wing: str | None = None
     shared_wings: tuple[str, ...] = ()
     focus: str | None = None
-    covered: bool = False
-    unmatched_terms: tuple[str, ...] = ()
-    fallback: tuple[Passage, ...] = ()
-    source: str = "scan"
-    degraded: bool = False
-    why_degraded: str | None = None
+    basis: AnswerBasis = field(default_factory=AnswerBasis)
 
     def as_json(self) -> dict[str, Any]:
         """Return the bundle in the contract's shape, with what may bind and cannot be read before the items."""
+        basis = self.basis
         return {
             "retrieval_status": self.status.value,
             "scope_state": self.scope_state.value,
             "message": self.message,
-            "problems": [_problem(finding) for finding in self.problems],
-            "conflicts_found": bool(self.conflicts),
+            "problems": problems_json(basis),
+            "conflicts_found": bool(basis.conflicts),
             "hygiene_due": self.hygiene_due,
             "items": [item.as_json() for item in self.items],
             "proposed": [item.as_json() for item in self.proposed],
-            "conflicts": _conflicts(self.conflicts),
-            "suspected": _conflicts(self.suspected),
-            "invariants_left_out": [one.as_json() for one in self.invariants_left_out],
-            "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in self.omitted],
-            "omitted_counts": [one.as_json() for one in self.omitted_counts],
+            **basis.as_json("conflicts"),
+            "suspected": [asdict(one) for one in self.suspected],
+            "invariants_left_out": [asdict(one) for one in self.invariants_left_out],
+            "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
+            **basis.as_json("omitted_counts"),
             "wing": self.wing,
             "shared_wings": list(self.shared_wings),
             "focus": self.focus,
-            "covered": self.covered,
-            "unmatched_terms": list(self.unmatched_terms),
-            "fallback": [{"path": one.path, "line": one.line, "text": one.text} for one in self.fallback],
-            "source": self.source,
-            "degraded": self.degraded,
-            "why_degraded": self.why_degraded,
+            **basis.as_json("covered", "unmatched_terms", "fallback", "source", "degraded", "why_degraded"),
         }
 
 
-def _problem(finding: Finding) -> dict[str, Any]:
-    place = finding.place
-    return {"path": place.path, "line": place.line, "code": finding.code, "message": finding.message}
-
-
-def _conflicts(conflicts: Iterable[Contradiction]) -> list[dict[str, str]]:
-    return [{"a": one.a, "b": one.b, "why": one.why} for one in conflicts]
+def problems_json(basis: AnswerBasis) -> list[dict[str, Any]]:
+    """Return the problems of an answer in the contract's shape, which has their lines."""
+    return [
+        {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message}
+        for one in basis.problems
+    ]
 
 
 def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...]) -> BundleItem:
@@ -248,7 +218,7 @@ def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...
         status=item.status,
         content=content,
         reason=item.reason,
-        uncertainty=_uncertainty(catalog, item),
+        uncertainty=next(doubts_of(catalog, entry, item.status), None),
         overrides=item.overrides,
         overridden_by=overridden_by,
         via=item.via,
@@ -264,13 +234,3 @@ def _texts(entry: Entry, body: str) -> tuple[str, str]:
     before = body[: body.rfind("\n", 0, start) + 1].strip()
     parts = (before, body[end:].strip())
     return body[start:end].strip(), content_of(entry, "\n\n".join(part for part in parts if part))
-
-
-def _uncertainty(catalog: Catalog, item: Retrieved) -> str | None:
-    entry = item.entry
-    if entry.address in catalog.lineage.contradictory:
-        return "contradictory: it supersedes what supersedes it"
-    if item.status is not Status.UNDER_REVIEW:
-        return None
-    doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
-    return f"{doubt}: confirm before relying on it"

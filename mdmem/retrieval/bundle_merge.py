@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.entry.labels import label_of
-from mdmem.entry.model import Entry, EntryType
-from mdmem.retrieval.bundle import SCOPE_WORDS, BundleRequest, BundleScope, LeftOut
-from mdmem.retrieval.question import Contradiction, Omission, Retrieval, Retrieved, Tier
+from mdmem.entry.model import EntryType
+from mdmem.retrieval.bundle import SCOPE_WORDS, BundleRequest, BundleScope
+from mdmem.retrieval.question import (
+    AnswerBasis,
+    Contradiction,
+    Omission,
+    OmittedCount,
+    Retrieval,
+    Retrieved,
+    Tier,
+    count_omitted,
+)
+from mdmem.retrieval.select import binds_unasked
 from mdmem.workspace.scope import Scope
 
 # The contract: so many of each scope.
@@ -26,36 +35,34 @@ class MergedBundle:
 
     items: tuple[Retrieved, ...]
     proposed: tuple[Retrieved, ...]
-    conflicts: tuple[Contradiction, ...]
     suspected: tuple[Contradiction, ...]
-    omitted: tuple[Omission, ...]
-    omitted_counts: tuple[LeftOut, ...]
-    invariants_left_out: tuple[LeftOut, ...]
+    invariants_left_out: tuple[OmittedCount, ...]
+    basis: AnswerBasis
 
 
-def narrowed(catalog: Catalog, scope: Scope, asked: BundleRequest) -> Scope:
+def narrowed(catalog: Catalog, scope: Scope, request: BundleRequest) -> Scope:
     """Return the scope that is read: without a focus, the global one is the shared wings as they are by themselves."""
-    if asked.scope is not BundleScope.GLOBAL or scope.focus is not None:
+    if request.scope is not BundleScope.GLOBAL or scope.focus is not None:
         return scope
     shared = tuple(name for name in scope.wings if name in catalog.wings and catalog.wings[name].is_shared)
     binding = tuple(name for name in scope.binding_wings if name in shared)
     return replace(scope, wing=None, wings=shared, shared_wings=shared, binding_wings=binding)
 
 
-def merge(catalog: Catalog, found: Retrieval, asked: BundleRequest, *, wing: str, is_uncertain: bool) -> MergedBundle:
+def merge(catalog: Catalog, found: Retrieval, request: BundleRequest, *, wing: str, is_uncertain: bool) -> MergedBundle:
     """Return what of a retrieval gets into the bundle of a wing.
 
     A scope that is uncertain, since nothing has the focus yet, gives the project's own entries and the invariants that
     bind it.
     """
-    return _Merge(catalog, found, asked, wing, is_uncertain).merged()
+    return _Merge(catalog, found, request, wing, is_uncertain).merged()
 
 
 @dataclass(frozen=True)
 class _Merge:
     catalog: Catalog
     found: Retrieval
-    asked: BundleRequest
+    request: BundleRequest
     wing: str
     is_uncertain: bool
 
@@ -65,27 +72,35 @@ class _Merge:
         items, over = _within_caps(read)
         drafts = [item for item in self.found.proposed if self._has_label(item) and item.tier in self._tiers]
         given = {item.entry.address for item in items}
-        touching = [one for one in self.found.conflicts if one.a in given or one.b in given]
+        touching = self.found.basis.conflicts_of(given)
         omitted = [
             *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
             *(_omission(item, f"over the {PROPOSED} drafts that are shown") for item in drafts[PROPOSED:]),
             *(_omission(item, "of a shared wing, while the focus is uncertain") for item in self._put_off(wanted)),
-            *map(_in_the_contracts_words, self.found.omitted),
+            # In the contract's words.
+            *(
+                replace(one, why="not among `categories`") if one.why == "type filter" else one
+                for one in self.found.basis.omitted
+            ),
         ]
+        invariants = [one for one in omitted if one.type == EntryType.INVARIANT]
         return MergedBundle(
             items=tuple(items),
             proposed=tuple(drafts[:PROPOSED]),
-            conflicts=tuple(one for one in touching if one.is_declared),
             suspected=tuple(one for one in touching if not one.is_declared),
-            omitted=tuple(omitted[:NAMED]),
-            omitted_counts=_counted(omitted[NAMED:]),
-            invariants_left_out=_counted([*_invariants(omitted), *self._beyond_scope(given)]),
+            invariants_left_out=count_omitted([*invariants, *self._beyond_scope(given)]),
+            basis=replace(
+                self.found.basis,
+                conflicts=tuple(one for one in touching if one.is_declared),
+                omitted=tuple(omitted[:NAMED]),
+                omitted_counts=count_omitted(omitted[NAMED:]),
+            ),
         )
 
     @cached_property
     def _tiers(self) -> frozenset[Tier]:
         """The tiers that are read; a wing that is shared itself has no other."""
-        if self.asked.scope is BundleScope.GLOBAL:
+        if self.request.scope is BundleScope.GLOBAL:
             return frozenset({Tier.SHARED, Tier.FOCUS})
         wing = self.catalog.wings.get(self.wing)
         own = Tier.SHARED if wing is not None and wing.is_shared else Tier.PROJECT
@@ -95,14 +110,14 @@ class _Merge:
         """Say whether an item is of a scope that is read, binds always, or stands here for one that is."""
         if item.tier in self._tiers or self._replaces(item):
             return True
-        if self.asked.scope is BundleScope.GLOBAL:
+        if self.request.scope is BundleScope.GLOBAL:
             # A chain that leads out of the shared wings was followed because its old end matched.
             return bool(item.via) and self.found.scope.wing is None
-        return item.entry.type is EntryType.INVARIANT and item.entry.wing in self.found.scope.binding_wings
+        return binds_unasked(item.entry, self.found.scope)
 
     def _has_label(self, item: Retrieved) -> bool:
         """Say whether an item, or one that it stands for, is of a category that was asked for."""
-        labels = self.asked.labels
+        labels = self.request.labels
         if not labels or label_of(item.entry) in labels or self._replaces(item):
             return True
         return any(label_of(self.catalog.entries[old]) in labels for old in item.via)
@@ -113,17 +128,17 @@ class _Merge:
     @cached_property
     def _overridden(self) -> frozenset[str]:
         """The shared entries that are left out because the project overrides them."""
-        return frozenset(one.address for one in self.found.omitted if one.why.startswith("overridden by "))
+        return frozenset(one.address for one in self.found.basis.omitted if one.why.startswith("overridden by "))
 
     def _put_off(self, wanted: Iterable[Retrieved]) -> Iterator[Retrieved]:
-        if self.is_uncertain and self.asked.scope is not BundleScope.GLOBAL:
+        if self.is_uncertain and self.request.scope is not BundleScope.GLOBAL:
             yield from (item for item in wanted if not self._is_read(item))
 
     def _beyond_scope(self, given: set[str]) -> Iterator[Omission]:
         """Yield the invariants of the wing that a global scope does not read."""
-        if self.asked.scope is not BundleScope.GLOBAL or self.wing in self.found.scope.shared_wings:
+        if self.request.scope is not BundleScope.GLOBAL or self.wing in self.found.scope.shared_wings:
             return
-        named = given | {one.address for one in self.found.omitted}
+        named = given | {one.address for one in self.found.basis.omitted}
         for address, entry in self.catalog.entries.items():
             is_own = entry.wing == self.wing and entry.type is EntryType.INVARIANT
             if is_own and address not in named and self.catalog.lineage.is_current(address):
@@ -154,18 +169,4 @@ def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retr
 
 
 def _omission(item: Retrieved, why: str) -> Omission:
-    entry: Entry = item.entry
-    return Omission(entry.address, entry.type.value, why)
-
-
-def _in_the_contracts_words(one: Omission) -> Omission:
-    return replace(one, why="not among `categories`") if one.why == "type filter" else one
-
-
-def _invariants(omitted: Iterable[Omission]) -> Iterator[Omission]:
-    return (one for one in omitted if one.type == EntryType.INVARIANT)
-
-
-def _counted(omitted: Sequence[Omission]) -> tuple[LeftOut, ...]:
-    counted = Counter((one.type, one.why) for one in omitted)
-    return tuple(LeftOut(kind, why, count) for (kind, why), count in sorted(counted.items()))
+    return Omission(item.entry.address, item.entry.type.value, why)

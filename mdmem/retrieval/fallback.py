@@ -10,13 +10,15 @@ from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git import Repository, find_repository, search_lines
 from mdmem.retrieval.budget import Pack
-from mdmem.retrieval.question import Passage, Question, Retrieval
+from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
 from mdmem.state import leads_away
 from mdmem.workspace.scope import Scope, ScopeState
 
 LIMIT = 20
 _WIDTH = 240
+# What is read where there is no memory.
+NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 # Markdown that carries no statement: fences, rules, table borders.
 _NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
 
@@ -73,24 +75,19 @@ def _short(text: str) -> str:
 
 def retrieve_without_root(cwd: Path, question: Question, *, why: str, budget: int | None) -> Pack:
     """Return the answer of docs, README or workspace where there is no memory to ask."""
+    limit = Settings().budget if budget is None else budget
+    return Pack(scope=NO_SCOPE, budget=limit, basis=basis_without_root(cwd, question.words, why=why))
+
+
+def basis_without_root(cwd: Path, words: str, *, why: str) -> AnswerBasis:
+    """Return the basis of an answer of docs, README or workspace where there is no memory to ask."""
     try:
         repository = find_repository(cwd)
     except GitError:
         repository = None
     base = repository.top if repository is not None else cwd
-    source, passages = answer_elsewhere(base, repository, question.words)
-    scope = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
-    found = Retrieval(scope=scope, items=(), degraded=True, why_degraded=why, source=source)
-    return Pack(
-        found=found,
-        items=(),
-        proposed=(),
-        omitted=(),
-        omitted_counts=(),
-        tokens=0,
-        budget=Settings().budget if budget is None else budget,
-        fallback=passages,
-    )
+    source, passages = answer_elsewhere(base, repository, words)
+    return AnswerBasis(degraded=True, why_degraded=why, source=source, fallback=passages)
 
 
 def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> tuple[str, tuple[Passage, ...]]:

@@ -1,10 +1,13 @@
-"""What a question is, and what retrieval and search answer."""
+"""What a question is, and what retrieval and search answer: entries, and what every answer rests on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Container, Iterable
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
+from typing import Any
 
 from mdmem.entry.model import Entry, Status, instant_of
 from mdmem.finding import Finding
@@ -45,29 +48,37 @@ class Tier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieved:
-    """One entry in the answer, with the reasons that brought it in.
+class AnsweredEntry:
+    """One entry in an answer; `via` are the superseded entries that matched in its stead.
 
-    `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `via` are the superseded entries that matched in its stead; `overrides` the shared rules it replaces here. `stance`
-    is how it stands to the default branch, None where that is not known.
+    `stance` is how it stands to the default branch, None where that is not known.
     """
 
     entry: Entry
     status: Status
-    tier: Tier
     score: float
-    matches: bool
-    current: bool
-    reason: str
     via: tuple[str, ...] = ()
-    overrides: tuple[str, ...] = ()
     stance: Stance | None = None
 
     @property
     def is_proposal(self) -> bool:
         """Say whether the default branch has not seen it."""
         return self.stance is not None and self.stance.standing.is_proposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(AnsweredEntry):
+    """One entry of a retrieval, with the reasons that brought it in.
+
+    `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
+    `overrides` are the shared rules it replaces here.
+    """
+
+    tier: Tier
+    matches: bool
+    current: bool
+    reason: str
+    overrides: tuple[str, ...] = ()
 
     @property
     def sort_key(self) -> tuple[int, bool, bool, int, int, float, float, str]:
@@ -109,38 +120,74 @@ class Omission:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class OmittedCount:
+    """How many entries of one type were left out for one reason."""
+
+    type: str
+    why: str
+    count: int
+
+
+def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
+    """Return how many were left out of each type for each reason, by type and reason."""
+    counted = Counter((one.type, one.why) for one in omitted)
+    return tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerBasis:
+    """What every answer says of itself: what it could not read, what contradicts it, what it lacks, where it is from.
+
+    `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
+    left out; `omitted_counts` says of what. `fallback` are lines outside the memory, where it cannot be read.
+    """
+
+    problems: tuple[Finding, ...] = ()
+    conflicts: tuple[Contradiction, ...] = ()
+    omitted: tuple[Omission, ...] = ()
+    omitted_counts: tuple[OmittedCount, ...] = ()
+    covered: bool = False
+    unmatched_terms: tuple[str, ...] = ()
+    degraded: bool = False
+    why_degraded: str | None = None
+    source: str = "scan"
+    fallback: tuple[Passage, ...] = ()
+
+    def conflicts_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
+        """Return the contradictions that touch one of the entries that are given."""
+        return tuple(one for one in self.conflicts if one.a in given or one.b in given)
+
+    def as_json(self, *names: str) -> dict[str, Any]:
+        """Return some of its fields as JSON values, in the order named."""
+        return {name: _json(getattr(self, name)) for name in names}
+
+
+def _json(value: object) -> Any:
+    if isinstance(value, tuple):
+        return [_json(one) for one in value]
+    if isinstance(value, Finding):
+        return {"path": value.place.path, "code": value.code, "message": value.message}
+    return asdict(value) if isinstance(value, (Contradiction, Omission, OmittedCount, Passage)) else value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """The answer before any budget: items in order, drafts apart, and what is doubtful or left out.
-
-    `problems` are files of the scope that cannot be read: each may be an invariant.
-    """
+    """The answer before any budget: items in order, and drafts apart."""
 
     scope: Scope
     items: tuple[Retrieved, ...]
     proposed: tuple[Retrieved, ...] = ()
-    conflicts: tuple[Contradiction, ...] = ()
-    omitted: tuple[Omission, ...] = ()
-    problems: tuple[Finding, ...] = ()
-    covered: bool = False
-    unmatched_terms: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
-    degraded: bool = False
-    why_degraded: str | None = None
-    source: str = "scan"
+    basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """One entry that a search found; `via` are the superseded entries that matched in its stead."""
+class Hit(AnsweredEntry):
+    """One entry that a search found."""
 
-    entry: Entry
-    status: Status
-    score: float
     terms: frozenset[str]
     heads: tuple[str, ...]
-    via: tuple[str, ...] = ()
-    stance: Stance | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +197,4 @@ class SearchResult:
     query: str
     hits: tuple[Hit, ...]
     terms: frozenset[str] = frozenset()
-    unmatched_terms: tuple[str, ...] = ()
-    problems: tuple[Finding, ...] = ()
-    degraded: bool = False
-    why_degraded: str | None = None
-    source: str = "index"
+    basis: AnswerBasis

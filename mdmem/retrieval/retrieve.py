@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from mdmem.catalog import Catalog, is_misplaced
 from mdmem.entry.model import Entry
@@ -15,51 +15,43 @@ from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.budget import Pack, pack
-from mdmem.retrieval.question import DECLARED, Contradiction, Question, Retrieval
+from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
 from mdmem.similarity import undeclared_overlaps
 from mdmem.tree import SETTINGS_NAME, FileKind
-from mdmem.workspace.proposals import view_of
+from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Scope, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from mdmem.retrieval.question import Passage, Question, Retrieval
-    from mdmem.workspace.proposals import View
+_Answer = TypeVar("_Answer")
 
-
-# Asks the full-text index, or the files where it is down, about the entries at these addresses.
-TextQuery = Callable[[Iterable[str]], TextAnswer]
 # A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
 _DECISIVE = frozenset({"supersedes", "superseded_by", "overrides", "applies_to", "expires_at", "focus"})
 
 _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
 
-def retrieval_of(catalog: Catalog, scope: Scope, question: Question, *, ask: TextQuery, today: date) -> Retrieval:
-    """Return what the scope holds for a question, before any budget."""
-    addresses = [address for address in catalog.entries if scope.holds(address)]
-    answer = ask(addresses) if question.words.strip() and addresses else None
+def retrieval_of(
+    catalog: Catalog, scope: Scope, question: Question, *, answer: TextAnswer | None, today: date
+) -> Retrieval:
+    """Return what the scope holds for a question, before any budget; `answer` is what the full text says of it."""
     selection = Selection(catalog, scope, question, answer, today)
     items = selection.select()
-    problems = problems_in(catalog, scope)
-    return Retrieval(
-        scope=scope,
-        items=items,
-        proposed=selection.propose(),
+    proposed = selection.propose()
+    omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
+    basis = AnswerBasis(
+        problems=problems_in(catalog, scope),
         conflicts=tuple(conflicts_among(catalog, {item.entry.address: item.entry for item in items})),
-        omitted=tuple(
-            sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
-        ),
-        problems=problems,
+        omitted=tuple(omitted),
         covered=selection.is_covered(items),
         unmatched_terms=selection.unmatched_terms(),
-        searched=tuple(sorted({address.rsplit("/", 1)[0] for address in addresses})),
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
     )
+    searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
+    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), basis=basis)
 
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
@@ -152,27 +144,72 @@ def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str
             yield cycle[0], cycle[1], f"{len(cycle)} entries supersede one another"
 
 
-def text_query(workspace: Workspace, question: Question) -> TextQuery:
-    """Return a function that asks the index a question about the entries at some addresses."""
+def find_text(workspace: Workspace, question: Question, addresses: Collection[str]) -> TextAnswer:
+    """Return what the full text, or the files where it is down, says of a question about the entries at some addresses.
 
-    def ask(addresses: Iterable[str]) -> TextAnswer:
-        try:
-            return workspace.find_text(question.words, tuple(addresses), syntax=question.syntax)
-        except QuerySyntaxError as error:
-            raise UsageError(str(error)) from error
+    Raises UsageError for a query that cannot be read as one.
+    """
+    try:
+        return workspace.find_text(question.words, addresses, syntax=question.syntax)
+    except QuerySyntaxError as error:
+        raise UsageError(str(error)) from error
 
-    return ask
+
+def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
+    """Return what a scope holds for a question, as the files are."""
+    catalog = workspace.catalog
+    addresses = [address for address in catalog.entries if scope.holds(address)]
+    answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
+    return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today)
 
 
-def retrieved(view: View, scope: Scope, question: Question) -> Retrieval:
-    """Return what answers a question, with the versions of its entries that are only proposed."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A root as one answer reads it: its settings as far as they can be read, and what is wrong with them."""
 
-    today = view.effective.today
-    found = retrieval_of(view.effective.catalog, scope, question, ask=text_query(view.effective, question), today=today)
-    if not view.alternatives:
-        return found
-    other = retrieval_of(view.checkout.catalog, scope, question, ask=text_query(view.checkout, question), today=today)
-    return with_versions(found, other, view.alternatives)
+    workspace: Workspace
+    settings: Settings
+    faults: tuple[Finding, ...]
+
+    @property
+    def view(self) -> View:
+        """Return what answers, and the files as they are."""
+        return view_of(self.workspace)
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries that answer."""
+        return self.view.effective.catalog
+
+    def retrieve(self, scope: Scope, question: Question) -> Retrieval:
+        """Return what a scope holds for a question, with the versions of its entries that are only proposed."""
+        view = self.view
+        found = retrieve_in(view.effective, scope, question)
+        if view.alternatives:
+            found = with_versions(found, retrieve_in(view.checkout, scope, question), view.alternatives)
+        return replace(found, basis=replace(found.basis, problems=(*self.faults, *found.basis.problems)))
+
+
+def reading_of(workspace: Workspace) -> Reading:
+    """Return a workspace as one answer reads it: settings that cannot be read are a problem of it, no obstacle."""
+    return Reading(workspace, *forgiving_settings(workspace))
+
+
+def read_steadily(
+    workspace: Workspace,
+    answer: Callable[[Reading], _Answer],
+    *,
+    unsettled: tuple[type[BaseException], ...] = (GoneError,),
+) -> _Answer:
+    """Return an answer from files that stood still while they were read.
+
+    Where one goes away meanwhile, as in a checkout, everything is read again, once, with the index that is open; what
+    is raised the second time is the caller's. `unsettled` is what is worth a second attempt.
+    """
+    try:
+        return answer(reading_of(workspace))
+    except unsettled:
+        return answer(reading_of(workspace.reread()))
 
 
 def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, ...]]:
@@ -185,16 +222,17 @@ def forgiving_settings(workspace: Workspace) -> tuple[Settings, tuple[Finding, .
         return error.readable if isinstance(error.readable, Settings) else Settings(), (fault,)
 
 
-def passages_elsewhere(workspace: Workspace, words: str) -> tuple[str, tuple[Passage, ...]]:
-    """Return what lies outside the memory and has something to say about words; who may not see all is told nothing.
+def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: str) -> AnswerBasis:
+    """Return the basis of an answer that comes from outside the memory, where nothing of it can be read.
 
-    A search of the workspace finds the files of wings, too.
+    Who may not see all is told nothing: a search of the workspace finds the files of wings, too.
     """
-    if workspace.access.is_narrow:
-        return "workspace", ()
-    from mdmem.retrieval.fallback import answer_elsewhere as search_elsewhere
+    source, passages = "workspace", tuple[Passage, ...]()
+    if not workspace.access.is_narrow:
+        from mdmem.retrieval.fallback import answer_elsewhere
 
-    return search_elsewhere(workspace.location.base, workspace.location.repository, words)
+        source, passages = answer_elsewhere(workspace.location.base, workspace.location.repository, words)
+    return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
 
 
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
@@ -214,32 +252,19 @@ def _code_path(workspace: Workspace, path: str) -> str:
 def retrieve(workspace: Workspace, question: Question, *, budget: int | None = None) -> Pack:
     """Return what is binding for a question, from files that stood still while they were read.
 
-    Where one goes away meanwhile, as in a checkout, everything is read again, once; raises GoneError at the second.
     Settings that cannot be read are a problem in the answer, no obstacle to it.
     """
-    try:
-        return _retrieve(workspace, question, budget)
-    except GoneError:
-        return _retrieve(workspace.reread(), question, budget)
+    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget))
 
 
-def _retrieve(workspace: Workspace, question: Question, budget: int | None) -> Pack:
-    settings, faults = forgiving_settings(workspace)
-    view = view_of(workspace)
-    catalog, files = view.effective.catalog, view.checkout.catalog
-    found = retrieved(view, resolve_scope(catalog, settings, question.filters), question)
-    found = replace(found, problems=(*faults, *found.problems))
-    limit = settings.budget if budget is None else budget
+def _retrieve(reading: Reading, question: Question, budget: int | None) -> Pack:
+    catalog, files, workspace = reading.catalog, reading.view.checkout.catalog, reading.workspace
+    found = reading.retrieve(resolve_scope(catalog, reading.settings, question.filters), question)
+    limit = reading.settings.budget if budget is None else budget
     proposed = (files.body, files.sizes.__getitem__)
     packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
-    is_nothing_read = not catalog.entries and bool(found.problems)
-    return _with_fallback(workspace, packed, question) if is_nothing_read else packed
-
-
-def _with_fallback(workspace: Workspace, packed: Pack, question: Question) -> Pack:
-    if workspace.access.is_narrow:
-        # What else lies in the repository is not the caller's to read.
+    # What else lies in the repository is not the caller's to read where the memory is not.
+    if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
         return packed
-    source, passages = passages_elsewhere(workspace, question.words)
-    found = replace(packed.found, source=source, degraded=True, why_degraded="no entry of the memory can be read")
-    return replace(packed, found=found, fallback=passages)
+    why = "no entry of the memory can be read"
+    return replace(packed, basis=with_fallback(packed.basis, workspace, question.words, why=why))

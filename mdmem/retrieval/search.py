@@ -10,17 +10,17 @@ from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
-from mdmem.retrieval.question import Hit, Question, SearchResult
-from mdmem.retrieval.retrieve import TextQuery, problems_in, text_query
+from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult
+from mdmem.retrieval.retrieve import find_text, problems_in
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
 from mdmem.workspace.workspace import Workspace
 
 
-def search_catalog(catalog: Catalog, scope: Scope, question: Question, *, ask: TextQuery, today: date) -> SearchResult:
+def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchResult:
     """Return the hits in a scope, best first; equal scores put what is current before what ended."""
-    addresses = [address for address in catalog.entries if scope.holds(address)]
-    answer = ask(addresses)
+    catalog, today = workspace.catalog, workspace.today
+    answer = find_text(workspace, question, [address for address in catalog.entries if scope.holds(address)])
     hits: dict[str, Hit] = {}
     for match in answer.matches:
         for hit in _hits_of(catalog, match, question.filters, today):
@@ -30,27 +30,29 @@ def search_catalog(catalog: Catalog, scope: Scope, question: Question, *, ask: T
         query=question.words,
         hits=_ordered(hits.values()),
         terms=frozenset(answer.terms),
-        unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
-        problems=problems_in(catalog, scope),
-        degraded=answer.degraded,
-        why_degraded=answer.why,
-        source=answer.source,
+        basis=AnswerBasis(
+            problems=problems_in(catalog, scope),
+            unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
+            degraded=answer.degraded,
+            why_degraded=answer.why,
+            source=answer.source,
+        ),
     )
 
 
 def with_versions(result: SearchResult, other: SearchResult, addresses: Collection[str]) -> SearchResult:
     """Return a result with those hits of another one that are at some addresses: versions that are only proposed."""
     more = [hit for hit in other.hits if hit.entry.address in addresses]
-    unmatched = tuple(word for word in result.unmatched_terms if word in other.unmatched_terms)
-    return replace(result, hits=_ordered([*result.hits, *more]), unmatched_terms=unmatched)
+    unmatched = tuple(word for word in result.basis.unmatched_terms if word in other.basis.unmatched_terms)
+    basis = replace(result.basis, unmatched_terms=unmatched)
+    return replace(result, hits=_ordered([*result.hits, *more]), basis=basis)
 
 
 def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """Order by score; equal ones put what is current before what ended, and what binds before what is proposed."""
 
     def key(hit: Hit) -> tuple[float, bool, bool, str]:
-        is_proposal = hit.stance is not None and hit.stance.standing.is_proposal
-        return (-hit.score, hit.entry.address not in hit.heads, is_proposal, hit.entry.address)
+        return (-hit.score, hit.entry.address not in hit.heads, hit.is_proposal, hit.entry.address)
 
     return tuple(sorted(hits, key=key))
 
@@ -69,9 +71,9 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     """Say whether an entry is shown under its own name: current, or of a kind that was asked for."""
     if entry.status is Status.DRAFT:
         return filters.include_drafts or Status.DRAFT in filters.statuses
-    asked = filters.include_deprecated or Status.DEPRECATED in filters.statuses
+    wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
     lineage = catalog.lineage
-    return asked or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+    return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
 def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> Iterator[Hit]:
@@ -109,9 +111,8 @@ def search(workspace: Workspace, question: Question) -> SearchResult:
 
 
 def _searched(workspace: Workspace, question: Question) -> SearchResult:
-    catalog = workspace.catalog
-    scope = reading_scope(catalog, workspace.settings, question.filters)
-    return search_catalog(catalog, scope, question, ask=text_query(workspace, question), today=workspace.today)
+    scope = reading_scope(workspace.catalog, workspace.settings, question.filters)
+    return search_in(workspace, scope, question)
 
 
 def snippets(workspace: Workspace, result: SearchResult) -> Callable[[Hit], str]:

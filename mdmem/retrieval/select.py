@@ -111,16 +111,15 @@ class Selection:
         if self._is_shown(entry):
             return True
         wanted = self.question.filters
-        asked = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
-        return asked and entry.status is not Status.DRAFT
+        with_ended = wanted.include_deprecated or Status.DEPRECATED in wanted.statuses
+        return with_ended and entry.status is not Status.DRAFT
 
     def _is_shown(self, entry: Entry) -> bool:
         lineage = self.catalog.lineage
         return lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
     def _is_unconditional(self, entry: Entry) -> bool:
-        is_bound = entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings
-        return is_bound and self._is_shown(entry)
+        return binds_unasked(entry, self.scope) and self._is_shown(entry)
 
     def _invariant_applies(self, entry: Entry) -> bool:
         """Only these three keep an unconditional invariant out, and each is said."""
@@ -220,13 +219,7 @@ class Selection:
         return [*parts, f"applies to {path}"] if path else parts
 
     def _doubts(self, entry: Entry) -> list[str]:
-        parts = []
-        if entry.address in self.catalog.lineage.contradictory:
-            parts.append("contradictory: it supersedes what supersedes it")
-        if entry.status is Status.UNDER_REVIEW:
-            parts.append("under review: confirm before relying on it")
-        elif entry.status_on(self.today) is Status.UNDER_REVIEW:
-            parts.append(f"expired on {entry.expires_at}: confirm before relying on it")
+        parts = list(doubts_of(self.catalog, entry, entry.status_on(self.today)))
         if entry.status is Status.DRAFT:
             parts.append("a draft: proposed, not binding")
         if (
@@ -253,16 +246,14 @@ class Selection:
         return bool(entry.applies_to) and any_match(entry.applies_to, self.question.paths) is not None
 
     def _covers(self, entry: Entry) -> bool:
-        match = self._matches.get(entry.address)
-        return self._covers_path(entry) or (match is not None and self._share(match) >= COVERING_SHARE)
+        match, terms = self._matches.get(entry.address), self.answer.terms if self.answer else ()
+        holds = len(match.terms) if match is not None else 0
+        return self._covers_path(entry) or (bool(terms) and holds / len(terms) >= COVERING_SHARE)
 
     def _suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
         replaced = (self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ()))
         return self._is_open or any(map(self._covers, (entry, *replaced, *self._overridden_by(entry))))
-
-    def _share(self, match: Match) -> float:
-        return len(match.terms) / len(self.answer.terms) if self.answer and self.answer.terms else 0.0
 
     def _score(self, entry: Entry) -> float:
         match = self._matches.get(entry.address)
@@ -278,3 +269,17 @@ class Selection:
             return Tier.SHARED
         is_focus = self.scope.focus is not None and entry.focus == self.scope.focus and entry.wing == self.scope.wing
         return Tier.FOCUS if is_focus else Tier.PROJECT
+
+
+def binds_unasked(entry: Entry, scope: Scope) -> bool:
+    """Say whether an entry is an invariant of a wing that binds whatever is asked."""
+    return entry.type is EntryType.INVARIANT and entry.wing in scope.binding_wings
+
+
+def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
+    """Yield why an entry of that status of the day is to be confirmed before anybody relies on it."""
+    if entry.address in catalog.lineage.contradictory:
+        yield "contradictory: it supersedes what supersedes it"
+    if status is Status.UNDER_REVIEW:
+        doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
+        yield f"{doubt}: confirm before relying on it"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from typing import Any
@@ -13,12 +13,10 @@ from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.text import content_of
 from mdmem.errors import GoneError
-from mdmem.finding import Finding
 from mdmem.index.snippet import snippet
-from mdmem.retrieval.bundle import SCOPE_WORDS, plain
-from mdmem.retrieval.question import Hit, Question, SearchResult, Tier
-from mdmem.retrieval.retrieve import text_query
-from mdmem.retrieval.search import search_catalog
+from mdmem.retrieval.bundle import SCOPE_WORDS, plain, problems_json
+from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, Tier
+from mdmem.retrieval.search import search_in
 from mdmem.workspace.freshness import Freshness, age_of, freshness_of
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, scope_state
 from mdmem.workspace.workspace import Workspace
@@ -64,33 +62,19 @@ class Surface:
     matches: tuple[SurfaceMatch, ...] = ()
     proposed: tuple[SurfaceMatch, ...] = ()
     total: int = 0
-    problems: tuple[Finding, ...] = ()
-    unmatched_terms: tuple[str, ...] = ()
-    source: str = "index"
-    degraded: bool = False
-    why_degraded: str | None = None
+    basis: AnswerBasis = field(default_factory=lambda: AnswerBasis(source="index"))
 
     def as_json(self) -> dict[str, Any]:
         """Return the look-up in the contract's shape."""
         return {
-            "problems": [
-                {"path": one.place.path, "line": one.place.line, "code": one.code, "message": one.message}
-                for one in self.problems
-            ],
-            "matches": _listed(self.matches),
+            "problems": problems_json(self.basis),
+            "matches": [match.as_json() for match in self.matches],
             "query_used": self.query,
             "total_found": self.total,
             "next_step": self.next_step,
-            "proposed": _listed(self.proposed),
-            "unmatched_terms": list(self.unmatched_terms),
-            "source": self.source,
-            "degraded": self.degraded,
-            "why_degraded": self.why_degraded,
+            "proposed": [match.as_json() for match in self.proposed],
+            **self.basis.as_json("unmatched_terms", "source", "degraded", "why_degraded"),
         }
-
-
-def _listed(matches: Iterable[SurfaceMatch]) -> list[dict[str, Any]]:
-    return [match.as_json() for match in matches]
 
 
 MOST = 50
@@ -104,16 +88,13 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
     answer = scope_state(catalog, project_id, focus)
     if answer.state is ScopeState.RESOLVED:
         return answer
-    wanted, known = (focus, _focuses(catalog, answer.wing)) if answer.wing else (project_id, _projects(catalog))
-    return replace(answer, nearest=tuple(_nearest(wanted or "", sorted(set(known)))))
-
-
-def _projects(catalog: Catalog) -> Iterator[str]:
-    return (wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared)
-
-
-def _focuses(catalog: Catalog, wing: str) -> Iterator[str]:
-    return (entry.focus for entry in catalog.entries.values() if entry.wing == wing and entry.focus)
+    if answer.wing:
+        wanted = focus
+        known = {one.focus for one in catalog.entries.values() if one.wing == answer.wing and one.focus}
+    else:
+        wanted = project_id
+        known = {wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared}
+    return replace(answer, nearest=tuple(_nearest(wanted or "", sorted(known))))
 
 
 def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:
@@ -133,8 +114,7 @@ def memory_surface(workspace: Workspace, *, query: str, project_id: str | None =
         return Surface(query="", next_step="write in `query` what to look for")
     wings = (state.wing,) if state.wing is not None else tuple(catalog.wings)
     question = Question(words=words, filters=Filters(include_drafts=True))
-    ask = text_query(workspace, question)
-    found = search_catalog(catalog, Scope(wing=state.wing, wings=wings), question, ask=ask, today=workspace.today)
+    found = search_in(workspace, Scope(wing=state.wing, wings=wings), question)
     drafts = [hit for hit in found.hits if hit.status is Status.DRAFT]
     binding = [hit for hit in found.hits if hit.status is not Status.DRAFT]
     most = min(max(limit, 1), MOST)
@@ -144,31 +124,31 @@ def memory_surface(workspace: Workspace, *, query: str, project_id: str | None =
         proposed=tuple(_match(catalog, hit, found, workspace.today) for hit in drafts[:most]),
         total=len(binding),
         next_step=_next_step(len(binding), most, found),
-        problems=found.problems,
-        unmatched_terms=found.unmatched_terms,
-        source=found.source,
-        degraded=found.degraded,
-        why_degraded=found.why_degraded,
+        basis=found.basis,
     )
 
 
 def _match(catalog: Catalog, hit: Hit, found: SearchResult, today: date) -> SurfaceMatch:
     entry = hit.entry
     wing = catalog.wings[entry.wing]
-    age = age_of(entry, today)
     return SurfaceMatch(
         id=entry.address,
         label=label_of(entry),
         name=entry.title,
         content=_passage(catalog, hit, found),
         scope=SCOPE_WORDS[_tier(catalog, entry)],
-        # Nobody is known to have looked at what bears no date.
-        freshness=(freshness_of(age) if age is not None else Freshness.STALE).value,
+        freshness=freshness_on(entry, today).value,
         score=hit.score,
         project_id=None if wing.is_shared else wing.project_id or wing.name,
         status=hit.status,
         via=hit.via,
     )
+
+
+def freshness_on(entry: Entry, today: date) -> Freshness:
+    """Return how fresh an entry is on a day; nobody is known to have looked at what bears no date."""
+    age = age_of(entry, today)
+    return freshness_of(age) if age is not None else Freshness.STALE
 
 
 def _passage(catalog: Catalog, hit: Hit, found: SearchResult) -> str:
@@ -188,7 +168,7 @@ def _tier(catalog: Catalog, entry: Entry) -> Tier:
 
 def _next_step(total: int, most: int, found: SearchResult) -> str:
     if not total:
-        unread = "; what cannot be read may hold it" if found.problems else ""
+        unread = "; what cannot be read may hold it" if found.basis.problems else ""
         return f"nothing in force holds these words{unread}; try others, or call `retrieve_context` for what binds"
     more = f"; {total - most} more match, raise `limit` to see them" if total > most else ""
     return f"call `retrieve_context` with the project for what binds, in the order of authority{more}"

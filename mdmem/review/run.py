@@ -223,35 +223,34 @@ def _merging(span: _Span, after: _ReviewedTrees) -> Merging:
 def _answered(reading: _ReviewedTrees, question: str, wings: tuple[str, ...]) -> Answered:
     """Return what a side answers if it is what binds: here a proposal counts as what it proposes to be."""
     from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import retrieval_of, text_query
+    from mdmem.retrieval.retrieve import retrieve_in
     from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 
     workspace, side = reading.workspace, _side(reading)
     asked = Question(words=question, filters=Filters(wings=wings))
     try:
         scope = resolve_scope(side.catalog, side.settings, asked.filters)
-        found = retrieval_of(side.catalog, scope, asked, ask=text_query(workspace, asked), today=workspace.today)
+        found = retrieve_in(workspace, scope, asked)
     except AmbiguousWingError:
         return _searched(reading, question)
     except MdmemError as error:
         return Answered(error=str(error))
     # An invariant of the scope is part of every answer; what the question itself brings tells the difference.
     matching = [side.ref_of(item.entry) for item in found.items if item.matches or item.score > 0]
-    return Answered(tuple(matching[:_ANSWERED]), found.covered, len(found.problems))
+    return Answered(tuple(matching[:_ANSWERED]), found.basis.covered, len(found.basis.problems))
 
 
 def _searched(reading: _ReviewedTrees, question: str) -> Answered:
     """Return the best hits in all wings, where nothing says which wing is the active one."""
     from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import text_query
-    from mdmem.retrieval.search import search_catalog
+    from mdmem.retrieval.search import search_in
     from mdmem.workspace.scope import reading_scope
 
     workspace, side, asked = reading.workspace, _side(reading), Question(words=question)
     scope = reading_scope(side.catalog, side.settings, asked.filters)
-    found = search_catalog(side.catalog, scope, asked, ask=text_query(workspace, asked), today=workspace.today)
+    found = search_in(workspace, scope, asked)
     refs = tuple(side.ref_of(hit.entry) for hit in found.hits[:_ANSWERED])
-    return Answered(refs, bool(refs), len(found.problems))
+    return Answered(refs, bool(refs), len(found.basis.problems))
 
 
 def _repository(workspace: Workspace) -> Repository:

@@ -96,16 +96,16 @@ _OUTLINES: dict[OutputType, tuple[Heading, ...]] = {
 _RANKS = {depth: rank for rank, depth in enumerate(Depth)}
 
 
-def headings_for(asked: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
+def headings_for(request: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[str, ...]]:
     """Return the sections of a plan in their order, and the titles of those that the limit leaves out.
 
     Sections that are required come whatever the depth, those of the outline under their own place; a custom text has
     no others where some are required.
     """
-    wanted = {one.title.casefold(): one for one in asked.required_sections}
-    outline = () if asked.output_type is OutputType.CUSTOM and wanted else _OUTLINES[asked.output_type]
+    wanted = {one.title.casefold(): one for one in request.required_sections}
+    outline = () if request.output_type is OutputType.CUSTOM and wanted else _OUTLINES[request.output_type]
     own = [_required(heading, wanted.get(heading.title.casefold())) for heading in outline]
-    own = [one for one in own if one.is_required or _RANKS[one.depth] <= _RANKS[asked.depth]]
+    own = [one for one in own if one.is_required or _RANKS[one.depth] <= _RANKS[request.depth]]
     known = {one.title.casefold() for one in own}
     own += [
         Heading(
@@ -117,7 +117,7 @@ def headings_for(asked: SynthesisRequest) -> tuple[tuple[Heading, ...], tuple[st
         for key, one in wanted.items()
         if key not in known
     ]
-    kept = sorted(range(len(own)), key=lambda number: (not own[number].is_required, number))[: asked.size]
+    kept = sorted(range(len(own)), key=lambda number: (not own[number].is_required, number))[: request.size]
     taken = tuple(own[number] for number in sorted(kept))
     return taken, tuple(one.title for number, one in enumerate(own) if number not in kept)
 

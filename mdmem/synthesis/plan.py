@@ -1,65 +1,143 @@
-"""A question for a text, and a memory, to its plan."""
+"""A synthesis plan: sections with their sources and their gaps, and how far all of it is grounded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
 
-from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.entry.model import Entry
 from mdmem.entry.text import summary_of
-from mdmem.finding import Finding
-from mdmem.synthesis.answer import SynthesisPlan
-from mdmem.synthesis.model import Gap, PlannedSection, Source, SourceLink
+from mdmem.retrieval.question import AnswerBasis
+from mdmem.retrieval.retrieve import Reading, read_steadily
+from mdmem.retrieval.surface import freshness_on
 from mdmem.synthesis.outlines import Heading, headings_for
 from mdmem.synthesis.request import Depth, SynthesisRequest
-from mdmem.synthesis.sources import NEEDED, SIZES, Asker, SectionSources, SourceChoice, gaps_of
+from mdmem.synthesis.sources import (
+    NEEDED,
+    SIZES,
+    Gap,
+    SectionSources,
+    Source,
+    SourceChoice,
+    SourceLink,
+    gaps_of,
+    is_doubtful,
+)
 from mdmem.workspace.scope import Scope
+from mdmem.workspace.visibility import project_scope
+from mdmem.workspace.workspace import Workspace
 
 _PREVIEWS = {Depth.BRIEF: 160, Depth.STANDARD: 280, Depth.DEEP: 480}
 _NEIGHBOURS = 3
 
-# Says how fresh an entry is, in the words of the contract.
-Freshness = Callable[[Entry], str]
+
+class GroundingVerdict(StrEnum):
+    """How a plan stands: something is missing, something is to be confirmed first, or neither."""
+
+    PENDING = "pending"
+    GAPS = "gaps"
+    PASS = "pass"
 
 
-def plan_synthesis(
-    asked: SynthesisRequest,
-    catalog: Catalog,
-    scope: Scope,
-    *,
-    asker: Asker,
-    freshness: Freshness,
-    today: date,
-    faults: Sequence[Finding] = (),
-) -> SynthesisPlan:
-    """Return the plan; raises GoneError where a file goes away meanwhile."""
-    grounding = SectionSources(catalog, scope, asker, today, is_wide=asked.include_neighborhoods)
-    about = grounding.found(asked.query)
-    forced, gaps = grounding.forced(asked.forced)
-    headings, left_out = headings_for(asked)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSection:
+    """One section of the outline with its source pack."""
+
+    title: str
+    prompt: str
+    is_required: bool
+    sources: tuple[Source, ...]
+    gaps: tuple[Gap, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the section as JSON values."""
+        return {
+            "title": self.title,
+            "prompt": self.prompt,
+            "required": self.is_required,
+            "sources": [source.as_json() for source in self.sources],
+            "gaps": [gap.reason for gap in self.gaps],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisPlan:
+    """An outline with sources and gaps; no text is written for it, and the same question gives the same bytes.
+
+    `binding` are the ids of all invariants that nothing leaves out, `drafts` those of matching drafts, which are no
+    sources.
+    """
+
+    request: SynthesisRequest
+    scope: Scope
+    sections: tuple[PlannedSection, ...]
+    left_out_sections: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    binding: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+    basis: AnswerBasis
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Return the sources of all sections, each once."""
+        return tuple({source.id: source for section in self.sections for source in section.sources}.values())
+
+    @property
+    def all_gaps(self) -> tuple[Gap, ...]:
+        """Return what the plan lacks as a whole, then section by section."""
+        return (*self.gaps, *(gap for section in self.sections for gap in section.gaps))
+
+    @property
+    def verdict(self) -> GroundingVerdict:
+        """Return gaps where anything is missing or cannot be read, pending where a source is to be confirmed first."""
+        if self.all_gaps or self.basis.problems:
+            return GroundingVerdict.GAPS
+        is_pending = any(map(is_doubtful, self.sources)) or bool(self.basis.conflicts)
+        return GroundingVerdict.PENDING if is_pending else GroundingVerdict.PASS
+
+
+def plan_synthesis(workspace: Workspace, request: SynthesisRequest) -> SynthesisPlan:
+    """Return the plan, from files that stood still while they were read.
+
+    Raises AccessDeniedError for a project that the caller may not read.
+    """
+    return read_steadily(workspace, lambda reading: _plan(reading, request))
+
+
+def _plan(reading: Reading, request: SynthesisRequest) -> SynthesisPlan:
+    workspace = reading.workspace
+    scope = project_scope(workspace, reading.settings, request.project)
+    grounding = SectionSources(workspace, scope, is_wide=request.include_neighborhoods)
+    about = grounding.retrieve(request.query)
+    forced, gaps = grounding.forced(request.forced)
+    headings, left_out = headings_for(request)
     placed = _placed(grounding, forced, headings)
-    describe = _Describer(catalog, asked, freshness)
+    describe = _Describer(workspace, request)
     sections = []
     for number, heading in enumerate(headings):
-        chosen, found = grounding.sources(heading, about, placed.get(number, ()), size=SIZES[asked.depth])
-        lacking = tuple(gaps_of(heading, chosen, found, needed=NEEDED[asked.depth]))
-        sources = tuple(map(describe.source, chosen))
-        sections.append(_section(heading, sources, lacking))
+        chosen, found = grounding.sources(heading, about, placed.get(number, ()), size=SIZES[request.depth])
+        section = PlannedSection(
+            title=heading.title,
+            prompt=heading.prompt,
+            is_required=heading.is_required,
+            sources=tuple(map(describe.source, chosen)),
+            gaps=tuple(gaps_of(heading, chosen, found, needed=NEEDED[request.depth])),
+        )
+        sections.append(section)
     given = {source.id for section in sections for source in section.sources}
+    problems = (*reading.faults, *about.basis.problems)
     return SynthesisPlan(
-        asked=asked,
+        request=request,
         scope=scope,
         sections=tuple(sections),
         left_out_sections=left_out,
         gaps=tuple(gaps),
         binding=tuple(item.entry.address for item in about.items if grounding.is_binding(item.entry)),
         drafts=tuple(item.entry.address for item in about.proposed)[: SIZES[Depth.STANDARD]],
-        conflicts=tuple(one for one in about.conflicts if one.a in given or one.b in given),
-        problems=(*faults, *about.problems),
-        degraded=about.degraded,
-        why_degraded=about.why_degraded,
+        basis=replace(about.basis, problems=problems, conflicts=about.basis.conflicts_of(given)),
     )
 
 
@@ -77,35 +155,29 @@ def _placed(
     return found
 
 
-def _section(heading: Heading, sources: tuple[Source, ...], gaps: tuple[Gap, ...]) -> PlannedSection:
-    return PlannedSection(
-        title=heading.title, prompt=heading.prompt, is_required=heading.is_required, sources=sources, gaps=gaps
-    )
-
-
 class _Describer:
     """Describes chosen entries as sources; each body is read once."""
 
-    def __init__(self, catalog: Catalog, asked: SynthesisRequest, freshness: Freshness) -> None:
-        self._catalog, self._asked, self._freshness = catalog, asked, freshness
-        self._neighbourhood = Neighbourhood(catalog)
+    def __init__(self, workspace: Workspace, request: SynthesisRequest) -> None:
+        self._workspace, self._request = workspace, request
+        self._neighbourhood = Neighbourhood(workspace.catalog)
 
     def source(self, chosen: SourceChoice) -> Source:
         """Return the source of an entry."""
         item, entry = chosen.item, chosen.item.entry
-        body = self._catalog.body(entry.address)
+        body = self._workspace.catalog.body(entry.address)
         return Source(
             id=entry.address,
             type=entry.type.value,
             name=entry.title,
-            preview=_cut(summary_of(entry, body), _PREVIEWS[self._asked.depth]),
+            preview=_cut(summary_of(entry, body), _PREVIEWS[self._request.depth]),
             score=item.score,
-            freshness=self._freshness(entry),
+            freshness=freshness_on(entry, self._workspace.today).value,
             status=item.status.value,
             scope=item.tier.value,
             reason=item.reason,
             is_forced=chosen.is_forced,
-            neighborhood=tuple(self._links(entry, body)) if self._asked.include_neighborhoods else (),
+            neighborhood=tuple(self._links(entry, body)) if self._request.include_neighborhoods else (),
         )
 
     def _links(self, entry: Entry, body: str) -> list[SourceLink]:

@@ -77,7 +77,7 @@ class SynthesisRequest:
         return tuple(dict.fromkeys((*self.decision_ids, *self.entity_ids)))
 
 
-def read_asked(given: Mapping[str, object]) -> SynthesisRequest:
+def read_request(given: Mapping[str, object]) -> SynthesisRequest:
     """Return what plain values ask for, None standing for a default; a section may be written `Title::prompt`.
 
     Raises UsageError naming the value that does not fit, and the nearest that does.

@@ -1,24 +1,25 @@
-"""Which entries a section is written from, and what is lacking."""
+"""Which entries a section is written from, and what it lacks."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.context.facets import SESSION, Facet, facet_of
-from mdmem.entry.model import Entry, EntryType, Status, instant_of, visible
-from mdmem.retrieval.question import Question, Retrieval, Retrieved
-from mdmem.retrieval.retrieve import TextQuery, retrieval_of
-from mdmem.retrieval.select import Selection
-from mdmem.synthesis.model import Gap
+from mdmem.context.gather import made
+from mdmem.entry.model import Entry, Status, visible
+from mdmem.retrieval.question import AnswerBasis, Question, Retrieval, Retrieved
+from mdmem.retrieval.retrieve import find_text, retrieve_in
+from mdmem.retrieval.select import Selection, binds_unasked
 from mdmem.synthesis.outlines import Heading
 from mdmem.synthesis.request import Depth
 from mdmem.workspace.scope import Scope
+from mdmem.workspace.workspace import Workspace
 
 # What fits a third as well as the best does is worth reading; below, OR has matched a word by chance.
 _FLOOR = 0.3
@@ -26,8 +27,51 @@ _FLOOR = 0.3
 SIZES = {Depth.BRIEF: 3, Depth.STANDARD: 5, Depth.DEEP: 8}
 NEEDED = {Depth.BRIEF: 1, Depth.STANDARD: 2, Depth.DEEP: 3}
 
-# Returns what asks the index some words.
-Asker = Callable[[str], TextQuery]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLink:
+    """A neighbour of a source."""
+
+    id: str
+    name: str
+    relationship: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One entry that a section is to be written from; `is_forced` says that somebody named it."""
+
+    id: str
+    type: str
+    name: str
+    preview: str
+    score: float
+    freshness: str
+    status: str
+    scope: str
+    reason: str
+    is_forced: bool = False
+    neighborhood: tuple[SourceLink, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the source as JSON values."""
+        stated = asdict(self)
+        stated["forced"] = stated.pop("is_forced")
+        return stated | {"score": round(self.score, 4), "neighborhood": [asdict(one) for one in self.neighborhood]}
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What a section lacks; `section` is None for what concerns the whole plan."""
+
+    section: str | None
+    reason: str
+
+
+def is_doubtful(source: Source) -> bool:
+    """Say whether a source should be confirmed before anybody writes from it."""
+    return source.status != "active" or source.freshness == "stale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +91,28 @@ class SourceChoice:
 class SectionSources:
     """One memory as the source of a text; a wide one takes what sources are linked with where a section lacks any."""
 
-    catalog: Catalog
+    workspace: Workspace
     scope: Scope
-    asker: Asker
-    today: date
     is_wide: bool = True
     used: set[str] = field(default_factory=set)
 
-    def found(self, words: str) -> Retrieval:
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries of the memory."""
+        return self.workspace.catalog
+
+    def retrieve(self, words: str) -> Retrieval:
         """Return what the scope has for some words."""
-        return retrieval_of(self.catalog, self.scope, Question(words=words), ask=self.asker(words), today=self.today)
+        return retrieve_in(self.workspace, self.scope, Question(words=words))
 
     def _spoken_of(self, words: str) -> Retrieval:
         """Return what the scope has for the words of one section, its contradictions and drafts left out."""
         addresses = [address for address in self.catalog.entries if self.scope.holds(address)]
-        answer = self.asker(words)(addresses)
-        selection = Selection(self.catalog, self.scope, Question(words=words), answer, self.today)
-        return Retrieval(scope=self.scope, items=selection.select(), unmatched_terms=selection.unmatched_terms())
+        question = Question(words=words)
+        answer = find_text(self.workspace, question, addresses)
+        selection = Selection(self.catalog, self.scope, question, answer, self.workspace.today)
+        basis = AnswerBasis(unmatched_terms=selection.unmatched_terms())
+        return Retrieval(scope=self.scope, items=selection.select(), basis=basis)
 
     def forced(self, names: Sequence[str]) -> tuple[list[SourceChoice], list[Gap]]:
         """Return the entries that names mean, what was superseded by its heads, and a gap for each that means none."""
@@ -104,7 +153,7 @@ class SectionSources:
         """Return an entry that was named, from whatever wing, as retrieval would give it."""
         entry = self.catalog.entries[address]
         scope = replace(self.scope, wings=tuple(dict.fromkeys((*self.scope.wings, entry.wing))))
-        selection = Selection(self.catalog, scope, Question(), None, self.today)
+        selection = Selection(self.catalog, scope, Question(), None, self.workspace.today)
         items = selection.propose() if entry.status is Status.DRAFT else selection.select()
         item = next(item for item in items if item.entry.address == address)
         reason = "; ".join(["named as a source", *(f"replaces {one}, which was named" for one in via)])
@@ -149,7 +198,7 @@ class SectionSources:
     @cached_property
     def _everything(self) -> dict[str, Retrieved]:
         """Every current entry of the scope."""
-        items = Selection(self.catalog, self.scope, Question(), None, self.today).select()
+        items = Selection(self.catalog, self.scope, Question(), None, self.workspace.today).select()
         return {item.entry.address: item for item in items}
 
     def _fits(self, item: Retrieved, heading: Heading, best: float) -> bool:
@@ -160,7 +209,7 @@ class SectionSources:
 
     def _rank(self, item: Retrieved, heading: Heading) -> tuple[object, ...]:
         entry = item.entry
-        newest = -_made(entry).timestamp()
+        newest = -made(entry).timestamp()
         is_known = entry.address in self.used
         if heading.is_newest_first:
             return (is_known, newest, -item.score, entry.address)
@@ -168,15 +217,11 @@ class SectionSources:
 
     def is_binding(self, entry: Entry) -> bool:
         """Say whether an entry is an invariant that nothing leaves out."""
-        return entry.type is EntryType.INVARIANT and entry.wing in self.scope.binding_wings
+        return binds_unasked(entry, self.scope)
 
     def facet_of(self, entry: Entry) -> Facet:
         """Return the facet of an entry; a session with work left is active work, whenever it was."""
         return facet_of(entry, latest=(entry.address,) if entry.label == SESSION else ())
-
-
-def _made(entry: Entry) -> datetime:
-    return instant_of(entry.created_at) if entry.created_at is not None else datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def gaps_of(heading: Heading, chosen: Sequence[SourceChoice], found: Retrieval, *, needed: int) -> Iterator[Gap]:
@@ -189,6 +234,6 @@ def gaps_of(heading: Heading, chosen: Sequence[SourceChoice], found: Retrieval, 
         yield Gap(heading.title, f"only {sources} it, and {needed} are needed")
     elif all(one.item.status is Status.UNDER_REVIEW for one in counting):
         yield Gap(heading.title, "every source is under review")
-    if not heading.facets and found.unmatched_terms:
-        words = ", ".join(visible(word) for word in found.unmatched_terms[:8])
+    if not heading.facets and found.basis.unmatched_terms:
+        words = ", ".join(visible(word) for word in found.basis.unmatched_terms[:8])
         yield Gap(heading.title, f"no entry holds {words}")

@@ -7,9 +7,9 @@ from pathlib import Path
 from builders import TODAY, environment, make_root, write, write_entry
 
 from mdmem.access import Access
+from mdmem.context.compile import compile_context
 from mdmem.context.pack import ContextPack
-from mdmem.context.request import read_asked
-from mdmem.context.run import compile_context
+from mdmem.context.request import read_request
 from mdmem.index.fulltext import WhooshIndex
 from mdmem.workspace.location import located
 from mdmem.workspace.workspace import Workspace
@@ -52,7 +52,7 @@ def workspace(root: Path, *, access: Access | None = None) -> Workspace:
 
 def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> ContextPack:
     """Return the pack for a goal."""
-    return compile_context(workspace(root, access=access), read_asked({"goal": goal, **asked}))
+    return compile_context(workspace(root, access=access), read_request({"goal": goal, **asked}))
 
 
 def again(found: Workspace) -> Workspace:

@@ -2,25 +2,25 @@
 
 import pytest
 
-from mdmem.context.request import ContextRequest, Intent, Layer, query_of, read_asked
+from mdmem.context.request import ContextRequest, Intent, Layer, query_of, read_request
 from mdmem.errors import UsageError
 
 
 def test_only_the_goal_is_needed() -> None:
-    asked = read_asked({"goal": "add a thing", "intent": None, "project": " "})
+    asked = read_request({"goal": "add a thing", "intent": None, "project": " "})
     assert asked == ContextRequest(goal="add a thing", intent=Intent.BUILD, layer=Layer.RECALL)
     assert (asked.size, asked.related_size) == (24, 3)
 
 
 @pytest.mark.parametrize(("limit", "size"), [(-5, 1), (0, 1), (1, 1), (50, 50), (51, 50), (10**9, 50), ("7", 7)])
 def test_limit_is_clamped(limit: object, size: int) -> None:
-    assert read_asked({"goal": "x", "limit": limit}).size == size
+    assert read_request({"goal": "x", "limit": limit}).size == size
 
 
 def test_related_limit_is_clamped_and_can_be_none() -> None:
-    assert read_asked({"goal": "x", "related_limit": -1}).related_size == 0
-    assert read_asked({"goal": "x", "related_limit": 900}).related_size == 20
-    assert read_asked({"goal": "x", "include_related": False}).related_size == 0
+    assert read_request({"goal": "x", "related_limit": -1}).related_size == 0
+    assert read_request({"goal": "x", "related_limit": 900}).related_size == 20
+    assert read_request({"goal": "x", "include_related": False}).related_size == 0
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_related_limit_is_clamped_and_can_be_none() -> None:
 )
 def test_value_that_does_not_fit_is_named(given: dict[str, object], sentence: str) -> None:
     with pytest.raises(UsageError) as refused:
-        read_asked(given)
+        read_request(given)
     assert str(refused.value).startswith(sentence)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from builders import make_root, open_root, write, write_entry
 
 from mdmem.retrieval.question import Hit, Question, Retrieval, Retrieved, SearchResult
-from mdmem.retrieval.retrieve import retrieve
+from mdmem.retrieval.retrieve import reading_of
 from mdmem.retrieval.search import search
-from mdmem.workspace.scope import Filters
+from mdmem.workspace.scope import Filters, resolve_scope
 
 
 def make_wings(folder: Path, *, manifest: str = "kind: project\nshared_wings: [lib]") -> Path:
@@ -28,7 +28,8 @@ def put(root: Path, address: str, title: str, /, body: str = "Text.\n", **fields
 def found(root: Path, words: str = "", /, paths: tuple[str, ...] = (), **filters: object) -> Retrieval:
     """Return what a memory holds for a question, before any budget cuts it."""
     question = Question(words=words, paths=paths, filters=Filters(**filters))
-    return retrieve(open_root(root), question, budget=10**6).found
+    reading = reading_of(open_root(root))
+    return reading.retrieve(resolve_scope(reading.catalog, reading.settings, question.filters), question)
 
 
 def hits(root: Path, words: str, /, **filters: object) -> SearchResult:
@@ -48,6 +49,6 @@ def only(retrieval: Retrieval, address: str) -> Retrieved:
 
 def left_out(retrieval: Retrieval) -> dict[str, str]:
     """Return why each entry that is left out is."""
-    reasons = {one.address: one.why for one in retrieval.omitted}
-    assert len(reasons) == len(retrieval.omitted)
+    reasons = {one.address: one.why for one in retrieval.basis.omitted}
+    assert len(reasons) == len(retrieval.basis.omitted)
     return reasons

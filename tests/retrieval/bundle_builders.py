@@ -27,4 +27,4 @@ def item(answer: ContextBundle, address: str) -> dict[str, Any]:
 
 def why_omitted(answer: ContextBundle) -> dict[str, str]:
     """Return why each entry that is named as left out is."""
-    return {one.address: one.why for one in answer.omitted}
+    return {one.address: one.why for one in answer.basis.omitted}

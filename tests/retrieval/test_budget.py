@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.text import content_of, summary_of, tokens_of
 from mdmem.retrieval.budget import OMITTED_LISTED, Form, Pack, Packed, pack
-from mdmem.retrieval.question import Omission, Retrieval, Retrieved, Tier
+from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
@@ -37,7 +37,7 @@ def packed(
     """Return what fits of items in their order; `bodies` are by name."""
     ordered = tuple(sorted(items, key=lambda one: one.sort_key))
     scope = Scope(wing="app", wings=("app",))
-    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), omitted=tuple(omitted))
+    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), basis=AnswerBasis(omitted=tuple(omitted)))
     texts = {f"app/a/{name}": body for name, body in bodies.items()}
     return pack(found, budget, body=texts.__getitem__, size=lambda address: len(texts[address].strip().encode()))
 
@@ -55,7 +55,7 @@ def forms(answer: Pack) -> dict[str, str]:
 
 def reasons(answer: Pack) -> dict[str, str]:
     """Return why each entry that is named as left out is, by its name."""
-    return {one.address.removeprefix("app/a/"): one.why for one in answer.omitted}
+    return {one.address.removeprefix("app/a/"): one.why for one in answer.basis.omitted}
 
 
 def text(paragraphs: int) -> str:
@@ -122,9 +122,9 @@ def test_everything_is_given_or_named_once(
     items, drafts, bodies = made
     answer = packed(items, bodies, budget, proposed=drafts)
     given_or_named = [one.item.entry.address for one in (*answer.items, *answer.proposed)]
-    given_or_named += [one.address for one in answer.omitted]
+    given_or_named += [one.address for one in answer.basis.omitted]
     assert sorted(given_or_named) == sorted(one.entry.address for one in (*items, *drafts))
-    assert all(one.why for one in answer.omitted)
+    assert all(one.why for one in answer.basis.omitted)
 
 
 @given(candidates(), st.integers(0, 1500))
@@ -138,7 +138,7 @@ def test_items_keep_their_order_and_a_note_stays_only_where_nothing_higher_was_c
     notes = [one for one in answer.items if one.item.entry.type is NOTE and one.item.current]
     if notes:
         assert all(one.form is Form.FULL for one in answer.items)
-        assert {one.type for one in answer.omitted if one.why != "no longer in force"} <= {"note"}
+        assert {one.type for one in answer.basis.omitted if one.why != "no longer in force"} <= {"note"}
 
 
 @given(candidates())
@@ -148,7 +148,7 @@ def test_everything_is_given_whole_where_it_fits(
     items, drafts, bodies = made
     answer = packed(items, bodies, 10**6, proposed=drafts)
     assert {one.form for one in (*answer.items, *answer.proposed)} <= {Form.FULL}
-    assert (len(answer.items), len(answer.proposed), answer.omitted) == (len(items), len(drafts), ())
+    assert (len(answer.items), len(answer.proposed), answer.basis.omitted) == (len(items), len(drafts), ())
 
 
 # --- the order of the policy ---
@@ -166,7 +166,7 @@ def review() -> tuple[list[Retrieved], dict[str, str]]:
 def test_policy_example_keeps_invariants_and_decisions_whole_and_two_patterns_short() -> None:
     answer = packed(*review(), 1080)
     assert forms(answer) == {"i0": "full", "i1": "full", "d0": "full", "d1": "full", "p0": "summary", "p1": "summary"}
-    assert Counter(one.type for one in answer.omitted) == {"decision": 1, "pattern": 4, "note": 9}
+    assert Counter(one.type for one in answer.basis.omitted) == {"decision": 1, "pattern": 4, "note": 9}
     assert reasons(answer)["d2"] == "decision that does not match"
 
 
@@ -227,7 +227,7 @@ def test_drafts_take_what_is_left() -> None:
 def test_budget_of_0_gives_invariants_alone_and_says_that_they_exceed_it() -> None:
     answer = packed(*review(), 0)
     assert forms(answer) == {"i0": "full", "i1": "full"}
-    assert (answer.tokens, answer.over_budget, len(answer.omitted)) == (506, True, 18)
+    assert (answer.tokens, answer.over_budget, len(answer.basis.omitted)) == (506, True, 18)
 
 
 def test_budget_of_0_without_invariants_gives_nothing_and_is_kept() -> None:
@@ -243,9 +243,9 @@ def test_omitted_are_50_at_most_and_the_rest_counted_by_type_and_reason() -> Non
     items = [item(f"n{number:03}", NOTE, matches=False) for number in range(70)]
     elsewhere = [Omission(f"app/a/r{number}", "invariant", "applies elsewhere") for number in range(3)]
     answer = packed(items, {one.entry.title: text(1) for one in items}, 0, omitted=elsewhere)
-    assert (OMITTED_LISTED, len(answer.omitted)) == (50, 50)
-    assert answer.omitted[:3] == tuple(elsewhere)
-    assert [(one.type, one.why, one.count) for one in answer.omitted_counts] == [
+    assert (OMITTED_LISTED, len(answer.basis.omitted)) == (50, 50)
+    assert answer.basis.omitted[:3] == tuple(elsewhere)
+    assert [(one.type, one.why, one.count) for one in answer.basis.omitted_counts] == [
         ("note", "note that does not match", 23)
     ]
 

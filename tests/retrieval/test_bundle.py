@@ -181,7 +181,7 @@ def test_a_manifest_that_may_be_the_project_is_a_problem(tmp_path: Path) -> None
     write(root, "web/README.md", "---\nkind: [\n---\n")
     write(root, "web/r/broken.md", "---\ntype: [\n---\n")
 
-    assert [one.place.path for one in bundle(root, "fresh").problems] == ["web/README.md"]
+    assert [one.place.path for one in bundle(root, "fresh").basis.problems] == ["web/README.md"]
 
 
 def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it
 
     assert answer.scope_state is ScopeState.UNCERTAIN
     assert ids(answer.items) == ["lib/r/rule", "app/r/own"]
-    assert [(one.address, one.why) for one in answer.omitted] == [
+    assert [(one.address, one.why) for one in answer.basis.omitted] == [
         ("lib/r/common", "of a shared wing, while the focus is uncertain")
     ]
     assert answer.message == (
@@ -258,7 +258,7 @@ def test_settings_that_cannot_be_read_are_a_problem_and_no_obstacle(tmp_path: Pa
     answer = bundle(root)
 
     assert ids(answer.items) == ["app/r/one"]
-    assert answer.problems[0].code == "settings-invalid"
+    assert answer.basis.problems[0].code == "settings-invalid"
 
 
 def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
@@ -270,8 +270,8 @@ def test_a_repository_that_cannot_be_read_has_failed(tmp_path: Path) -> None:
 
     assert answer.status is RetrievalStatus.FAILED
     assert answer.message == "the memory cannot be read; go on without it"
-    assert answer.degraded
-    assert "git" in (answer.why_degraded or "")
+    assert answer.basis.degraded
+    assert "git" in (answer.basis.why_degraded or "")
 
 
 class Vanishing:
@@ -329,7 +329,7 @@ def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> Non
     assert answer.status is RetrievalStatus.TIMED_OUT
     # The start of an attempt, and the first look after it.
     assert asked == [0, 6, 12, 18]
-    assert answer.degraded
+    assert answer.basis.degraded
 
 
 def test_a_second_attempt_that_is_in_time_answers(tmp_path: Path) -> None:
@@ -419,5 +419,5 @@ def test_a_wing_that_cannot_be_listed_has_failed(tmp_path: Path, project_id: str
     answer = retrieve_context(refusing, project_id=project_id)
 
     assert (answer.status, answer.scope_state) == (RetrievalStatus.FAILED, ScopeState.RESOLVED)
-    assert [one.place.path for one in answer.problems] == ["locked_one"]
+    assert [one.place.path for one in answer.basis.problems] == ["locked_one"]
     assert answer.hygiene_due is False

@@ -1,5 +1,6 @@
 """Which entries get into a bundle: the scopes, their room, and the order."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,8 @@ def test_fifty_are_named_and_the_rest_counted(tmp_path: Path) -> None:
 
     answer = bundle(root)
 
-    assert len(answer.omitted) == 50
-    assert [one.as_json() for one in answer.omitted_counts] == [
+    assert len(answer.basis.omitted) == 50
+    assert [asdict(one) for one in answer.basis.omitted_counts] == [
         {"type": "note", "why": "over the 10 of the scope `project`", "count": 3}
     ]
 
@@ -92,7 +93,7 @@ def test_scope_global_reads_shared_wings_only(tmp_path: Path) -> None:
     answer = bundle(root, scope="global")
 
     assert ids(answer.items) == ["lib/architecture/common"]
-    assert [one.as_json() for one in answer.invariants_left_out] == [
+    assert [asdict(one) for one in answer.invariants_left_out] == [
         {"type": "invariant", "why": "of the project, which the scope `global` leaves out", "count": 1}
     ]
 
@@ -238,7 +239,7 @@ def test_invariants_that_the_categories_leave_out_are_counted(tmp_path: Path) ->
     answer = bundle(root, categories=["Decision"])
 
     assert answer.items == ()
-    assert [one.as_json() for one in answer.invariants_left_out] == [
+    assert [asdict(one) for one in answer.invariants_left_out] == [
         {"type": "invariant", "why": "not among `categories`", "count": 2}
     ]
 
@@ -262,8 +263,8 @@ def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
     answer = bundle(root, topic="authentication")
 
     assert ids(answer.items) == ["app/r/rule", "lib/r/rule"]
-    assert answer.covered is False
-    assert answer.unmatched_terms == ("authentication",)
+    assert answer.basis.covered is False
+    assert answer.basis.unmatched_terms == ("authentication",)
 
 
 def test_a_topic_filters_invariants_of_shared_wings_that_the_project_does_not_name(tmp_path: Path) -> None:

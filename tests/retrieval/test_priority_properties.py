@@ -62,7 +62,7 @@ def answer(entries: dict[str, Entry], asked: BundleRequest) -> tuple[Catalog, Sc
     focuses = (asked.focus,) if asked.focus else ()
     filters = Filters(wings=("app",), focuses=focuses, types=asked.types)
     scope = narrowed(catalog, resolve_scope(catalog, Settings(), filters), asked)
-    found = retrieval_of(catalog, scope, Question(filters=filters), ask=lambda _: None, today=TODAY)  # type: ignore[arg-type, return-value]
+    found = retrieval_of(catalog, scope, Question(filters=filters), answer=None, today=TODAY)
     return catalog, scope, found, merge(catalog, found, asked, wing="app", is_uncertain=False)
 
 
@@ -119,7 +119,9 @@ def test_nothing_that_ended_or_is_a_draft_is_an_item(entries: dict[str, Entry], 
 def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
 
-    over = {one.address for one in merged.omitted if one.why.startswith("over the 1") or "of the scope" in one.why}
+    over = {
+        one.address for one in merged.basis.omitted if one.why.startswith("over the 1") or "of the scope" in one.why
+    }
     for tier in Tier:
         given_keys = [
             item.sort_key for item in merged.items if item.tier is tier and item.entry.type is not EntryType.INVARIANT
@@ -132,9 +134,9 @@ def test_what_is_given_outranks_what_finds_no_room(entries: dict[str, Entry], as
 def test_everything_found_is_given_named_or_not_asked_for(entries: dict[str, Entry], asked: BundleRequest) -> None:
     _, _, found, merged = answer(entries, asked)
 
-    told = {item.entry.address for item in merged.items} | {one.address for one in merged.omitted}
+    told = {item.entry.address for item in merged.items} | {one.address for one in merged.basis.omitted}
     silent = [item for item in found.items if item.entry.address not in told]
-    counted = sum(one.count for one in merged.omitted_counts)
+    counted = sum(one.count for one in merged.basis.omitted_counts)
     unasked = [
         item
         for item in silent
@@ -150,6 +152,6 @@ def test_a_scope_reads_nothing_of_others(entries: dict[str, Entry], asked: Bundl
 
     assert all(item.entry.wing != "web" for item in (*merged.items, *merged.proposed))
     if asked.scope is BundleScope.GLOBAL:
-        overridden = {one.address for one in found.omitted if one.why.startswith("overridden by")}
+        overridden = {one.address for one in found.basis.omitted if one.why.startswith("overridden by")}
         own = [item for item in merged.items if item.tier is Tier.PROJECT]
         assert all(overridden & set(item.overrides) for item in own)

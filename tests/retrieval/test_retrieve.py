@@ -16,12 +16,12 @@ Capture = pytest.CaptureFixture[str]
 
 def told(retrieval: Retrieval) -> list[tuple[str, str, str]]:
     """Return the contradictions of an answer."""
-    return [(one.a, one.b, one.why) for one in retrieval.conflicts]
+    return [(one.a, one.b, one.why) for one in retrieval.basis.conflicts]
 
 
 def troubles(retrieval: Retrieval) -> list[tuple[str, str]]:
     """Return path and code of what could not be read."""
-    return [(finding.place.path, finding.code) for finding in retrieval.problems]
+    return [(finding.place.path, finding.code) for finding in retrieval.basis.problems]
 
 
 # --- contradictions ---
@@ -121,7 +121,7 @@ def test_broken_file_in_scope_is_a_problem(code: str, tmp_path: Path) -> None:
     put(root, "app/a/choice", "Queue")
     answer = found(root, "queue")
     assert (troubles(answer), names(answer.items)) == ([("app/a/rule.md", code)], ["app/a/choice"])
-    assert [(one.place.path, one.code) for one in hits(root, "queue").problems] == [("app/a/rule.md", code)]
+    assert [(one.place.path, one.code) for one in hits(root, "queue").basis.problems] == [("app/a/rule.md", code)]
 
 
 def test_broken_file_out_of_scope_is_none(tmp_path: Path) -> None:

@@ -118,14 +118,14 @@ def test_candidates_without_words_and_paths_are_every_current_entry(tmp_path: Pa
     answer = found(root)
     assert names(answer.items) == ["app/a/rule", "app/a/choice", "lib/a/note"]
     assert [item.reason for item in answer.items] == ["invariant of the scope", "in scope", "in scope"]
-    assert answer.covered
+    assert answer.basis.covered
 
 
 def test_candidates_with_blank_words_are_those_without_words(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/choice", "Two")
     assert names(found(root, " \n").items) == ["app/a/choice"]
-    assert found(root, " \n").covered
+    assert found(root, " \n").basis.covered
 
 
 def test_candidates_with_words_are_matches_and_unconditional_invariants(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_candidates_with_stop_words_alone_are_the_unconditional_invariants(tmp_p
     put(root, "app/a/choice", "What we should do")
     answer = found(root, "what should we do with it")
     assert names(answer.items) == ["app/a/rule"]
-    assert (answer.covered, answer.unmatched_terms) == (False, ())
+    assert (answer.basis.covered, answer.basis.unmatched_terms) == (False, ())
 
 
 @pytest.mark.parametrize("words", ["C++", "id:x", '"', "*", "AND", "🎉", "(", "x" * 5000, "lock " * 1000])
@@ -249,7 +249,7 @@ def test_paths_bring_in_what_applies_to_them(tmp_path: Path) -> None:
     answer = found(root, "", ("src/nav/node.py",))
     assert names(answer.items) == ["app/a/folder", "app/a/glob"]
     assert [item.reason for item in answer.items] == ["applies to src/nav/node.py"] * 2
-    assert (answer.covered, left_out(answer)) == (True, {})
+    assert (answer.basis.covered, left_out(answer)) == (True, {})
 
 
 def test_paths_keep_out_what_matches_the_words_and_applies_elsewhere(tmp_path: Path) -> None:
@@ -393,7 +393,7 @@ def test_superseded_match_yields_every_head_of_a_split(tmp_path: Path) -> None:
     put(root, "app/a/y", "Right", supersedes=["app/a/old"])
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/x", "app/a/y"]
-    assert answer.conflicts == ()
+    assert answer.basis.conflicts == ()
 
 
 def test_superseded_match_without_a_head_is_not_authority(tmp_path: Path) -> None:
@@ -420,7 +420,7 @@ def test_entries_on_a_cycle_are_shown_and_marked(status: str, tmp_path: Path) ->
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/x", "app/a/y"]
     assert all("contradictory: it supersedes what supersedes it" in item.reason for item in answer.items)
-    assert [(one.a, one.b, one.why) for one in answer.conflicts] == [
+    assert [(one.a, one.b, one.why) for one in answer.basis.conflicts] == [
         ("app/a/x", "app/a/y", "2 entries supersede one another")
     ]
 
@@ -444,7 +444,7 @@ def test_drafts_are_proposed_and_never_items(tmp_path: Path) -> None:
 def test_drafts_that_match_cover_nothing(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/idea", "Queue", status="draft")
-    assert not found(root, "queue").covered
+    assert not found(root, "queue").basis.covered
 
 
 def test_draft_that_supersedes_leaves_the_old_entry_in_force(tmp_path: Path) -> None:
@@ -474,7 +474,7 @@ def test_override_answers_for_the_rule_it_replaced(tmp_path: Path) -> None:
     put(root, "lib/a/default", "One thread for the queue")
     put(root, "app/a/local", "Two of them", overrides=["lib/a/default"])
     answer = found(root, "thread queue")
-    assert (answer.covered, answer.items[0].matches, answer.items[0].score > 0) == (True, True, True)
+    assert (answer.basis.covered, answer.items[0].matches, answer.items[0].score > 0) == (True, True, True)
 
 
 def test_override_of_an_invariant_never_drops_it(tmp_path: Path) -> None:
@@ -552,14 +552,14 @@ def test_covered_where_one_decision_holds_half_of_the_words(
     root = make_wings(tmp_path)
     put(root, "app/a/choice", "Retry the queue")
     answer = found(root, words)
-    assert (answer.covered, answer.unmatched_terms) == (covered, unmatched)
+    assert (answer.basis.covered, answer.basis.unmatched_terms) == (covered, unmatched)
 
 
 def test_covered_is_not_said_where_two_decisions_hold_half_together(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock")
-    assert not found(root, "queue lock timeout backoff").covered
+    assert not found(root, "queue lock timeout backoff").basis.covered
 
 
 @pytest.mark.parametrize(
@@ -568,23 +568,23 @@ def test_covered_is_not_said_where_two_decisions_hold_half_together(tmp_path: Pa
 def test_covered_by_invariants_and_decisions_alone(kind: str, covered: bool, tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/x", "Queue", type=kind, applies_to=["src/**"])
-    assert found(root, "queue").covered is covered
-    assert found(root, "", ("src/a.py",)).covered is covered
-    assert found(root).covered is covered
+    assert found(root, "queue").basis.covered is covered
+    assert found(root, "", ("src/a.py",)).basis.covered is covered
+    assert found(root).basis.covered is covered
 
 
 def test_covered_is_not_said_where_only_unrelated_invariants_stand(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/rule", "Rule", type="invariant")
     answer = found(root, "queue")
-    assert (names(answer.items), answer.covered) == (["app/a/rule"], False)
+    assert (names(answer.items), answer.basis.covered) == (["app/a/rule"], False)
 
 
 def test_covered_is_not_said_for_what_ended(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/old", "Queue", status="deprecated")
-    assert not found(root, "queue", include_deprecated=True).covered
-    assert not found(root, include_deprecated=True).covered
+    assert not found(root, "queue", include_deprecated=True).basis.covered
+    assert not found(root, include_deprecated=True).basis.covered
 
 
 def test_searched_names_the_rooms_of_the_scope(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_nothing_found_says_what_to_do(tmp_path: Path) -> None:
 
     answer = surface(root, "zebra")
 
-    assert answer.unmatched_terms == ("zebra",)
+    assert answer.basis.unmatched_terms == ("zebra",)
     assert (
         answer.next_step == "nothing in force holds these words; try others, or call `retrieve_context` for what binds"
     )
@@ -156,7 +156,7 @@ def test_what_cannot_be_read_is_named_first_and_may_hold_the_words(tmp_path: Pat
     answer = surface(root, "zebra")
 
     assert next(iter(answer.as_json())) == "problems"
-    assert [one.place.path for one in answer.problems] == ["app/r/broken.md"]
+    assert [one.place.path for one in answer.basis.problems] == ["app/r/broken.md"]
     assert "what cannot be read may hold it" in answer.next_step
 
 

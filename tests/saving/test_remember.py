@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from processes import run_at_once
 
 from mdmem.access import Access
-from mdmem.context.request import read_asked
-from mdmem.context.run import compile_context
+from mdmem.context.answer import pack_answer
+from mdmem.context.compile import compile_context
+from mdmem.context.request import read_request
 from mdmem.saving.remember import RememberResult, remember
 
 NOW = datetime(2026, 11, 21, 9, 30, 15, tzinfo=UTC)
@@ -163,7 +164,7 @@ def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> No
     kept(root, title="A zebra", content="It is striped.")
     write(tmp_path, f"{OWN}/context/broken.md", "---\ntype: [\n---\n")
     pack = context(root, "pool")
-    assert [one["path"] for one in pack.as_json()["problems"]] == ["private:private/context/broken.md"]
+    assert [one["path"] for one in pack_answer(pack)["problems"]] == ["private:private/context/broken.md"]
     assert "app/rules/pool" in ids(pack)
 
 
@@ -277,7 +278,7 @@ def test_what_is_remembered_is_found_again(tmp_path: Path) -> None:
     result = remember(
         found, {"title": "A zebra", "content": "It is striped.", "project": "app", "metadata": {"ticket": "T-1"}}
     )
-    pack = compile_context(again(found), read_asked({"goal": "zebra"}))
+    pack = compile_context(again(found), read_request({"goal": "zebra"}))
     item = next(one for one in pack.items if one.id == result.id)
     assert (item.content, item.metadata["ticket"]) == ("It is striped.", "T-1")
 

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 
 from mdmem.access import Access, AccessDeniedError
 from mdmem.saving.remember import remember
-from mdmem.synthesis.answer import SynthesisPlan
-from mdmem.synthesis.model import GroundingVerdict, PlannedSection
-from mdmem.synthesis.request import Depth, OutputType, read_asked
-from mdmem.synthesis.run import plan_synthesis
+from mdmem.synthesis.answer import plan_answer, plan_markdown
+from mdmem.synthesis.plan import GroundingVerdict, PlannedSection, SynthesisPlan, plan_synthesis
+from mdmem.synthesis.request import Depth, OutputType, read_request
 
 
 def plan(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> SynthesisPlan:
     """Return the plan for a goal."""
-    return plan_synthesis(workspace(root, access=access), read_asked({"goal": goal, **asked}))
+    return plan_synthesis(workspace(root, access=access), read_request({"goal": goal, **asked}))
 
 
 def section(found: SynthesisPlan, title: str) -> PlannedSection:
@@ -33,7 +32,7 @@ def ids(found: PlannedSection) -> list[str]:
 
 def test_plan_has_the_shape_of_the_contract(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    found = plan(root, "the pool", depth="brief", audience="newcomers", constraints=["one page"]).as_json()
+    found = plan_answer(plan(root, "the pool", depth="brief", audience="newcomers", constraints=["one page"]))
     assert next(iter(found)) == "problems"
     assert (found["output_type"], found["audience"], found["depth"]) == ("documentation", "newcomers", "brief")
     assert found["constraints"] == ["one page"]
@@ -86,7 +85,7 @@ def test_section_without_sources_is_a_gap(tmp_path: Path) -> None:
         "no entry holds Elephants",
     ]
     assert found.verdict is GroundingVerdict.GAPS
-    assert found.as_json()["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope grounds it"}
+    assert plan_answer(found)["gaps"][0] == {"section": "Elephants", "reason": "no entry of the scope grounds it"}
 
 
 def test_deeper_text_needs_more_sources(tmp_path: Path) -> None:
@@ -192,7 +191,7 @@ def test_release_notes_begin_with_the_newest(tmp_path: Path) -> None:
 
 def test_seed_query_takes_the_place_of_the_goal(tmp_path: Path) -> None:
     found = plan(make_memory(tmp_path), "write it all up", seed_query="pool", domain="threads")
-    assert found.as_json()["query"] == "pool threads"
+    assert plan_answer(found)["query"] == "pool threads"
     assert ids(section(found, "Design")) == ["app/architecture/pool-size"]
 
 
@@ -200,9 +199,9 @@ def test_file_that_cannot_be_read_is_a_problem_and_a_gap(tmp_path: Path) -> None
     root = make_memory(tmp_path)
     write(root, "app/rules/broken.md", "---\ntype: [\n---\n")
     found = plan(root, "the pool", depth="brief")
-    assert [one["path"] for one in found.as_json()["problems"]] == ["app/rules/broken.md"]
+    assert [one["path"] for one in plan_answer(found)["problems"]] == ["app/rules/broken.md"]
     assert found.verdict is GroundingVerdict.GAPS
-    assert found.markdown.index("app/rules/broken.md") < found.markdown.index("## ")
+    assert plan_markdown(found).index("app/rules/broken.md") < plan_markdown(found).index("## ")
 
 
 def test_project_that_the_caller_may_not_read_is_refused(tmp_path: Path) -> None:
@@ -237,7 +236,7 @@ def test_planning_changes_no_byte(tmp_path: Path) -> None:
 def test_sections_and_bytes_hold(
     shared_root: Path, kind: OutputType, depth: Depth, most: int, wanted: list[str]
 ) -> None:
-    asked = read_asked(
+    asked = read_request(
         {"goal": "the pool", "output_type": kind, "depth": depth, "max_sections": most, "required_sections": wanted}
     )
     found = workspace(shared_root)
@@ -246,7 +245,7 @@ def test_sections_and_bytes_hold(
     assert set(first.binding) == {"app/rules/pool", "lib/rules/logs"}
     assert (first.verdict is GroundingVerdict.GAPS) is bool(first.all_gaps)
     assert all(len(set(ids(one))) == len(one.sources) for one in first.sections)
-    assert plan_synthesis(again(found), asked).as_json() == first.as_json()
+    assert plan_answer(plan_synthesis(again(found), asked)) == plan_answer(first)
 
 
 @pytest.fixture(scope="module")

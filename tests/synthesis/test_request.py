@@ -4,21 +4,21 @@ import pytest
 
 from mdmem.errors import UsageError
 from mdmem.synthesis.outlines import default_titles, headings_for
-from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_asked
+from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_request
 
 
 def titles(**stated: object) -> list[str]:
     """Return the titles of the sections of a plan."""
-    return [heading.title for heading in headings_for(read_asked({"goal": "x", **stated}))[0]]
+    return [heading.title for heading in headings_for(read_request({"goal": "x", **stated}))[0]]
 
 
 def test_only_the_goal_is_needed() -> None:
-    assert read_asked({"goal": "x", "audience": None}) == SynthesisRequest(goal="x")
+    assert read_request({"goal": "x", "audience": None}) == SynthesisRequest(goal="x")
     assert SynthesisRequest(goal="x").size == 6
 
 
 def test_required_section_may_say_its_prompt() -> None:
-    asked = read_asked({"goal": "x", "required_sections": ["Costs::what it costs", "Law", "::only a prompt", " "]})
+    asked = read_request({"goal": "x", "required_sections": ["Costs::what it costs", "Law", "::only a prompt", " "]})
     assert asked.required_sections == (
         SectionRequest("Costs", "what it costs"),
         SectionRequest("Law"),
@@ -40,7 +40,7 @@ def test_required_section_may_say_its_prompt() -> None:
 )
 def test_value_that_does_not_fit_is_named(given: dict[str, object], sentence: str) -> None:
     with pytest.raises(UsageError) as refused:
-        read_asked(given)
+        read_request(given)
     assert str(refused.value).startswith(sentence)
 
 
@@ -55,7 +55,7 @@ def test_kinds_of_text_have_their_own_sections() -> None:
 
 
 def test_required_sections_outlive_the_limit() -> None:
-    asked = read_asked({"goal": "x", "depth": "deep", "max_sections": 3, "required_sections": ["Law", "pitfalls"]})
+    asked = read_request({"goal": "x", "depth": "deep", "max_sections": 3, "required_sections": ["Law", "pitfalls"]})
     taken, left = headings_for(asked)
     assert [heading.title for heading in taken] == ["Overview", "Pitfalls", "Law"]
     assert [heading.is_required for heading in taken] == [False, True, True]

@@ -73,7 +73,7 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
 
     assert seen == {RetrievalStatus.TIMED_OUT, RetrievalStatus.SUCCEEDED}
     assert fresh.index.state(live=fresh.catalog.digests).usable
-    assert retrieve_context(fresh, project_id="app", topic="tokens").source == "index"
+    assert retrieve_context(fresh, project_id="app", topic="tokens").basis.source == "index"
 
 
 def test_an_index_that_was_being_built_is_built_by_the_next(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from mdmem.authoring.create import create_entry
 from mdmem.authoring.lifecycle import review
 from mdmem.authoring.write import WriteOptions
 from mdmem.checks.run import CheckRequest, check
+from mdmem.context.compile import compile_context
+from mdmem.context.request import ContextRequest
 from mdmem.errors import NotFoundError, SettingsError, UsageError
 from mdmem.history.why import why
 from mdmem.hygiene.run import run
@@ -271,7 +273,8 @@ def test_repository_around_is_not_read_for_who_sees_a_part(tmp_path: Path) -> No
         path.write_text("no front matter\n")
     (root / "vault/rules/onyx.md").write_text("no front matter\n")
     asked = Question(words="onyx")
-    assert retrieve(seen_by(open_root(root), APP), asked).fallback == ()
+    assert retrieve(seen_by(open_root(root), APP), asked).basis.fallback == ()
+    assert compile_context(seen_by(open_root(root), APP), ContextRequest(goal="onyx")).basis.fallback == ()
 
 
 def test_path_in_an_unseen_wing_is_nothing_to_check(tmp_path: Path) -> None:

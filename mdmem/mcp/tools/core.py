@@ -128,7 +128,7 @@ def _retrieve(
 
     question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
     pack = retrieve(workspace, question, budget=budget)
-    is_empty = not (pack.items or pack.proposed or pack.found.problems or pack.fallback)
+    is_empty = not (pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
     return {"retrieval_status": "empty" if is_empty else "succeeded", **pack_json(pack)}
 
 
