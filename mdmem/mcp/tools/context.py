@@ -6,14 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.context.answer import pack_answer
-from mdmem.context.compile import compile_context
 from mdmem.mcp.tools.core import is_invariant
 from mdmem.mcp.tools.schemas import AGENT, AT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
 from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
-from mdmem.saving.remember import remember
-from mdmem.synthesis.answer import plan_answer
-from mdmem.synthesis.plan import plan_synthesis
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
@@ -37,12 +32,15 @@ _KINDS = (
 
 
 def _context(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.context.answer import pack_answer
+    from mdmem.context.compile import compile_context
     from mdmem.context.request import read_request
 
     return pack_answer(compile_context(workspace, read_request(stated)))
 
 
 def _context_elsewhere(cwd: Path, why: str, **stated: Any) -> Facts:
+    from mdmem.context.answer import pack_answer
     from mdmem.context.compile import context_without_root
     from mdmem.context.request import read_request
 
@@ -105,6 +103,8 @@ _CONTEXT = Tool(
 
 
 def _remember(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.saving.remember import remember
+
     return remember(workspace, {name: value for name, value in stated.items() if value is not None}).as_json()
 
 
@@ -148,6 +148,8 @@ _REMEMBER = Tool(
 
 
 def _synthesis_plan(workspace: Workspace, **stated: Any) -> Facts:
+    from mdmem.synthesis.answer import plan_answer
+    from mdmem.synthesis.plan import plan_synthesis
     from mdmem.synthesis.request import read_request
 
     return plan_answer(plan_synthesis(workspace, read_request(stated)))
