@@ -13,7 +13,6 @@ from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
 from mdmem.disk import read_regular
 from mdmem.errors import SettingsError
-from mdmem.workspace.workspace import Parts, Workspace
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
@@ -66,6 +65,8 @@ class Provider:
 
     def builder(self, progress: Progress) -> Workspace:
         """Return a workspace with an index of its own, for whoever builds it: the others are asked meanwhile."""
+        from mdmem.workspace.workspace import Parts
+
         return replace(self._opened(), today=self._today(), progress=progress, parts=Parts())
 
     def _opened(self) -> Workspace:
