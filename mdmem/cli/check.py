@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    AT_HELP,
-    Globals,
-    global_options,
-    print_patch,
-    print_text,
-    split_values,
-    workspace_at,
-)
+from mdmem.cli.common import AT_HELP, Globals, global_options, print_patch, print_text, split_values, workspace_at
 from mdmem.cli.completion import complete_code
 from mdmem.render.findings.formats import FORMATS, get_format
 

@@ -1,22 +1,22 @@
-"""A goal and the memories it is asked of to a context pack; that it was asked for is kept in the audit log."""
+"""Which candidates come: by facet in turn, the best of each first, within the limit."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from mdmem.catalog import Catalog
-from mdmem.context.choose import Choice, choose_items
 from mdmem.context.describe import METADATA, Describer, Room, contents_of, id_of
-from mdmem.context.facets import TITLES, facet_of
+from mdmem.context.facets import TITLES, Facet, facet_of
 from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
 from mdmem.context.pack import ContextPack, Item, PackSection
 from mdmem.context.request import ContextRequest, Intent
-from mdmem.context.shape import REACHES, facets_for
+from mdmem.context.shape import REACHES, FacetReach, facets_for, weight_of
 from mdmem.entry.model import EntryType
 from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding
@@ -30,6 +30,66 @@ from mdmem.workspace.own_memory import find_own_memory
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.visibility import project_scope
 from mdmem.workspace.workspace import Workspace
+
+
+@dataclass(slots=True)
+class Choice:
+    """What comes, and why each other candidate does not, the best fitting first."""
+
+    chosen: list[Candidate] = field(default_factory=list)
+    left_out: list[tuple[Candidate, str]] = field(default_factory=list)
+
+
+def choose_items(candidates: Iterable[Candidate], request: ContextRequest, *, narrows: bool) -> Choice:
+    """Return which candidates come; `narrows` says that the domain is one of the memory's own.
+
+    Unconditional invariants come whatever the limit, and are not counted; proposals take no room from what binds.
+    """
+    reach, facets = REACHES[request.layer], facets_for(request.intent, request.layer)
+    everything = list(candidates)
+    choice = Choice([one for one in everything if one.is_unconditional])
+    rest = sorted((one for one in everything if not one.is_unconditional), key=lambda one: one.fitness)
+    best = max((one.item.score for one in everything), default=0.0)
+    queues: dict[Facet, list[Candidate]] = {facet: [] for facet in facets}
+    for one in rest:
+        why = _why_not(one, request, reach, best=best, narrows=narrows)
+        if why:
+            choice.left_out.append((one, why))
+        elif one.facet not in queues:
+            choice.left_out.append((one, f"{one.facet} is not part of the intent `{request.intent}` at this layer"))
+        else:
+            queues[one.facet].append(one)
+    size = math.ceil(request.size * reach.share)
+    taken = _in_turn([[one for one in queues[facet] if not one.waits] for facet in facets], size)
+    taken += _in_turn([[one for one in queues[facet] if one.waits] for facet in facets], size - len(taken))
+    choice.chosen += taken
+    kept = {one.key for one in taken}
+    waiting = sorted((one for queue in queues.values() for one in queue), key=lambda one: one.fitness)
+    choice.left_out = [(one, "over the limit") for one in waiting if one.key not in kept] + choice.left_out
+    return choice
+
+
+def _why_not(one: Candidate, request: ContextRequest, reach: FacetReach, *, best: float, narrows: bool) -> str:
+    if one.unasked or one.in_domain:
+        return ""
+    # What covers the goal stays: it is what the answer `covered` means.
+    is_answer = one.item.matches and one.item.entry.type.rank <= EntryType.DECISION.rank
+    if narrows and not is_answer:
+        return f"outside the domain `{request.domain}`"
+    return "fits far worse than others" if one.item.score < reach.floor * best and not is_answer else ""
+
+
+def _in_turn(queues: Sequence[Sequence[Candidate]], size: int) -> list[Candidate]:
+    """Take from each queue in turn as many as its place weighs, until there are enough."""
+    taken: list[Candidate] = []
+    position = [0] * len(queues)
+    while len(taken) < size and any(start < len(queue) for start, queue in zip(position, queues, strict=True)):
+        for number, queue in enumerate(queues):
+            portion = queue[position[number] : position[number] + weight_of(number)]
+            position[number] += len(portion)
+            taken += portion
+    return taken[:size]
+
 
 PROPOSED = 5
 _OMITTED = 12

@@ -11,8 +11,7 @@ from pathlib import Path
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import GitTooOldError, NoCommonAncestorError, ShallowHistoryError
-from mdmem.git.object_store import ObjectStore, new_store
-from mdmem.git.process import Repository, resolve, run
+from mdmem.git.process import ObjectStore, Repository, new_store, resolve, run
 
 
 @dataclass(frozen=True, slots=True)

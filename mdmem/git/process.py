@@ -1,4 +1,4 @@
-"""One git process: how it is started, and the repository it works in."""
+"""One git process: how it is started, the repository it works in,."""
 
 from __future__ import annotations
 
@@ -7,10 +7,61 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import finalize
 
 from mdmem.errors import GitError
-from mdmem.git.errors import UnknownRevisionError
-from mdmem.git.object_store import ObjectStore
+from mdmem.git.errors import UnknownRevisionError, UnwritableStoreError
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectStore:
+    """A folder that takes new objects, beside the stores that are read; it goes when it is closed or forgotten."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    _closing: finalize[..., ObjectStore] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """See to it that the folder goes."""
+        from shutil import rmtree
+
+        object.__setattr__(self, "_closing", finalize(self, rmtree, self.folder, ignore_errors=True))
+
+    @property
+    def empty(self) -> Path:
+        """Return a folder without a file, where git finds no attributes and may put what it needs for a moment."""
+        return self.folder / "empty"
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._closing()
+
+
+def new_store(real: Path, environment: Mapping[str, str]) -> ObjectStore:
+    """Return a store beside a real one, and beside those that the environment names; raises UnwritableStoreError."""
+    # A hook that has nothing to check needs no store, and this import takes a tenth of its time.
+    from tempfile import mkdtemp
+
+    try:
+        folder = Path(mkdtemp(prefix="mdmem-"))
+        for name in ("objects", "empty"):
+            (folder / name).mkdir()
+    except OSError as error:
+        raise UnwritableStoreError(error.strerror or str(error)) from error
+    others = environment.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+    stores = [_quoted(real), *([others] if others else [])]
+    variables = {
+        "GIT_OBJECT_DIRECTORY": str(folder / "objects"),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(stores),
+    }
+    return ObjectStore(folder, variables)
+
+
+def _quoted(folder: Path) -> str:
+    # git takes an entry that starts with a quote for a C string: a colon in it then parts nothing.
+    escaped = folder.as_posix().replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
 
 # What says where a repository or its history is (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_COMMON_DIR`, `GIT_NAMESPACE`,
 # `GIT_SHALLOW_FILE`, `GIT_PREFIX`) is a hook's own, and ours is found from the folder that is meant; what names a

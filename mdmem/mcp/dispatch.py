@@ -17,8 +17,7 @@ from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, told
 from mdmem.mcp.arguments import read_arguments
 from mdmem.mcp.paging import Page, page_of
-from mdmem.mcp.tools.schemas import AT
-from mdmem.mcp.tools.shape import Facts, Tool
+from mdmem.mcp.tools.shape import AT, Facts, Tool
 from mdmem.mcp.workspaces import Provider
 
 log = logging.getLogger("mdmem.mcp")

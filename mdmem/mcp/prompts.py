@@ -11,8 +11,7 @@ from mdmem.mcp.answers import NOTE, as_text, fenced, plain
 from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
-from mdmem.mcp.tools.schemas import PATHS
-from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind
+from mdmem.mcp.tools.shape import PATHS, Facts, Parameter, ParameterKind
 from mdmem.mcp.tools.table import tools_of
 
 if TYPE_CHECKING:

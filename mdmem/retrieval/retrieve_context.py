@@ -11,13 +11,7 @@ from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval
-from mdmem.retrieval.retrieve import (
-    Reading,
-    problems_in,
-    read_steadily,
-    with_code_paths,
-    with_fallback,
-)
+from mdmem.retrieval.retrieve import Reading, problems_in, read_steadily, with_code_paths, with_fallback
 from mdmem.workspace.deadline import Clock, OverdueError, within
 from mdmem.workspace.freshness import is_due
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state

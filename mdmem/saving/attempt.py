@@ -16,8 +16,7 @@ from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, Usage
 from mdmem.git.status import state_of
 from mdmem.saving.calls import GRANTED, SaveRequest
 from mdmem.saving.entities import plan_entity
-from mdmem.saving.neighbours import Neighbours
-from mdmem.saving.plan import PlannedSave, SaveContext, plan_record
+from mdmem.saving.plan import Neighbours, PlannedSave, SaveContext, plan_record
 from mdmem.saving.records import EntityRecord, MemoryScope
 from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.results import NOT_YET, SaveResult, SaveStatus, failed

@@ -15,14 +15,7 @@ from mdmem.document.relations import relation_item
 from mdmem.document.scalars import restyled, scalar
 from mdmem.entry.model import Entry
 from mdmem.errors import UsageError
-from mdmem.saving.records import (
-    ContextRecord,
-    DecisionRecord,
-    EntityRecord,
-    PatternRecord,
-    Record,
-    SessionRecord,
-)
+from mdmem.saving.records import ContextRecord, DecisionRecord, EntityRecord, PatternRecord, Record, SessionRecord
 
 _TITLE_LENGTH = 100
 PROPERTIES = "x-relation-properties"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdmem.errors import SettingsError
-from mdmem.settings.lines import dotted_keys
-from mdmem.settings.model import Settings
+from mdmem.settings.model import Settings, dotted_keys
 from mdmem.settings.parse import parse_settings
 
 _VALUE = r"""\s*=\s*)("[^"\n]*"|'[^'\n]*')"""

@@ -3,10 +3,9 @@
 `ledger`, `times` and `tokens` are imported from their modules: only a few commands need them.
 """
 
-from mdmem.state.files import default_mode, leads_away, read_json, write_json, write_new, write_whole
+from mdmem.state.files import StatCache, default_mode, leads_away, read_json, write_json, write_new, write_whole
 from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.places import Places, places
-from mdmem.state.stat_cache import StatCache
 
 __all__ = [
     "BusyError",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.saving.compose import ComposedEntry, compose_record
-from mdmem.saving.neighbours import subject_of
+from mdmem.saving.plan import subject_of
 from mdmem.saving.records import DecisionRecord, read_decision
 from mdmem.similarity import Subject
 from saving.agents import WORDS, agent, context, decision, entries, outcome, pattern, project, save, session

@@ -12,7 +12,8 @@ import pytest
 from builders import commit_all, git, make_repository, write
 
 from mdmem.git import Repository
-from mdmem.state import StatCache, places, read_json, stat_cache, write_json, write_new, write_whole
+from mdmem.state import StatCache, places, read_json, write_json, write_new, write_whole
+from mdmem.state import files as stat_cache
 from mdmem.tree import WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"

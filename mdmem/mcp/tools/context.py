@@ -7,8 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.tools.core import is_invariant
-from mdmem.mcp.tools.schemas import AGENT, AT, COUNT, FLAG, OBJECT, OBJECTS, PROBLEMS, ROOM, TEXT, TEXT_OR_NULL
-from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+from mdmem.mcp.tools.shape import (
+    AGENT,
+    AT,
+    COUNT,
+    FLAG,
+    OBJECT,
+    OBJECTS,
+    PROBLEMS,
+    ROOM,
+    TEXT,
+    TEXT_OR_NULL,
+    Facts,
+    Parameter,
+    ParameterKind,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.tools.core import from_top, is_invariant
-from mdmem.mcp.tools.schemas import (
+from mdmem.mcp.tools.shape import (
     AT,
     COUNT,
     FLAG,
@@ -24,9 +24,12 @@ from mdmem.mcp.tools.schemas import (
     TEXT,
     TEXT_OR_NULL,
     TEXTS,
+    Facts,
+    Parameter,
+    ParameterKind,
+    Tool,
     one_of,
 )
-from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace

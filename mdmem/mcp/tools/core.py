@@ -7,8 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import UsageError
-from mdmem.mcp.tools.schemas import AT, COUNT, FLAG, OBJECT, OBJECTS, PATHS, PROBLEMS, READ_STATUS, TEXT, TEXTS
-from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+from mdmem.mcp.tools.shape import (
+    AT,
+    COUNT,
+    FLAG,
+    OBJECT,
+    OBJECTS,
+    PATHS,
+    PROBLEMS,
+    READ_STATUS,
+    TEXT,
+    TEXTS,
+    Facts,
+    Parameter,
+    ParameterKind,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from mdmem.retrieval.question import Question

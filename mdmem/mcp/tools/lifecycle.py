@@ -6,8 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.tools.core import TYPES
-from mdmem.mcp.tools.schemas import AGENT, COUNT, FLAG, FOCUS, OBJECTS, ROOM, TEXT, TEXT_OR_NULL, TEXTS, TOKEN
-from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
+from mdmem.mcp.tools.shape import (
+    AGENT,
+    COUNT,
+    FLAG,
+    FOCUS,
+    OBJECTS,
+    ROOM,
+    TEXT,
+    TEXT_OR_NULL,
+    TEXTS,
+    TOKEN,
+    Facts,
+    Parameter,
+    ParameterKind,
+    Tool,
+)
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace

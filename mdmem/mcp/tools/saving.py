@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mdmem.mcp.tools.schemas import (
+from mdmem.mcp.tools.shape import (
     AGENT,
     COUNT,
     FLAG,
@@ -20,10 +20,13 @@ from mdmem.mcp.tools.schemas import (
     TEXT_OR_NULL,
     TEXTS,
     TOKEN,
+    Facts,
+    Parameter,
+    ParameterKind,
+    Tool,
     described,
     one_of,
 )
-from mdmem.mcp.tools.shape import Facts, Parameter, ParameterKind, Tool
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace

@@ -12,8 +12,7 @@ from typing import Any
 from mdmem.entry.model import visible_text
 from mdmem.finding import Edit
 from mdmem.render.characters import json_text, replace_surrogates
-from mdmem.render.findings.fix_spans import is_text, merged, point
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, is_text, merged, point
 from mdmem.render.findings.text import concise_line
 
 

@@ -14,8 +14,7 @@ from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CODES, FAMILIES
 from mdmem.finding import Edit, Place, Severity
 from mdmem.render.characters import json_text, replace_surrogates
-from mdmem.render.findings.fix_spans import is_text, point
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fingerprints, in_order, is_text, point
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 Artifact = Callable[[str], dict[str, Any]]
