@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import h11
 from starlette.types import Scope
@@ -33,7 +33,7 @@ def _nothing() -> None:
     return
 
 
-class Guest(Protocol):
+class Connection(Protocol):
     """A connection, of which only the address counts here, and that it can be ended."""
 
     address: str
@@ -44,7 +44,7 @@ class Guest(Protocol):
 
 
 @dataclass(slots=True)
-class Places:
+class ConnectionSlots:
     """The places for connections: few for strangers, most for those who have shown a token.
 
     A stranger who comes when there is no place for one takes that of whoever has kept it longest among those of the
@@ -54,9 +54,9 @@ class Places:
     limits: HttpLimits
     _of_address: Counter[str] = field(default_factory=Counter)
     # In the order in which they came.
-    _strangers: dict[Guest, None] = field(default_factory=dict)
+    _strangers: dict[Connection, None] = field(default_factory=dict)
 
-    def take(self, guest: Guest) -> bool:
+    def take(self, guest: Connection) -> bool:
         """Give a place to a connection, and say whether there was one."""
         if len(self._strangers) >= self.limits.strangers:
             self._turn_out(Counter(one.address for one in self._strangers).most_common(1)[0][0])
@@ -66,15 +66,15 @@ class Places:
         self._strangers[guest] = None
         return True
 
-    def is_stranger(self, guest: Guest) -> bool:
+    def is_stranger(self, guest: Connection) -> bool:
         """Say whether a connection has shown no token yet."""
         return guest in self._strangers
 
-    def welcome(self, guest: Guest) -> None:
+    def welcome(self, guest: Connection) -> None:
         """Let a connection that has shown a token stay."""
         self._strangers.pop(guest, None)
 
-    def leave(self, guest: Guest) -> None:
+    def leave(self, guest: Connection) -> None:
         """Take back the place of a connection that had one."""
         self._strangers.pop(guest, None)
         self._of_address[guest.address] -= 1
@@ -88,86 +88,95 @@ class Places:
         return oldest is not None
 
 
-def protocol_of(limits: HttpLimits) -> type[H11Protocol]:
-    """Return HTTP as uvicorn speaks it, within limits: of places, and of the time for half a request."""
-    places = Places(limits)
+class LimitedProtocol(H11Protocol):
+    """HTTP as uvicorn speaks it, within limits: of places, and of the time for half a request."""
 
-    class Limited(H11Protocol):
-        address = ""
-        _has_place = False
-        _stranger: asyncio.TimerHandle | None = None
-        _half: asyncio.TimerHandle | None = None
+    limits: ClassVar[HttpLimits]
+    slots: ClassVar[ConnectionSlots]
+    address = ""
+    _has_place = False
+    _stranger: asyncio.TimerHandle | None = None
+    _half: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.address = network_of(self.client[0] if self.client else "")
-            self.app_state = {**self.app_state, _WELCOME: self._welcome, _HAS_GONE: self._has_gone}
-            self._has_place = places.take(self)
-            if self._has_place:
-                self._stranger = self.loop.call_later(limits.stranger_seconds, self._end_stranger)
-                self._keep_time(has_more=True)
-            else:
-                self.end()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._give_up_place()
-            super().connection_lost(exc)
-
-        def data_received(self, data: bytes) -> None:
+    def connection_made(self, transport: Any) -> None:
+        """Take a place and start the stranger's time, or end where there is none."""
+        super().connection_made(transport)
+        self.address = network_of(self.client[0] if self.client else "")
+        self.app_state = {**self.app_state, _WELCOME: self._welcome, _HAS_GONE: self._has_gone}
+        self._has_place = self.slots.take(self)
+        if self._has_place:
+            self._stranger = self.loop.call_later(self.limits.stranger_seconds, self._end_stranger)
             self._keep_time(has_more=True)
-            super().data_received(data)
+        else:
+            self.end()
 
-        def handle_events(self) -> None:
-            super().handle_events()
-            self._keep_time()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        self._give_up_place()
+        super().connection_lost(exc)
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._keep_time()
+    def data_received(self, data: bytes) -> None:
+        """Count the time of half a request from its first byte."""
+        self._keep_time(has_more=True)
+        super().data_received(data)
 
-        def end(self) -> None:
-            # Whoever does not take its answer would hold up an orderly close for ever.
-            self._give_up_place()
-            self.transport.abort()
+    def handle_events(self) -> None:
+        """Stop that time where the request is whole."""
+        super().handle_events()
+        self._keep_time()
 
-        def _give_up_place(self) -> None:
-            for timer in (self._stranger, self._half):
-                if timer is not None:
-                    timer.cancel()
-            if self._has_place:
-                self._has_place = False
-                places.leave(self)
+    def on_response_complete(self) -> None:
+        """Let the next request have its own time."""
+        super().on_response_complete()
+        self._keep_time()
 
-        def _welcome(self) -> None:
-            if self._has_place:
-                places.welcome(self)
-            if self._stranger is not None:
-                self._stranger.cancel()
+    def end(self) -> None:
+        """End at once, whatever is under way."""
+        # Whoever does not take its answer would hold up an orderly close for ever.
+        self._give_up_place()
+        self.transport.abort()
 
-        def _has_gone(self) -> bool:
-            return self.transport.is_closing() or self.transport.get_write_buffer_size() > 0
+    def _give_up_place(self) -> None:
+        for timer in (self._stranger, self._half):
+            if timer is not None:
+                timer.cancel()
+        if self._has_place:
+            self._has_place = False
+            self.slots.leave(self)
 
-        def _end_stranger(self) -> None:
-            # A token that is being looked up is no stranger's doing; an answer that nobody takes is.
-            if self._is_answering() and not self._has_gone():
-                self._stranger = self.loop.call_later(limits.stranger_seconds, self._end_stranger)
-            else:
-                self.end()
+    def _welcome(self) -> None:
+        if self._has_place:
+            self.slots.welcome(self)
+        if self._stranger is not None:
+            self._stranger.cancel()
 
-        def _is_answering(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
+    def _has_gone(self) -> bool:
+        return self.transport.is_closing() or self.transport.get_write_buffer_size() > 0
 
-        def _keep_time(self, *, has_more: bool = False) -> None:
-            """Let half a request have so many seconds from its first byte; what is being answered has other limits."""
-            is_half = has_more or bool(self.conn.trailing_data[0]) or self.conn.their_state is h11.SEND_BODY
-            if self._is_answering() or not is_half:
-                if self._half is not None:
-                    self._half.cancel()
-                self._half = None
-            elif self._half is None and self._has_place:
-                self._half = self.loop.call_later(limits.head_seconds, self.end)
+    def _end_stranger(self) -> None:
+        # A token that is being looked up is no stranger's doing; an answer that nobody takes is.
+        if self._is_answering() and not self._has_gone():
+            self._stranger = self.loop.call_later(self.limits.stranger_seconds, self._end_stranger)
+        else:
+            self.end()
 
-    return Limited
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _keep_time(self, *, has_more: bool = False) -> None:
+        """Let half a request have so many seconds from its first byte; what is being answered has other self.limits."""
+        is_half = has_more or bool(self.conn.trailing_data[0]) or self.conn.their_state is h11.SEND_BODY
+        if self._is_answering() or not is_half:
+            if self._half is not None:
+                self._half.cancel()
+            self._half = None
+        elif self._half is None and self._has_place:
+            self._half = self.loop.call_later(self.limits.head_seconds, self.end)
+
+
+def protocol_of(limits: HttpLimits) -> type[H11Protocol]:
+    """Return a protocol of its own limits, whose connections share their places."""
+    return type("Protocol", (LimitedProtocol,), {"limits": limits, "slots": ConnectionSlots(limits)})
 
 
 def network_of(host: str) -> str:

@@ -46,7 +46,7 @@ _Result = TypeVar("_Result")
 _MOST = 100
 
 
-class Offers:
+class Handlers:
     """What the server offers beside its tools, for whoever calls."""
 
     def __init__(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.catalog import Catalog
     from mdmem.entry.model import Entry, Wing
     from mdmem.finding import Finding
-    from mdmem.retrieval.budget import Packed
+    from mdmem.retrieval.budget import PackedEntry
     from mdmem.workspace.workspace import Workspace
 
 SCHEME = "mdmem://"
@@ -195,7 +195,7 @@ def invariants_text(workspace: Workspace, named: str | None = None) -> str:
     return "\n".join([*head[:2], *cut, *head[2:], *texts, _NOTE, ""])
 
 
-def _invariant(workspace: Workspace, packed: Packed) -> Block:
+def _invariant(workspace: Workspace, packed: PackedEntry) -> Block:
     entry = packed.item.entry
     line = f"- {code(entry.address)}{_doubt(workspace, entry)}: {code(entry.title)}"
     globs = [f"applies to: {codes(entry.applies_to)}", ""] if entry.applies_to else []

@@ -12,7 +12,7 @@ from mdmem.mcp.tools.shape import Facts
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
-    from mdmem.retrieval.budget import Pack, Packed
+    from mdmem.retrieval.budget import Pack, PackedEntry
     from mdmem.workspace.workspace import Workspace
 
 _INVARIANTS, _OTHERS, _PROPOSED, _NEWEST = 30, 8, 5, 10
@@ -114,7 +114,7 @@ def _facts(pack: Pack) -> Facts:
     return {**facts, **({"not_shown_here": more} if more else {})}
 
 
-def _packed(packed: Packed) -> Mapping[str, Any]:
+def _packed(packed: PackedEntry) -> Mapping[str, Any]:
     content = packed.content.strip()
     return {
         **_named(packed.item.entry),

@@ -29,7 +29,7 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.errors import MdmemError
 from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.dispatch import Calls, RefusedError
-from mdmem.mcp.handlers import Offers
+from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.logs import log_to_stderr
 from mdmem.mcp.paging import Page
 from mdmem.mcp.tools.shape import Tool
@@ -120,7 +120,7 @@ class MemoryServer(MCPServer[Any]):
         self.provider, self.calls, self.active = provider, Calls(provider), 0
         self.replies: dict[str | int, Reply] | None = None
         self._profile, self._access, self._warming = profile, access, warming
-        self._offers = Offers(provider, self.calls, access=access, profile=self._profile_now)
+        self._offers = Handlers(provider, self.calls, access=access, profile=self._profile_now)
         self.completion()(self._offers.complete)  # type: ignore[no-untyped-call]  # the SDK states no types there
         self.middleware.append(self._counted)
 

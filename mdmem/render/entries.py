@@ -12,7 +12,7 @@ from mdmem.render.words import count, indent
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.entries import Shown
+    from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.question import Hit, SearchResult
 
 
@@ -92,12 +92,12 @@ def _cell(title: str, mark: str) -> str:
     return text.replace("|", chr(92) + "|")
 
 
-def shown_text(shown: Iterable[Shown], ink: Ink) -> str:
+def shown_text(shown: Iterable[ShownEntry], ink: Ink) -> str:
     """Return entries in full, each with how it stands."""
     return "\n\n".join(_shown(one, ink) for one in shown)
 
 
-def _shown(one: Shown, ink: Ink) -> str:
+def _shown(one: ShownEntry, ink: Ink) -> str:
     entry = one.entry
     fields = [f"  {name}: {_value(value)}" for name, value in one.front_matter.items() if name not in ("type", "title")]
     head = ink.bold(f"[{entry.type}] {entry.address}")
@@ -106,23 +106,23 @@ def _shown(one: Shown, ink: Ink) -> str:
     ).rstrip()
 
 
-def shown_markdown(shown: Iterable[Shown]) -> str:
+def shown_markdown(shown: Iterable[ShownEntry]) -> str:
     """Return entries as Markdown sections."""
     return "\n\n".join(_section(one) for one in shown)
 
 
-def _section(one: Shown) -> str:
+def _section(one: ShownEntry) -> str:
     head = f"## {one_line(one.entry.title)}\n\n`{one.entry.address}`: {one.entry.type}, {standing(one)}"
     return f"{head}\n\n{one.body.strip()}"
 
 
-def standing(one: Shown) -> str:
+def standing(one: ShownEntry) -> str:
     """Say in words whether an entry binds, and if not, what does; and how it stands to the default branch."""
     note = [one.stance.note] if one.stance is not None and one.stance.note else []
     return "; ".join([", ".join([_standing(one), *marked(one.stance)]), *note])
 
 
-def _standing(one: Shown) -> str:
+def _standing(one: ShownEntry) -> str:
     if one.current:
         return "current" if one.entry.status is Status.ACTIVE else one.entry.status.replace("_", " ")
     if one.entry.status is Status.DRAFT:

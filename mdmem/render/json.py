@@ -10,8 +10,8 @@ from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
     from mdmem.history.why import ChainLink, WhyReport
-    from mdmem.retrieval.budget import Pack, Packed
-    from mdmem.retrieval.entries import Shown
+    from mdmem.retrieval.budget import Pack, PackedEntry
+    from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.question import Hit, SearchResult
     from mdmem.status import StatusReport
 
@@ -73,7 +73,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
     }
 
 
-def _item(packed: Packed) -> dict[str, Any]:
+def _item(packed: PackedEntry) -> dict[str, Any]:
     item, entry = packed.item, packed.item.entry
     return {
         "address": entry.address,
@@ -91,7 +91,7 @@ def _item(packed: Packed) -> dict[str, Any]:
     }
 
 
-def entries_json(shown: tuple[Shown, ...]) -> dict[str, Any]:
+def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
     """Return entries as their files state them."""
     return {
         "entries": [

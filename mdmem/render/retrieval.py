@@ -9,7 +9,7 @@ from mdmem.render.basis import conflicts_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
-from mdmem.retrieval.budget import Form, Pack, Packed
+from mdmem.retrieval.budget import Form, Pack, PackedEntry
 from mdmem.standing import marked
 
 
@@ -69,19 +69,19 @@ def _verdict(pack: Pack) -> str:
     return f"{verdict}{unmatched}{searched}\n{head}{always}"
 
 
-def _item(packed: Packed, ink: Ink) -> str:
+def _item(packed: PackedEntry, ink: Ink) -> str:
     item, entry = packed.item, packed.item.entry
     head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_marks(packed)}"
     return "\n".join([head, f"  {one_line(entry.title)}", indent(packed.content, 4), ink.dim(f"  why: {item.reason}")])
 
 
-def _section(packed: Packed) -> str:
+def _section(packed: PackedEntry) -> str:
     item, entry = packed.item, packed.item.entry
     quoted = "\n".join(f"> {line}".rstrip() for line in packed.content.splitlines())
     return f"### {entry.type}: {one_line(entry.title)}\n\n`{entry.address}`{_marks(packed)}; {item.reason}\n\n{quoted}"
 
 
-def _marks(packed: Packed) -> str:
+def _marks(packed: PackedEntry) -> str:
     item = packed.item
     marks = [item.tier.value]
     if item.status is Status.UNDER_REVIEW:

@@ -25,7 +25,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class PackedEntry:
     """One item as it is handed over."""
 
     item: Retrieved
@@ -39,8 +39,8 @@ class Pack:
     """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
 
     scope: Scope
-    items: tuple[Packed, ...] = ()
-    proposed: tuple[Packed, ...] = ()
+    items: tuple[PackedEntry, ...] = ()
+    proposed: tuple[PackedEntry, ...] = ()
     searched: tuple[str, ...] = ()
     tokens: int = 0
     budget: int
@@ -208,16 +208,16 @@ class _Plan:
         fields = len(content_of(entry, "").encode())
         return tokens_of(head + self.size(entry.address) + (fields + 2 if fields else 0))
 
-    def packed(self) -> tuple[Packed, ...]:
+    def packed(self) -> tuple[PackedEntry, ...]:
         """Return what is given, in the order of the items."""
         return tuple(self._pack(item) for item in self.items if item.entry.address in self.forms)
 
-    def _pack(self, item: Retrieved) -> Packed:
+    def _pack(self, item: Retrieved) -> PackedEntry:
         address = item.entry.address
         text = self.body(address)
         form = self.forms[address]
         content = content_of(item.entry, text) if form is Form.FULL else summary_of(item.entry, text)
-        return Packed(item, form, content, self.costs[address])
+        return PackedEntry(item, form, content, self.costs[address])
 
     def omitted(self) -> list[Omission]:
         """Return what is not given, in the order of the items."""

@@ -19,7 +19,7 @@ from mdmem.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownEntry:
     """One entry as its file states it, and how it stands in its chain."""
 
     entry: Entry
@@ -36,7 +36,7 @@ def catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
     return files if files.entries.get(entry.address) is entry else answers
 
 
-def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[Shown, ...]:
+def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[ShownEntry, ...]:
     """Return entries of two catalogs in the order asked, each read with the others of its own."""
     by_catalog: dict[int, tuple[Catalog, list[Entry]]] = {}
     for entry in entries:
@@ -46,14 +46,14 @@ def in_full(workspace: Workspace, entries: Sequence[Entry]) -> tuple[Shown, ...]
     return tuple(found[entry.address] for entry in entries)
 
 
-def shown_in(catalog: Catalog, entries: Sequence[Entry]) -> tuple[Shown, ...]:
+def shown_in(catalog: Catalog, entries: Sequence[Entry]) -> tuple[ShownEntry, ...]:
     """Return entries of one catalog, in the order asked."""
     return tuple(_shown(catalog, entries))
 
 
-def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[Shown]:
+def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[ShownEntry]:
     for address, document in catalog.documents([entry.address for entry in entries]):
-        yield Shown(
+        yield ShownEntry(
             entry=catalog.entries[address],
             front_matter=catalog.shown_fields(document),
             body=catalog.shown_body(document),
@@ -97,12 +97,12 @@ def count_hidden(workspace: Workspace, filters: Filters) -> Mapping[str, int]:
     return {"draft": drafts, "ended": len(everything) - len(shown) - drafts}
 
 
-def show(workspace: Workspace, names: Sequence[str]) -> tuple[Shown, ...]:
+def show(workspace: Workspace, names: Sequence[str]) -> tuple[ShownEntry, ...]:
     """Return the entries that names mean; raises NotFoundError and UsageError."""
     return shown(workspace, resolve_names(workspace, names))
 
 
-def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[Shown, ...]:
+def shown(workspace: Workspace, addresses: Sequence[str]) -> tuple[ShownEntry, ...]:
     """Return entries with what their files state."""
     catalog = view_of(workspace).checkout.catalog
     return shown_in(catalog, [catalog.entries[address] for address in addresses])

@@ -16,7 +16,7 @@ import pytest
 from served import HEADERS, Serving, serving, token_for, two_wings
 
 from mdmem.mcp.auth import KnownNames
-from mdmem.mcp.connections import Places, network_of
+from mdmem.mcp.connections import ConnectionSlots, network_of
 from mdmem.mcp.logs import FewLines
 from mdmem.mcp.rate_limits import HttpLimits
 
@@ -131,7 +131,7 @@ def test_connection_that_showed_its_token_stays_for_the_next_request(guarded: Gu
 
 
 class Guest:
-    def __init__(self, address: str, places: Places) -> None:
+    def __init__(self, address: str, places: ConnectionSlots) -> None:
         self.address, self.has_ended, self._places = address, False, places
 
     def end(self) -> None:
@@ -139,21 +139,21 @@ class Guest:
         self._places.leave(self)
 
 
-def guests(places: Places, address: str, number: int) -> list[Guest]:
+def guests(places: ConnectionSlots, address: str, number: int) -> list[Guest]:
     made = [Guest(address, places) for _ in range(number)]
     assert all(map(places.take, made))
     return made
 
 
 def test_stranger_takes_the_place_of_the_oldest_of_the_address_that_has_the_most() -> None:
-    places = Places(HttpLimits(strangers=4, per_address=3))
+    places = ConnectionSlots(HttpLimits(strangers=4, per_address=3))
     quiet, loud = guests(places, "a", 1), guests(places, "b", 3)
     guests(places, "c", 1)
     assert ([one.has_ended for one in quiet], [one.has_ended for one in loud]) == ([False], [True, False, False])
 
 
 def test_address_has_a_limit_with_tokens_too() -> None:
-    places = Places(HttpLimits(strangers=4, per_address=3))
+    places = ConnectionSlots(HttpLimits(strangers=4, per_address=3))
     known = guests(places, "a", 3)
     for one in known:
         places.welcome(one)

@@ -14,7 +14,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
 
-from mdmem.mcp.handlers import Offers
+from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.prompts import PROMPTS, text_of
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
@@ -210,7 +210,7 @@ def test_without_a_memory_the_prompt_says_why(tmp_path: Path) -> None:
 
 
 def test_memory_that_takes_too_long_leaves_the_steps(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Offers, "_seconds", lambda _: 0.1)
+    monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.1)
     monkeypatch.setattr("mdmem.mcp.handlers.present_of", lambda *_: time.sleep(1))
     steps, present = got(server_over(root), "onboard")
     assert steps.startswith("Get to know")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.text import content_of, summary_of, tokens_of
-from mdmem.retrieval.budget import OMITTED_LISTED, Form, Pack, Packed, pack
+from mdmem.retrieval.budget import OMITTED_LISTED, Form, Pack, PackedEntry, pack
 from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
@@ -42,7 +42,7 @@ def packed(
     return pack(found, budget, body=texts.__getitem__, size=lambda address: len(texts[address].strip().encode()))
 
 
-def cost_of(one: Packed) -> int:
+def cost_of(one: PackedEntry) -> int:
     """Return what an item counts for: its address, its title and its content, a token being 4 bytes."""
     entry = one.item.entry
     return tokens_of(len(f"{entry.address}\n{entry.title}\n{one.content}".encode()))
