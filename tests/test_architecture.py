@@ -52,7 +52,7 @@ DOORS = {
 }
 
 # A class's name that two modules have, and why that may be.
-SHARED_NAMES = {"Places": "the folders of a root, and the places that an HTTP server has for connections"}
+SHARED_NAMES: dict[str, str] = {}
 # The last word of a module's name is a thing; these look like what is done or what was done to something.
 THINGS = {
     "finding": "the domain's noun",
@@ -285,3 +285,14 @@ def test_rules_see_only_what_is_complete_before_they_run() -> None:
     users = {module for module in reached for name in own_imports(module) if unit_of(name) == "mdmem.workspace"}
     assert rules
     assert users == set()
+
+
+def test_page_of_the_guide_has_these_layers() -> None:
+    page = (PACKAGE / "guide" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (`.+?) \|", page, re.MULTILINE)
+    told = {f"mdmem.{unit}": int(number) for number, units in rows for unit in re.findall(r"`(\w+)`", units)}
+    # The page has one row for the words at the bottom, which here stand in the order in which they import one another.
+    lowest = min(LAYERS[unit] for unit, number in told.items() if number == 1)
+    assert {unit: max(0, layer - lowest + 1) for unit, layer in LAYERS.items() if layer} == told | {
+        "mdmem.__main__": 12
+    }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from builders import run_here
 
 from mdmem.entry.fields import FIELDS
-from mdmem.render.fields import guide_table
 
 Capture = pytest.CaptureFixture[str]
 APPROVED_BY = """\
@@ -27,7 +25,7 @@ def test_every_field_is_one_line_without_a_memory(tmp_path: Path, capsys: Captur
     ran = run_here(capsys, "fields", cwd=tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert [line.split()[0] for line in ran.out.splitlines()] == [field.name for field in FIELDS]
-    assert " ".join(ran.out.splitlines()[28].split()) == "trigger text patterns when the pattern applies"
+    assert "trigger text patterns when the pattern applies" in [" ".join(line.split()) for line in ran.out.splitlines()]
 
 
 def test_one_field_is_shown_whole(tmp_path: Path, capsys: Capture) -> None:
@@ -66,8 +64,3 @@ def test_json_holds_the_whole_row(tmp_path: Path, capsys: Capture) -> None:
             "example": "tags: [executor, navigation]",
         }
     ]
-
-
-def test_page_of_the_guide_holds_the_table() -> None:
-    page = files("mdmem").joinpath("guide", "fields.md").read_text(encoding="utf-8")
-    assert page.split("<!-- fields -->\n")[1].split("\n<!-- /fields -->")[0] == guide_table()

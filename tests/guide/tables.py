@@ -13,6 +13,7 @@ from mdmem.context.facets import facet_table
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.shape import Parameter
 from mdmem.mcp.tools.table import PROFILES, TOOLS
+from mdmem.render.fields import guide_table
 from mdmem.settings.model import Settings, WingSettings
 from mdmem.settings.parse import KEYS, WING_KEYS, Key
 
@@ -78,6 +79,7 @@ def _what(schema: Mapping[str, Any]) -> str:
 # The table that stands in a page between the comments of its name.
 TABLES: Mapping[tuple[str, str], Callable[[], str]] = {
     ("asking", "facets"): facet_table,
+    ("fields", "fields"): guide_table,
     ("checking", "checks"): lambda: "\n".join(_checks()),
     ("serving-agents", "profiles"): lambda: "\n".join(_profiles()),
     ("serving-agents", "records"): lambda: "\n".join(_records()),

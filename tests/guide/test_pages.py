@@ -129,3 +129,9 @@ def test_guide_names_the_nearest_topic(tmp_path: Path, capsys: Capture) -> None:
         "",
         "mdmem: the guide has no page `setings`; did you mean `settings`?\n",
     )
+
+
+def test_page_of_checking_lists_every_format() -> None:
+    from mdmem.render.findings.formats import FORMATS
+
+    assert f"`--format` is one of {', '.join(FORMATS)};" in TEXTS["checking"]
