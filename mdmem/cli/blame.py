@@ -17,7 +17,8 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
     """Show which commit last set each field of ADDRESS and its body, through its moves, and who made it."""
     from mdmem.history.log import blame
     from mdmem.render.history import blame_json, blame_text
+    from mdmem.render.json import dump
 
     found = blame(open_workspace(given, revision=revision), address)
-    print_text(blame_json(found) if form == "json" else blame_text(found, given.ink()))
+    print_text(dump(blame_json(found)) if form == "json" else blame_text(found, given.ink()))
     return 0

@@ -20,7 +20,8 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
     """
     from mdmem.history.log import log
     from mdmem.render.history import log_json, log_text
+    from mdmem.render.json import dump
 
     found = log(open_workspace(given, revision=revision), address)
-    print_text(log_json(found) if form == "json" else log_text(found, given.ink()))
+    print_text(dump(log_json(found)) if form == "json" else log_text(found, given.ink()))
     return 0

@@ -92,18 +92,21 @@ def _named(repository: Repository) -> dict[str, str]:
 
 
 def paths_of_commits(repository: Repository, digests: Sequence[str], under: str) -> dict[str, tuple[str, ...]]:
-    """Return, for each commit, the paths below a folder that it touched, from the top."""
-    form = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%h", "--no-ext-diff", "--no-textconv", "-z")
+    """Return, for each commit, the paths below a folder that it touched, from the top.
+
+    Each is there by its full digest and by its short one.
+    """
+    form = ("--no-walk=unsorted", "-m", "--name-only", "--format=%x01%H %h", "--no-ext-diff", "--no-textconv", "-z")
     printed = run(repository.top, "log", *form, *digests, "--", pathspec(under))
     found: dict[str, tuple[str, ...]] = {}
-    digest = ""
+    named: list[str] = []
     for token in records(printed):
         name = token.lstrip("\n")
         if name.startswith("\x01"):
-            digest = name[1:]
-            found.setdefault(digest, ())
+            named = name[1:].split()
+            found = dict.fromkeys(named, ()) | found
         elif name:
-            found[digest] += (name,)
+            found |= {digest: (*found[digest], name) for digest in named}
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmem.document.parse import Document, parse_document
 from mdmem.errors import GitError, NotFoundError
-from mdmem.git import Repository, read_blobs
+from mdmem.git import Commit, Repository, read_blobs
 from mdmem.git.file_log import FileRevision, file_changes
 from mdmem.git.merge import is_shallow
 from mdmem.standing import Stance
@@ -120,17 +120,35 @@ def _history(workspace: Workspace, repository: Repository, name: str) -> tuple[s
 def _versions(workspace: Workspace, repository: Repository, address: str) -> list[_Version]:
     under = workspace.location.under
     path = f"{under}/{address}.md" if under else f"{address}.md"
-    changes = file_changes(repository, path, until=workspace.snapshot.revision)
+    changes = _visible(workspace, file_changes(repository, path, until=workspace.snapshot.revision))
     blobs = dict.fromkeys(blob for one in changes for blob in (one.before, one.after) if blob is not None)
     contents = dict(read_blobs(repository, list(blobs)))
-    seen = [one for one in changes if one.moved_from is None or workspace.access.sees(_from_root(workspace, one.path))]
 
     def document(blob: str | None) -> Document | None:
         content = contents.get(blob) if blob is not None else None
         found = parse_document(f"{address}.md", content) if content is not None else None
         return found if found is not None and found.fields is not None else None
 
-    return [_Version(one, document(one.before), document(one.after)) for one in seen]
+    return [_Version(one, document(one.before), document(one.after)) for one in changes]
+
+
+def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
+    """Return the changes as far as the caller may see them: a file that came from a hidden wing begins where it came.
+
+    Of a commit that did something to such a wing, or names one, the subject is left out.
+    """
+    if not workspace.access.is_narrow:
+        return list(changes)
+    from mdmem.workspace.visibility import visible_commits
+
+    seen: list[FileRevision] = []
+    for one in changes:
+        if one.moved_from is not None and not workspace.access.sees(_from_root(workspace, one.moved_from)):
+            seen.append(replace(one, before=None, moved_from=None))
+            break
+        seen.append(one)
+    commits = visible_commits(workspace, [Commit(one.commit, one.author, one.when, one.subject) for one in seen])
+    return [replace(one, subject=commit.subject) for one, commit in zip(seen, commits, strict=True)]
 
 
 def _from_root(workspace: Workspace, path: str) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from mdmem.entry.model import Entry, day_of, visible
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.json import dump
 from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
@@ -33,16 +32,14 @@ def _head(change: FileRevision, ink: Ink) -> str:
     return f"{ink.bold(change.when[:10])} {change.short} {visible(change.author)}: {visible(change.subject)}"
 
 
-def log_json(log: LogReport) -> str:
+def log_json(log: LogReport) -> dict[str, Any]:
     """Return the commits, the newest first."""
-    return dump(
-        {
-            "address": log.address,
-            "commits": [_step(step) for step in log.steps],
-            "cut_off": log.is_cut,
-            **standing_json(log.stance),
-        }
-    )
+    return {
+        "address": log.address,
+        "commits": [_step(step) for step in log.steps],
+        "cut_off": log.is_cut,
+        **standing_json(log.stance),
+    }
 
 
 def _step(step: HistoryStep) -> dict[str, Any]:
@@ -74,9 +71,9 @@ def _field(one: FieldBlame, ink: Ink) -> str:
     return f"{ink.bold(one.name)}: {value}" if value else ink.bold(one.name)
 
 
-def blame_json(blame: BlameReport) -> str:
+def blame_json(blame: BlameReport) -> dict[str, Any]:
     """Return the fields in the file's order, then the body."""
-    return dump({"address": blame.address, "fields": list(_fields(blame)), "cut_off": blame.is_cut})
+    return {"address": blame.address, "fields": list(_fields(blame)), "cut_off": blame.is_cut}
 
 
 def _fields(blame: BlameReport) -> Iterator[dict[str, Any]]:
