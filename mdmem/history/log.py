@@ -146,7 +146,8 @@ def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[File
         if one.moved_from is not None and not workspace.access.sees(_from_root(workspace, one.moved_from)):
             seen.append(replace(one, before=None, moved_from=None))
             break
-        seen.append(one)
+        went = one.moved_to is not None and not workspace.access.sees(_from_root(workspace, one.moved_to))
+        seen.append(replace(one, moved_to=None) if went else one)
     commits = visible_commits(workspace, [Commit(one.commit, one.author, one.when, one.subject) for one in seen])
     return [replace(one, subject=commit.subject) for one, commit in zip(seen, commits, strict=True)]
 
