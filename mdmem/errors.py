@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from unicodedata import category
 
 # A path may be long and is to be found by what is said; a word beyond that is nobody's to read.
 _LONG, _SHOWN = 200, 80
-_RUN = re.compile(rf"[^\s`'\"]{{{2 * _LONG},}}")
+_RUN = rf"[^\s`'\"]{{{2 * _LONG},}}"
 _HIDDEN = ("Cc", "Cf", "Zl", "Zp")
 
 
@@ -73,11 +72,14 @@ def told(message: str, words: Iterable[str] = ()) -> str:
 
     The one door for whatever stops a command or a call, so that no sentence has to think of the words it repeats.
     """
+    # Only what is refused needs it; every command imports this module.
+    from unicodedata import category
+
     values = {part for word in words for part in (word, word.partition("=")[2])}
     for word in sorted(values, key=len, reverse=True):
         if len(word) > _LONG or "\n" in word.strip():
             message = message.replace(word, _cut(word).replace("\n", "<U+000A>"))
-    message = _RUN.sub(lambda found: _cut(found[0]), message)
+    message = re.sub(_RUN, lambda found: _cut(found[0]), message)
     return "".join(one if one in "\n\t" or category(one) not in _HIDDEN else f"<U+{ord(one):04X}>" for one in message)
 
 

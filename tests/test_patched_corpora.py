@@ -82,7 +82,7 @@ def endings(root: Path) -> Iterator[tuple[bytes, bytes, Status]]:
         try:
             (change,) = lifecycle.plan_deprecation(
                 workspace.catalog, address, reason="Nobody uses it.", today=workspace.today
-            ).plan.changes
+            ).changes
         except MdmemError:
             continue
         assert change.before is not None
