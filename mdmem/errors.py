@@ -67,7 +67,7 @@ def taken(address: str) -> str:
     return f"{address} exists already; `mdmem show {address}` shows it, another name keeps both"
 
 
-def told(message: str, words: Iterable[str] = ()) -> str:
+def shown_message(message: str, words: Iterable[str] = ()) -> str:
     """Return a message as it is told to whoever gave these words: what is long is cut, what does not show is written.
 
     The one door for whatever stops a command or a call, so that no sentence has to think of the words it repeats.

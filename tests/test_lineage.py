@@ -1,4 +1,4 @@
-"""Supersession as a graph, against a naive reading of the rules in DESIGN.md."""
+"""Supersession as a graph, against a naive reading of the rules of supersession."""
 
 from collections.abc import Mapping
 

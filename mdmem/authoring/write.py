@@ -202,7 +202,7 @@ def _prove(workspace: Workspace, changes: Sequence[Change]) -> None:
     faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, changes), touched, moved=moved))
     if faults:
         # The fault may be another's write: then the files are not those that were planned on any more.
-        if replace(workspace).catalog.digests != workspace.catalog.digests:
+        if workspace.reread().catalog.digests != workspace.catalog.digests:
             raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise _BrokenError(f"nothing is written: {faults[0]}{more}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdmem.checks.case import Base, Merge
-from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, told
+from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.finding import Finding, Place
 from mdmem.git import NoCommonAncestorError, Repository, ShallowHistoryError, UnknownRevisionError, resolve
 from mdmem.git.errors import UNSHALLOW
@@ -104,5 +104,5 @@ def _fault_of(error: MdmemError, repository: Repository | None) -> Finding:
 
 
 def _fault(code: str, error: MdmemError) -> Finding:
-    message, _, help_ = told(str(error)).partition("; ")
+    message, _, help_ = shown_message(str(error)).partition("; ")
     return Finding(code, message, Place(SETTINGS_NAME), help_)

@@ -1,1 +1,1 @@
-"""One file a command: arguments, one call on the workspace, print what `render` returns."""
+"""One file a command: arguments, one call of a feature, print what `render` returns."""

@@ -11,7 +11,7 @@ import click
 
 from mdmem import __version__
 from mdmem.cli.common import Globals, global_options, say
-from mdmem.errors import MdmemError, told
+from mdmem.errors import MdmemError, shown_message
 
 # One line a command, its sentence in the help, so that the help imports none of them; 62 characters fit on a line.
 GROUPS = {
@@ -133,7 +133,7 @@ def run(arguments: Sequence[str]) -> int:
         code = cli.main(args=list(arguments) or ["--help"], prog_name="mdmem", standalone_mode=False)
         sys.stdout.flush()
     except MdmemError as error:
-        code = _fail(told(str(error), arguments), error.exit_code)
+        code = _fail(shown_message(str(error), arguments), error.exit_code)
         # What somebody may do about it, below the sentence.
         for note in getattr(error, "__notes__", ()):
             say(note)
@@ -141,7 +141,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         return _fail(
-            told(error.format_message(), arguments), error.exit_code, context.command_path if context else "mdmem"
+            shown_message(error.format_message(), arguments),
+            error.exit_code,
+            context.command_path if context else "mdmem",
         )
     except (click.Abort, KeyboardInterrupt):
         return 130
@@ -154,7 +156,7 @@ def run(arguments: Sequence[str]) -> int:
         return int(error.code or 0) if sys.stdout is stdout else 0
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        return _fail(told(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
+        return _fail(shown_message(f"the system refuses{where}: {error.strerror or error}", arguments), 3)
     except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
         return _fault(error, arguments)
     return code if isinstance(code, int) else 0
@@ -173,4 +175,4 @@ def _fault(error: Exception, arguments: Sequence[str]) -> int:
     sentence = (
         f"a fault of mdmem itself ({type(error).__name__}: {error}); set MDMEM_DEBUG=1 for the traceback, and report it"
     )
-    return _fail(told(sentence, arguments), 3)
+    return _fail(shown_message(sentence, arguments), 3)

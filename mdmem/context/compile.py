@@ -182,7 +182,7 @@ def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence
     return replace(
         bases[0],
         problems=_problems(gathered),
-        conflicts=bases[0].conflicts_of({item.id for item in items}),
+        conflicts=bases[0].contradictions_of({item.id for item in items}),
         omitted=tuple(_omitted(choice)),
         omitted_counts=_omitted_counts(choice, bases),
         covered=any(one.covered for one in bases),

@@ -147,7 +147,7 @@ class _Merging:
         if isinstance(one, DocumentPart):
             return one.text
         there = [part for part in (one.sides.ours, one.sides.theirs) if part is not None]
-        # What both have above the key is no part of their quarrel.
+        # What both have above the key is no part of their conflict.
         shared = there[0].above if len({part.above for part in there}) == 1 and len(there) == 2 else ""
         texts = one.sides.map(lambda part: part.text.removeprefix(shared) if part is not None else "")
         line_break = _opening(self._ours.document)

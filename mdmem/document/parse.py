@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,8 +32,7 @@ SIZE_LIMIT = 1024 * 1024
 _HANDLER = StrictHandler()
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^ \t\r\n].*)", re.MULTILINE)
 _CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
-# The literal in front lets the engine skip to the next backtick: four times as fast as a look behind it first.
-_CODE_SPAN = re.compile(r"(`(?<!``)`*)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_BACKTICKS = re.compile("`+")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
 _CONFLICT = tuple(re.compile(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
 _TELLING = frozenset({"type", "status", "created_at", "title", "tags"})
@@ -133,8 +133,35 @@ def without_code(body: str) -> str:
         return body
     if "```" in body or "~~~" in body:
         body = _without_fenced(body)
-    # A span ends in its line, so one multiplication blanks it: half the time of a substitution each.
-    return _CODE_SPAN.sub(lambda found: " " * len(found.group()), body) if "`" in body else body
+    if "`" not in body:
+        return body
+    parts, end = list[str](), 0
+    for start, stop in _code_spans(body):
+        parts += (body[end:start], " " * (stop - start))
+        end = stop
+    return "".join((*parts, body[end:]))
+
+
+def _code_spans(body: str) -> Iterator[tuple[int, int]]:
+    """Yield where the spans of code stand: from a run of backticks to the next as long as it, in the same line.
+
+    Each run is looked at twice, however many open what nothing closes.
+    """
+    runs = [found.span() for found in _BACKTICKS.finditer(body)]
+    closing: dict[tuple[int, int], int] = {}
+    ends, line = [0] * len(runs), 0
+    for number in range(len(runs) - 1, -1, -1):
+        start, stop = runs[number]
+        line += body.count("\n", stop, runs[number + 1][0]) if number + 1 < len(runs) else 0
+        ends[number] = closing.get((line, stop - start), number)
+        closing[line, stop - start] = number
+    number = 0
+    while number < len(runs):
+        last = ends[number]
+        if last != number:
+            yield runs[number][0], runs[last][1]
+            number = last
+        number += 1
 
 
 def _blank(text: str) -> str:

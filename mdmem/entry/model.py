@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any
 
-from mdmem.entry.fields import KNOWN_FIELDS, Kind, names_of
+from mdmem.entry.fields import KNOWN_FIELDS, LISTS, Kind, names_of
 
 LINK_FIELDS = names_of(Kind.LINKS)
 DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
@@ -271,11 +271,14 @@ def to_json(entry: Entry) -> dict[str, Any]:
 _TYPES = {kind.value: kind for kind in EntryType}
 _STATUSES = {status.value: status for status in Status}
 _PAIRS = names_of(Kind.PAIRS)
+_MANY = LISTS | {*_PAIRS, *_RELATIONS, "unread"}
 
 
 def from_json(address: str, plain: dict[str, Any]) -> Entry:
     """Return the entry that `to_json` gave, placed at an address; an empty title becomes the entry-id in words."""
     values: dict[str, Any] = {name: tuple(value) if value.__class__ is list else value for name, value in plain.items()}
+    if any(value.__class__ is tuple and name not in _MANY for name, value in values.items()):
+        raise TypeError("a single value is stored as a list")
     values["type"] = _TYPES[values["type"]]
     values["status"] = _STATUSES[values["status"]]
     values["title"] = values["title"] or title_of(address)

@@ -52,7 +52,8 @@ def _bullets(head: str, items: Sequence[str]) -> str:
     return "\n".join([head, *(f"- {item}" for item in items)]) if items else ""
 
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# To the end where nothing closes it: a search from each of thousands that are open would take hours.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def _first_paragraph(body: str) -> str:

@@ -16,7 +16,7 @@ from mdmem.errors import GitError
 from mdmem.git.errors import NotCommittedError
 from mdmem.git.locks import LockHeldError, in_turn
 from mdmem.git.process import EXPLICIT, Repository, environment_for, hooks_folder, pathspec, records, resolve, run
-from mdmem.git.status import PORTION, FileStatus, has_sparse_checkout, list_standings
+from mdmem.git.status import PORTION, FileStatus, has_sparse_checkout, list_file_status
 
 
 def commit_paths(
@@ -55,7 +55,7 @@ class _Asked:
 
 
 def _attempt(asked: _Asked, intended: set[str]) -> str | None:
-    standings = list_standings(asked.repository, asked.paths)
+    standings = list_file_status(asked.repository, asked.paths)
     _refuse_unseen(asked, standings)
     if not any(_differs_from_head(asked, one) for one in standings):
         return None
@@ -98,7 +98,7 @@ def _forget(asked: _Asked, intended: set[str], *, wait: float) -> None:
         return
 
     def attempt() -> None:
-        left = [one.path for one in list_standings(asked.repository, sorted(intended)) if one.is_intended]
+        left = [one.path for one in list_file_status(asked.repository, sorted(intended)) if one.is_intended]
         if left:
             gone = b"".join(os.fsencode(path) + b"\0" for path in left)
             _start(asked.repository, "update-index", "--force-remove", "-z", "--stdin", text_in=gone)

@@ -1,4 +1,4 @@
-"""One git process: how it is started, the repository it works in,."""
+"""One git process: how it is started, the repository it works in, and the store that takes its new objects."""
 
 from __future__ import annotations
 

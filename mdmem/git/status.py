@@ -161,7 +161,7 @@ class FileStatus:
 PORTION = 200
 
 
-def list_standings(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
+def list_file_status(repository: Repository, paths: Sequence[str]) -> list[FileStatus]:
     """Return how those files stand that differ from HEAD or from the index, sorted by path."""
     found: dict[str, FileStatus] = {}
     asked = frozenset(paths)

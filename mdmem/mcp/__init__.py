@@ -1,1 +1,1 @@
-"""The verbs of the workspace as tools of the Model Context Protocol: the only door to its SDK."""
+"""The features as tools of the Model Context Protocol: the only door to its SDK."""

@@ -62,6 +62,8 @@ class ConnectionSlots:
             self._turn_out(Counter(one.address for one in self._strangers).most_common(1)[0][0])
         if self._of_address[guest.address] >= self.limits.per_address and not self._turn_out(guest.address):
             return False
+        if self._of_address.total() >= self.limits.connections:
+            return False
         self._of_address[guest.address] += 1
         self._strangers[guest] = None
         return True

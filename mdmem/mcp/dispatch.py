@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from mdmem.access import Access
-from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, told
+from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
 from mdmem.mcp.arguments import read_arguments
 from mdmem.mcp.paging import Page, page_of
 from mdmem.mcp.tools.shape import AT, Facts, Tool
@@ -82,19 +82,19 @@ class Calls:
 
     async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
         """Return a tool's facts; one that reads falls back where its files cannot be read, or not in time."""
-        carry = partial(self._carry, tool, arguments, access, limits)
+        work = partial(self._call, tool, arguments, access, limits)
         if tool.fall_back is None:
-            return await self.in_thread(carry)
+            return await self.in_thread(work)
         tries, seconds = (1, _TRIES * limits.seconds + 1) if tool.keeps_time else (_TRIES, limits.seconds)
         for _ in range(tries):
             with anyio.move_on_after(seconds):
-                facts = await self.in_thread(partial(_or_fallen_back, tool, arguments, carry), may_be_left=True)
+                facts = await self.in_thread(partial(_or_fallen_back, tool, arguments, work), may_be_left=True)
                 if facts is not None:
                     return facts
         said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
         return tool.fall_back(TIMED_OUT, said, arguments)
 
-    def _carry(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
+    def _call(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
         from mdmem.workspace.deadline import within
 
         at = arguments.get(AT.name)
@@ -108,7 +108,7 @@ class Calls:
         if tool.fall_back is not None and not tool.keeps_time:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(workspace, limits.seconds, clock=monotonic)
-        facts = tool.carry(workspace, **arguments)
+        facts = tool.call(workspace, **arguments)
         return {**facts, AT.name: list(workspace.snapshot.remarks)} if workspace.snapshot.remarks else facts
 
     def _limits(self) -> Limits:
@@ -123,7 +123,7 @@ class Calls:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=may_be_left, limiter=self._threads)
 
 
-def _or_fallen_back(tool: Tool, arguments: Mapping[str, Any], carry: Callable[[], Facts]) -> Facts | None:
+def _or_fallen_back(tool: Tool, arguments: Mapping[str, Any], work: Callable[[], Facts]) -> Facts | None:
     """Return what a tool answers, or that its files cannot be read: an agent goes on without its memory then.
 
     None where the time was over.
@@ -131,9 +131,9 @@ def _or_fallen_back(tool: Tool, arguments: Mapping[str, Any], carry: Callable[[]
     from mdmem.workspace.deadline import OverdueError
 
     if tool.fall_back is None:
-        return carry()
+        return work()
     try:
-        return carry()
+        return work()
     except OverdueError:
         return None
     except (EnvironmentFaultError, SettingsError, RootNotFoundError) as error:
@@ -156,5 +156,5 @@ def _page(tool: Tool, arguments: Mapping[str, Any], facts: Facts, cursor: str | 
 def _refused(tool: Tool, said: str) -> RefusedError:
     for typed, called in _WORDS:
         said = said.replace(typed, called)
-    sentence = told(said if said.startswith(tool.name) else f"{tool.name}: {said}")
+    sentence = shown_message(said if said.startswith(tool.name) else f"{tool.name}: {said}")
     return RefusedError(sentence, None if tool.refuse is None else page_of(tool.refuse(sentence), limit=_WHOLE))

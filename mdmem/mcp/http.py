@@ -45,8 +45,9 @@ class ListenAddress:
         """Say whether only this machine gets through."""
         try:
             found = socket.getaddrinfo(self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        except OSError as error:
-            raise UsageError(f"`{self.host}` is no address of this machine: {error.strerror or error}") from error
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or "it is no name of a host"
+            raise UsageError(f"`{self.host}` is no address of this machine: {why}") from error
         return all(ipaddress.ip_address(str(one[4][0]).partition("%")[0]).is_loopback for one in found)
 
     @property
@@ -133,9 +134,9 @@ def _bound(listening: ListenAddress) -> socket.socket:
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
     try:
         return socket.create_server((listening.host, listening.port), family=family)
-    except OSError as error:
-        where = f"{listening.host}:{listening.port}"
-        raise EnvironmentFaultError(f"cannot listen on {where}: {error.strerror or error}") from error
+    except (OSError, UnicodeError) as error:
+        where, why = f"{listening.host}:{listening.port}", getattr(error, "strerror", None) or error
+        raise EnvironmentFaultError(f"cannot listen on {where}: {why}") from error
 
 
 def _url(bound: socket.socket) -> str:
@@ -156,7 +157,8 @@ async def _serve(app: ASGIApp, bound: socket.socket, limits: HttpLimits) -> None
         proxy_headers=False,
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_GRACE,
-        limit_concurrency=limits.connections,
+        # The places are counted where they are given: uvicorn counts those that are on their way out, too.
+        backlog=128,
     )
     bound_log()
     await _Quiet(config).serve(sockets=[bound])

@@ -16,7 +16,7 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
         yield "\n".join([head, *lines])
 
 
-def conflicts_text(basis: AnswerBasis) -> Iterator[str]:
+def contradictions_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield the contradictions, if there are any."""
     if basis.conflicts:
         lines = [f"  {one.a} against {one.b}: {one.why}" for one in basis.conflicts]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mdmem.context.answer import pack_answer, usage_hint
-from mdmem.render.basis import conflicts_text, fallback_text, problems_text
+from mdmem.render.basis import contradictions_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
@@ -29,7 +29,7 @@ def context_text(pack: ContextPack, *, ink: Ink) -> str:
         blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(_item(item, ink) for item in section.items)]
     if pack.proposed:
         blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(item, ink) for item in pack.proposed)]
-    blocks += [ink.warn(block) for block in conflicts_text(pack.basis)]
+    blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
     return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
 
 

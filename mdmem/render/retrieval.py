@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.entry.model import Status
-from mdmem.render.basis import conflicts_text, fallback_text, problems_text
+from mdmem.render.basis import contradictions_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
@@ -18,7 +18,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
     blocks = [*_doubts(pack), _verdict(pack), *(_item(packed, ink) for packed in pack.items)]
     if pack.proposed:
         blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(packed, ink) for packed in pack.proposed)]
-    blocks += [ink.warn(block) for block in conflicts_text(pack.basis)]
+    blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
     blocks += [*fallback_text(pack.basis), *_omitted(pack), ink.dim(_foot(pack))]
     return "\n\n".join(blocks)
 
@@ -28,7 +28,7 @@ def pack_markdown(pack: Pack) -> str:
     blocks = [*_doubts(pack), _verdict(pack), *(_section(packed) for packed in pack.items)]
     if pack.proposed:
         blocks += ["## Proposed (drafts, not binding)", *(_section(packed) for packed in pack.proposed)]
-    blocks += [*conflicts_text(pack.basis), *fallback_text(pack.basis), *_omitted(pack), f"_{_foot(pack)}_"]
+    blocks += [*contradictions_text(pack.basis), *fallback_text(pack.basis), *_omitted(pack), f"_{_foot(pack)}_"]
     return "\n\n".join(blocks)
 
 

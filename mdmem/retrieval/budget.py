@@ -1,4 +1,4 @@
-"""The moment «chosen»: what fits a budget, what was shortened, what was left out and why."""
+"""What fits a budget, what was shortened, what was left out and why."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tup
     omitted = [*found.basis.omitted, *plan.omitted(), *drafts.omitted()]
     basis = replace(
         found.basis,
-        conflicts=found.basis.conflicts_of(plan.forms),
+        conflicts=found.basis.contradictions_of(plan.forms),
         omitted=tuple(omitted[:OMITTED_LISTED]),
         omitted_counts=count_omitted(omitted[OMITTED_LISTED:]),
     )
@@ -202,10 +202,10 @@ class _Plan:
 
     def _measure(self, item: Retrieved, form: Form) -> int:
         entry = item.entry
-        head = len(f"{entry.address}\n{entry.title}\n".encode())
+        head = _bytes_of(f"{entry.address}\n{entry.title}\n")
         if form is Form.SUMMARY:
-            return tokens_of(head + len(summary_of(entry, self.body(entry.address)).encode()))
-        fields = len(content_of(entry, "").encode())
+            return tokens_of(head + _bytes_of(summary_of(entry, self.body(entry.address))))
+        fields = _bytes_of(content_of(entry, ""))
         return tokens_of(head + self.size(entry.address) + (fields + 2 if fields else 0))
 
     def packed(self) -> tuple[PackedEntry, ...]:
@@ -223,3 +223,8 @@ class _Plan:
         """Return what is not given, in the order of the items."""
         left = [item.entry for item in self.items if item.entry.address not in self.forms]
         return [Omission(entry.address, entry.type.value, self.reasons[entry.address]) for entry in left]
+
+
+def _bytes_of(text: str) -> int:
+    # The name of a file need not be UTF-8.
+    return len(text.encode("utf-8", "surrogateescape"))

@@ -72,7 +72,7 @@ class _Merge:
         items, over = _within_caps(read)
         drafts = [item for item in self.found.proposed if self._has_label(item) and item.tier in self._tiers]
         given = {item.entry.address for item in items}
-        touching = self.found.basis.conflicts_of(given)
+        touching = self.found.basis.contradictions_of(given)
         omitted = [
             *(_omission(item, f"over the {CAPS[item.tier]} of the scope `{SCOPE_WORDS[item.tier]}`") for item in over),
             *(_omission(item, f"over the {PROPOSED} drafts that are shown") for item in drafts[PROPOSED:]),

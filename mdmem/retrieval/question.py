@@ -154,7 +154,7 @@ class AnswerBasis:
     source: str = "scan"
     fallback: tuple[Passage, ...] = ()
 
-    def conflicts_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
+    def contradictions_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
         """Return the contradictions that touch one of the entries that are given."""
         return tuple(one for one in self.conflicts if one.a in given or one.b in given)
 

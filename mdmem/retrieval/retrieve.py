@@ -42,7 +42,7 @@ def retrieval_of(
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
     basis = AnswerBasis(
         problems=problems_in(catalog, scope),
-        conflicts=tuple(conflicts_among(catalog, {item.entry.address: item.entry for item in items})),
+        conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in items})),
         omitted=tuple(omitted),
         covered=selection.is_covered(items),
         unmatched_terms=selection.unmatched_terms(),
@@ -99,7 +99,7 @@ def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> boo
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 
 
-def conflicts_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[Contradiction]:
+def contradictions_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[Contradiction]:
     """Yield the contradictions that touch a chosen entry, each pair once, by address."""
     found: dict[tuple[str, str], str] = {}
     for a, b, why in (

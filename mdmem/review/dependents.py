@@ -11,7 +11,7 @@ from mdmem.catalog.links import references_in
 from mdmem.document.parse import without_code
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status
-from mdmem.retrieval.retrieve import conflicts_among
+from mdmem.retrieval.retrieve import contradictions_among
 from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.model import ContradictionChange, Covered, Dependent, Rewording
 
@@ -56,7 +56,7 @@ def contradictions(comparison: Comparison) -> tuple[ContradictionChange, ...]:
 def _pairs(side: TreeSide, binding: frozenset[str]) -> list[tuple[str, str, str]]:
     entries = side.catalog.entries
     chosen = {address: entries[address] for address in entries if address in binding}
-    return [(one.a, one.b, one.why) for one in conflicts_among(side.catalog, chosen)]
+    return [(one.a, one.b, one.why) for one in contradictions_among(side.catalog, chosen)]
 
 
 def _change(side: TreeSide, a: str, b: str, why: str, *, is_new: bool) -> ContradictionChange:

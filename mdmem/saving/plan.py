@@ -1,4 +1,4 @@
-"""What a new record is compared with: fingerprints of the entries by content, and the best full-text matches."""
+"""What a record would write: compared with what is there, then a change set or the answer."""
 
 from __future__ import annotations
 

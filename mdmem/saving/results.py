@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from mdmem.errors import told
+from mdmem.errors import shown_message
 from mdmem.similarity import DedupOutcome
 
 # How the message of a write begins that waits.
@@ -114,4 +114,4 @@ class SaveStanding:
 
 def failed(message: str, next_step: str | None = None) -> SaveResult:
     """Return the answer to a write that cannot be done as it was asked for."""
-    return SaveResult(status=SaveStatus.FAILED, message=told(message), next_step=next_step)
+    return SaveResult(status=SaveStatus.FAILED, message=shown_message(message), next_step=next_step)

@@ -1,6 +1,7 @@
 """The folders of what is derived or local, the lock of the writers, and the safe reading and writing of files.
 
-`ledger`, `times` and `tokens` are imported from their modules: only a few commands need them.
+`pending_writes`, `hygiene_times`, `approval_tokens` and `bearer_tokens` are imported from their modules: only a few
+commands need them.
 """
 
 from mdmem.state.files import StatCache, default_mode, leads_away, read_json, write_json, write_new, write_whole

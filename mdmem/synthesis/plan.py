@@ -137,7 +137,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> SynthesisPlan:
         gaps=tuple(gaps),
         binding=tuple(item.entry.address for item in about.items if grounding.is_binding(item.entry)),
         drafts=tuple(item.entry.address for item in about.proposed)[: SIZES[Depth.STANDARD]],
-        basis=replace(about.basis, problems=problems, conflicts=about.basis.conflicts_of(given)),
+        basis=replace(about.basis, problems=problems, conflicts=about.basis.contradictions_of(given)),
     )
 
 

@@ -1,1 +1,1 @@
-"""Opens a root, builds each part once, offers the verbs."""
+"""One opened root, below every feature: location, snapshot, scope, standing, visibility."""

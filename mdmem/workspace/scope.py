@@ -221,7 +221,7 @@ def wing_name_for(project_id: str, catalog: Catalog) -> str:
     """
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", project_id).casefold())
     name = "_".join(words)
-    if not name or len(name.encode()) > _LONGEST_WING:
+    if not name or len(name.encode("utf-8", "surrogateescape")) > _LONGEST_WING:
         fault = "is too long for" if name else "has no letter or digit for"
         raise UsageError(f"the project `{project_id}` {fault} the name of a wing; name it otherwise")
     _refuse_taken(name, project_id, catalog)

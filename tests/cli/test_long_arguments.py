@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from builders import make_repository, make_root, run_here, write_entry
 
-from mdmem.errors import told
+from mdmem.errors import shown_message
 
 LONG = "a" * 100_000
 ASKED = [
@@ -57,8 +57,8 @@ def test_what_does_not_show_is_written(root: Path, capsys: pytest.CaptureFixture
 
 def test_what_is_short_is_told_as_it_is() -> None:
     path = "/home/somebody/" + "deep/" * 30 + "mdmem.toml"
-    assert told(f"`{path}` is no file\nlook again", ["show", path, ""]) == f"`{path}` is no file\nlook again"
+    assert shown_message(f"`{path}` is no file\nlook again", ["show", path, ""]) == f"`{path}` is no file\nlook again"
 
 
 def test_lines_of_a_word_make_no_lines_of_the_message() -> None:
-    assert told("`a\nb` is not there", ["a\nb"]) == "`a<U+000A>b` is not there"
+    assert shown_message("`a\nb` is not there", ["a\nb"]) == "`a<U+000A>b` is not there"

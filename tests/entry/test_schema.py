@@ -1,4 +1,4 @@
-"""The schema of the front matter: every field of DESIGN.md's table, what each refuses, and what stays readable."""
+"""The schema of the front matter: every field of the table, what each refuses, and what stays readable."""
 
 from datetime import date
 from typing import Any

@@ -26,7 +26,7 @@ _TOOL = Tool(
         Parameter(name="records", kind=ParameterKind.RECORDS, fields={"title": {}}, about="Records."),
     ),
     answers={},
-    carry=dict,
+    call=dict,
 )
 
 

@@ -1,4 +1,4 @@
-"""Findings as JSON: the keys of DESIGN.md section 8, one document for several roots, text that is UTF-8."""
+"""Findings as JSON: the keys that programs rely on, one document for several roots, text that is UTF-8."""
 
 import json
 from typing import Any

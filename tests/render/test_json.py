@@ -1,4 +1,4 @@
-"""The JSON that programs read: the keys of DESIGN.md section 8, each where a program looks for it."""
+"""The JSON that programs read: the keys that programs rely on, each where a program looks for it."""
 
 import json
 from pathlib import Path

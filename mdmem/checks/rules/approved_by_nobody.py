@@ -5,8 +5,8 @@ text, or the name or the email of git's form, case ignored. A wing without owner
 
 Fails:
 
-    app/README.md             owners: [Ada <ada@example.org>]
-    app/rules/use-utc.md      status: active     (and neither `approved_by` nor `owner` names Ada)
+    app/README.md             owners: [Till Team <till@example.org>]
+    app/rules/use-utc.md      status: active     (and neither `approved_by` nor `owner` names that team)
 
 Fix: let an owner of the wing run `mdmem approve`, or add who approved it to `owners` in the wing's README.md.
 """

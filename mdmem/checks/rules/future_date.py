@@ -29,11 +29,10 @@ _SLIP = timedelta(days=14)
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each date over a day ahead of today; an error from two weeks."""
-    latest = case.today + _ZONES
     for entry in case.catalog.entries.values():
         for name in _PAST_FIELDS:
             moment = getattr(entry, name)
-            if moment is None or day_of(moment) <= latest:
+            if moment is None or day_of(moment) - case.today <= _ZONES:
                 continue
             ahead = day_of(moment) - case.today
             message = f"`{name}` is {moment.isoformat()}, {ahead.days} days ahead of today"

@@ -6,7 +6,7 @@ the name of an account. Paths in URLs are no local paths, and names that stand f
 
 Fails:
 
-    Run /home/karel/shop/tools/seed.py before the tests.
+    Run /home/someone/shop/tools/seed.py before the tests.
 
 Fix: write the path from the repository's top, or `~/` where a home directory is meant.
 """

@@ -5,7 +5,7 @@ see it. It is not followed, and it is broken on every other machine.
 
 Fails:
 
-    app/rules/keys.md -> /home/ada/.ssh/id_ed25519
+    app/rules/keys.md -> /home/someone/.ssh/id_ed25519
 
 Fix: remove the link; what belongs to the memory is copied into it.
 """

@@ -109,7 +109,7 @@ _CONTEXT = Tool(
         "degraded": FLAG,
         "invariants_remaining": COUNT,
     },
-    carry=_context,
+    call=_context,
     fall_back=_no_context,
     rootless=_context_elsewhere,
     binds=is_invariant,
@@ -154,7 +154,7 @@ _REMEMBER = Tool(
         "timestamp": TEXT_OR_NULL,
         "conflicts": {"type": "array"},
     },
-    carry=_remember,
+    call=_remember,
     writes=True,
     repeats=False,
     refuse=_not_remembered,
@@ -211,7 +211,7 @@ _SYNTHESIS_PLAN = Tool(
         "problems": PROBLEMS,
         "invariants_remaining": COUNT,
     },
-    carry=_synthesis_plan,
+    call=_synthesis_plan,
     binds=is_invariant,
 )
 

@@ -100,7 +100,7 @@ _RETRIEVE_CONTEXT = Tool(
         "invariants_remaining": COUNT,
         "message": TEXT_OR_NULL,
     },
-    carry=_retrieve_context,
+    call=_retrieve_context,
     fall_back=_no_context,
     keeps_time=True,
     binds=is_invariant,
@@ -130,7 +130,7 @@ _GET_SCOPE_STATE = Tool(
         "message": TEXT_OR_NULL,
         "wing": TEXT_OR_NULL,
     },
-    carry=_get_scope_state,
+    call=_get_scope_state,
 )
 
 
@@ -158,7 +158,7 @@ _MEMORY_SURFACE = Tool(
         Parameter(name="limit", kind=ParameterKind.WHOLE, default=5, about="Matches at most."),
     ),
     answers={"matches": OBJECTS, "query_used": TEXT, "total_found": COUNT, "next_step": TEXT_OR_NULL},
-    carry=_memory_surface,
+    call=_memory_surface,
     fall_back=_no_surface,
     keeps_time=True,
 )
@@ -197,7 +197,7 @@ _RUN_HYGIENE = Tool(
         "candidate_ids": OBJECT,
         "checked_at": TEXT,
     },
-    carry=_run_hygiene,
+    call=_run_hygiene,
 )
 
 
@@ -221,7 +221,7 @@ _GET_SAVE_STATUS = Tool(
         "oldest_pending_at": TEXT_OR_NULL,
         "artifact_ids": TEXTS,
     },
-    carry=_get_save_status,
+    call=_get_save_status,
 )
 
 CONTRACT = (

@@ -129,7 +129,7 @@ _SEARCH = Tool(
         "source": TEXT,
         "message": TEXT,
     },
-    carry=_search,
+    call=_search,
     fall_back=_no_search,
 )
 
@@ -200,7 +200,7 @@ _RETRIEVE = Tool(
         "message": TEXT,
         "invariants_remaining": COUNT,
     },
-    carry=_retrieve,
+    call=_retrieve,
     fall_back=_no_retrieve,
     rootless=_retrieve_elsewhere,
     binds=is_invariant,
@@ -233,7 +233,7 @@ _GET_ENTRY = Tool(
         AT,
     ),
     answers={"entries": OBJECTS},
-    carry=_get_entry,
+    call=_get_entry,
 )
 
 CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)

@@ -53,7 +53,7 @@ _WHY = Tool(
         "overridden_by": TEXTS,
         "conflicts": TEXTS,
     },
-    carry=_why,
+    call=_why,
 )
 
 
@@ -102,7 +102,7 @@ _CHECK = Tool(
         "findings": OBJECTS,
         "incomplete": TEXTS,
     },
-    carry=_check,
+    call=_check,
 )
 
 
@@ -155,7 +155,7 @@ _PROPOSE = Tool(
         "commit": TEXT_OR_NULL,
         "next_step": TEXT,
     },
-    carry=_propose,
+    call=_propose,
     writes=True,
     repeats=False,
 )

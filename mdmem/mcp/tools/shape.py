@@ -86,7 +86,7 @@ class TakesParameters(Protocol):
 class Tool:
     """One tool: what an agent reads of it, what it takes, what it answers, and what carries a call out.
 
-    `carry` takes the workspace and the arguments by name; it imports the feature that it calls when it is called, so
+    `call` takes the workspace and the arguments by name; it imports the feature that it calls when it is called, so
     that the server's first reply waits for none. `answers` are the properties of the answer's schema.
     `fall_back` makes the answer of a tool that reads from a status, a sentence and the arguments, where reading fails
     or takes too long; without one, a failure is an error. `refuse` makes the answer of a tool that never raises.
@@ -100,7 +100,7 @@ class Tool:
     about: str
     parameters: tuple[Parameter, ...]
     answers: Mapping[str, Mapping[str, Any]]
-    carry: Callable[..., Facts]
+    call: Callable[..., Facts]
     writes: bool = False
     destroys: bool = False
     repeats: bool = True

@@ -1,4 +1,4 @@
-"""Where the edits of a fix lie in the text of a file, for outputs that count lines and columns."""
+"""What the formats share: a checked root, its findings with their lines, and where a fix's edits lie."""
 
 from __future__ import annotations
 

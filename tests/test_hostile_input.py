@@ -1,0 +1,73 @@
+"""Bodies, names and addresses that are made to cost time or memory, or to stop a command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from builders import commit_all, entry, entry_text, make_repository, make_root, run_mdmem, write, write_entry
+
+from mdmem.document.parse import without_code
+from mdmem.entry.text import summary_of
+
+
+def _memory(folder: Path) -> Path:
+    root = make_root(make_repository(folder / "top") / "memory", 'default_wing = "nav"\n')
+    write(root, "nav/README.md", "---\nkind: project\nowners: [team]\n---\n")
+    write_entry(root, "nav/a/one", title="One")
+    return root
+
+
+def test_name_that_is_no_utf8_does_not_stop_retrieve(tmp_path: Path) -> None:
+    root = _memory(tmp_path)
+    Path(os.fsdecode(os.fsencode(root / "nav/a") + b"/by\xffte.md")).write_text(entry_text(title="Two"))
+    commit_all(root.parent)
+    done = run_mdmem("retrieve", cwd=root)
+    assert (done.returncode, "nav/a/one" in done.stdout) == (0, True), done.stderr
+
+
+def test_comments_that_nothing_closes_cost_no_square() -> None:
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        summary_of(entry("a/b/c", title="T"), "<!--" * count)
+        return time.process_time() - start
+
+    # A square takes 16 times as long for 4 times as much.
+    assert seconds(16_000) < 8 * max(seconds(4_000), 0.01)
+
+
+def test_backticks_of_many_lengths_cost_no_search_each() -> None:
+    body = " ".join("`" * number for number in range(1, 1000))
+    start = time.process_time()
+    without_code(body)
+    assert time.process_time() - start < 1.0
+
+
+def test_http_address_that_is_no_name_is_a_usage_error(tmp_path: Path) -> None:
+    done = run_mdmem("mcp", "--http", "a..b:80", cwd=_memory(tmp_path))
+    assert (done.returncode, "a fault of mdmem itself" in done.stderr) == (2, False), done.stderr
+
+
+def test_last_day_of_the_calendar_crashes_no_check(tmp_path: Path) -> None:
+    root = _memory(tmp_path)
+    commit_all(root.parent)
+    done = run_mdmem("check", "--at", "9999-12-31", cwd=root)
+    assert "crashed" not in done.stdout + done.stderr, done.stdout
+
+
+def test_server_collects_garbage() -> None:
+    """A connection that showed no token leaves a cycle behind; with the collector off it stays for ever."""
+    program = (
+        "import gc, sys, mdmem.mcp.http as h, mdmem.cli.mcp\n"
+        "h.serve_http = lambda *a, **k: print('gc', gc.isenabled())\n"
+        "sys.argv = ['mdmem', 'mcp', '--http', '127.0.0.1:0']\n"
+        "from mdmem.__main__ import main\nmain()\n"
+    )
+    here = Path(__file__).parent.parent / "example-wings"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "gc True" in done.stdout, done.stdout + done.stderr
