@@ -12,7 +12,9 @@ from builders import commit_all, entry, entry_text, make_repository, make_root, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.document.parse import without_code
+from mdmem.catalog.cache import from_cache, to_cache
+from mdmem.catalog.interpret import interpret
+from mdmem.document.parse import parse_document, without_code
 from mdmem.entry.text import summary_of
 
 
@@ -27,8 +29,9 @@ def test_name_that_is_no_utf8_does_not_stop_retrieve(tmp_path: Path) -> None:
     root = _memory(tmp_path)
     Path(os.fsdecode(os.fsencode(root / "nav/a") + b"/by\xffte.md")).write_text(entry_text(title="Two"))
     commit_all(root.parent)
-    done = run_mdmem("retrieve", cwd=root)
-    assert (done.returncode, "nav/a/one" in done.stdout) == (0, True), done.stderr
+    for form in ("text", "markdown", "json"):
+        done = run_mdmem("retrieve", "--format", form, cwd=root)
+        assert (done.returncode, "nav/a/one" in done.stdout) == (0, True), done.stderr
 
 
 def test_comment_that_nothing_closes_reaches_to_the_end() -> None:
@@ -70,3 +73,10 @@ def test_server_collects_garbage() -> None:
         [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=30, check=False
     )
     assert "gc True" in done.stdout, done.stdout + done.stderr
+
+
+def test_cached_entry_whose_title_is_a_list_is_none() -> None:
+    stored = to_cache(interpret(parse_document("nav/a/one.md", entry_text(title="One").encode())))
+    assert from_cache("nav/a/one.md", stored) is not None
+    stored["entry"]["title"] = [None]
+    assert from_cache("nav/a/one.md", stored) is None

@@ -58,11 +58,13 @@ class ConnectionSlots:
 
     def take(self, guest: Connection) -> bool:
         """Give a place to a connection, and say whether there was one."""
-        if len(self._strangers) >= self.limits.strangers:
+        is_full = self._of_address.total() >= self.limits.connections
+        if self._strangers and (is_full or len(self._strangers) >= self.limits.strangers):
             self._turn_out(Counter(one.address for one in self._strangers).most_common(1)[0][0])
         if self._of_address[guest.address] >= self.limits.per_address and not self._turn_out(guest.address):
             return False
         if self._of_address.total() >= self.limits.connections:
+            # Each of them has shown a token.
             return False
         self._of_address[guest.address] += 1
         self._strangers[guest] = None

@@ -152,6 +152,18 @@ def test_stranger_takes_the_place_of_the_oldest_of_the_address_that_has_the_most
     assert ([one.has_ended for one in quiet], [one.has_ended for one in loud]) == ([False], [True, False, False])
 
 
+def test_newcomer_takes_a_strangers_place_where_all_are_taken_and_nobodys_who_has_a_token() -> None:
+    places = ConnectionSlots(HttpLimits(connections=3, strangers=3, per_address=3))
+    known, stranger = guests(places, "a", 2), guests(places, "b", 1)[0]
+    for one in known:
+        places.welcome(one)
+    newcomer = Guest("c", places)
+    assert (places.take(newcomer), stranger.has_ended) == (True, True)
+    places.welcome(newcomer)
+    assert not places.take(Guest("d", places))
+    assert not any(one.has_ended for one in (*known, newcomer))
+
+
 def test_address_has_a_limit_with_tokens_too() -> None:
     places = ConnectionSlots(HttpLimits(strangers=4, per_address=3))
     known = guests(places, "a", 3)
