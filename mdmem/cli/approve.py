@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
-from mdmem.cli.completion import complete_address
+from mdmem.cli.completion import complete_draft
 
 
 @click.command("approve")
-@click.argument("address", shell_complete=complete_address)
+@click.argument("address", shell_complete=complete_draft)
 @click.option("--by", metavar='"NAME <EMAIL>"', help="Who approves it.  [default: who commits here]")
 @write_options
 @global_options

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import AT_HELP, Globals, global_options, print_patch, print_text, split_values, workspace_at
-from mdmem.cli.completion import complete_code
+from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.render.findings.formats import FORMATS, get_format
 
 if TYPE_CHECKING:
@@ -22,11 +22,22 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_path)
 @click.option("--staged", is_flag=True, help="Read git's index, as a hook does, and compare it with HEAD.")
-@click.option("--rev", "--at", "revision", metavar="REV|DATE", help=AT_HELP)
-@click.option("--base", metavar="REV", help="Say what changed since the tree left REV, and mark what is new.")
-@click.option("--merge", "merge_into", metavar="REV", help="Read the result of merging into REV, before it happens.")
+@click.option("--rev", "--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)
+@click.option(
+    "--base",
+    metavar="REV",
+    shell_complete=complete_revision,
+    help="Say what changed since the tree left REV, and mark what is new.",
+)
+@click.option(
+    "--merge",
+    "merge_into",
+    metavar="REV",
+    shell_complete=complete_revision,
+    help="Read the result of merging into REV, before it happens.",
+)
 @click.option("--fix", is_flag=True, help="Mend what can be mended without a change of meaning.")
 @click.option("--unsafe-fixes", is_flag=True, help="Mend what decides something for you, too.")
 @click.option("--diff", is_flag=True, help="Show what would be mended, and write nothing.")

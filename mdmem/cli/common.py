@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.completion import complete_room, complete_status, complete_type, complete_wing
+from mdmem.cli.completion import (
+    complete_folder,
+    complete_revision,
+    complete_room,
+    complete_status,
+    complete_type,
+    complete_wing,
+)
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
@@ -32,6 +39,7 @@ class Globals:
     root: str | None = None
     quiet: bool = False
     color: str = "auto"
+    no_pager: bool = False
 
     def ink(self) -> Ink:
         """Return colours if the user or the terminal wants them."""
@@ -49,12 +57,16 @@ class Globals:
 def global_options(command: Decorated) -> Decorated:
     """Add the global options; the ones given after the command's name win."""
 
-    def with_globals(*arguments: Any, root: str | None, quiet: bool, color: str | None, **options: Any) -> Any:
+    def with_globals(
+        *arguments: Any, root: str | None, quiet: bool, color: str | None, no_pager: bool, **options: Any
+    ) -> Any:
         context = click.get_current_context()
         outer = (
             context.parent.obj if context.parent is not None and isinstance(context.parent.obj, Globals) else Globals()
         )
-        merged = Globals(root or outer.root, quiet or outer.quiet, color or outer.color)
+        merged = Globals(
+            root or outer.root, quiet or outer.quiet, color or outer.color, no_pager=no_pager or outer.no_pager
+        )
         context.obj = merged
         # click strips colours where stdout is no terminal unless its context says otherwise.
         context.color = {"always": True, "never": False}.get(merged.color)
@@ -66,8 +78,9 @@ def global_options(command: Decorated) -> Decorated:
     decorated: Decorated = with_globals
     for option in (
         click.option("--color", type=click.Choice(["auto", "always", "never"]), help="Colours; NO_COLOR is honoured."),
+        click.option("--no-pager", is_flag=True, help="Never page by page; PAGER names the pager."),
         click.option("--quiet", "-q", is_flag=True, help="No remarks on stderr."),
-        click.option("--root", metavar="DIR", help="The folder that holds mdmem.toml."),
+        click.option("--root", metavar="DIR", shell_complete=complete_folder, help="The folder that holds mdmem.toml."),
     ):
         decorated = option(decorated)
     return decorated
@@ -75,13 +88,14 @@ def global_options(command: Decorated) -> Decorated:
 
 def at_option(command: Decorated) -> Decorated:
     """Add `--at REV` or `--at DATE`."""
-    return click.option("--at", "revision", metavar="REV|DATE", help=AT_HELP)(command)
+    return click.option("--at", "revision", metavar="REV|DATE", shell_complete=complete_revision, help=AT_HELP)(command)
 
 
 AT_HELP = (
-    "Read the files of a commit, branch or tag; or, with 2026-01-31 or 2026-01-31T12:00Z, what was binding then: the "
-    "last commit by then on the default branch, a merge counting from its own day. A day lasts until its end in UTC, "
-    "so that it means the same everywhere; a time without an offset is UTC. What is both is read as a branch or tag."
+    "Read the files of a commit, branch or tag; or, with 2026-01-31, 2026-01-31T12:00Z, `yesterday` or `2 weeks ago`, "
+    "what was binding then: the last commit by then on the default branch, a merge counting from its own day. A day "
+    "lasts until its end in UTC, so that it means the same everywhere; a time without an offset is UTC. What is both "
+    "is read as a branch or tag."
 )
 
 
@@ -235,17 +249,28 @@ class _Progress:
 
 
 def print_text(text: str) -> None:
-    """Print a result, if there is one, with every control character in it but the colours of our ink written out."""
-    if text:
+    """Print a result, if there is one, with every control character in it but the colours of our ink written out.
+
+    A terminal gets what is meant for people broken at words, and page by page what is longer than its window.
+    """
+    if not text:
+        return
+    if not sys.stdout.isatty():
         click.echo(_sent(text))
+        return
+    import shutil
 
+    from mdmem.render.ink import fitted
 
-def page_text(text: str) -> None:
-    """Print a long text of our own: page by page on a terminal, as it is elsewhere."""
-    if sys.stdout.isatty():
-        click.echo_via_pager(text)
+    window = shutil.get_terminal_size()
+    context = click.get_current_context()
+    is_prose = context.params.get("form", "text") in ("text", "concise", None)
+    shown = _sent(fitted(text, window.columns) if is_prose else text)
+    is_long = shown.count("\n") >= window.lines - 1 and not context.obj.no_pager
+    if is_long and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
+        click.echo_via_pager(f"{shown}\n", color=context.color)
     else:
-        click.echo(text, nl=False)
+        click.echo(shown)
 
 
 def print_patch(text: str) -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 def complete_wing(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -25,8 +30,64 @@ def complete_place(context: click.Context, _: click.Parameter, incomplete: str) 
 
 
 def complete_address(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the addresses that begin with what is typed."""
-    return sorted(address for parts in _names(context) if (address := "/".join(parts)).startswith(incomplete))
+    """Return the addresses that begin with what is typed; where none does, the short ones."""
+    return _addresses(_names(context), incomplete)
+
+
+def complete_in_force(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return the addresses of what has not ended that begin with what is typed."""
+    return _addresses(_names(context, passed=lambda status: status != "deprecated"), incomplete)
+
+
+def complete_draft(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return the addresses of drafts that begin with what is typed."""
+    return _addresses(_names(context, passed=lambda status: status == "draft"), incomplete)
+
+
+def complete_path(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the addresses that begin with what is typed, and leave the files to the shell, which knows them best."""
+    from click.shell_completion import CompletionItem
+
+    found = _addresses(_names(context), incomplete)
+    return [CompletionItem(incomplete, type="file"), *map(CompletionItem, found)]
+
+
+def _addresses(names: Iterable[list[str]], incomplete: str) -> list[str]:
+    known = list(names)
+    for kept in (3, 2, 1):
+        found = sorted(address for parts in known if (address := "/".join(parts[-kept:])).startswith(incomplete))
+        if found:
+            return found
+    return []
+
+
+def complete_code_path(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave the files to the shell, which knows them best."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_folder(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leave the folders to the shell, which knows them best."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def complete_revision(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the branches and tags that begin with what is typed, behind the dots of a span too."""
+    from mdmem.errors import MdmemError
+    from mdmem.git import find_repository
+    from mdmem.git.revisions import list_names
+
+    before, dots, begun = incomplete.rpartition("...") if "..." in incomplete else incomplete.rpartition("..")
+    try:
+        repository = find_repository(Path.cwd())
+        names = list_names(repository) if repository is not None else ()
+    except MdmemError:
+        return []
+    return [f"{before}{dots}{name}" for name in names if name.startswith(begun) and name.isprintable()]
 
 
 def complete_type(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -57,7 +118,8 @@ def complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     return [code for code in CODES if code.startswith(incomplete)]
 
 
-def _names(context: click.Context) -> Iterator[list[str]]:
+def _names(context: click.Context, *, passed: Callable[[str], bool] | None = None) -> Iterator[list[str]]:
+    """Yield wing, room and id of each entry, of those only whose status passes where that is asked."""
     from mdmem.errors import MdmemError
     from mdmem.workspace.location import locate
 
@@ -70,5 +132,19 @@ def _names(context: click.Context) -> Iterator[list[str]]:
         parts = path.relative_to(root).with_suffix("").parts
         # A shell prints what it completes, and no name that holds an escape sequence can be typed.
         is_shown = all(part.isprintable() and not part.startswith(".") for part in parts)
-        if path.name != "README.md" and is_shown:
+        if path.name != "README.md" and is_shown and (passed is None or passed(_status(path))):
             yield list(parts)
+
+
+# Where a front matter says its status; a key further down is left to the command.
+_HEAD_BYTES = 2_048
+_STATUS = re.compile(rb"^status:[ \t]*['\"]?(\w+)", re.MULTILINE)
+
+
+def _status(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            found = _STATUS.search(file.read(_HEAD_BYTES))
+    except OSError:
+        return ""
+    return found[1].decode("ascii", "replace") if found else ""

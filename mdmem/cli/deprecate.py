@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
-from mdmem.cli.completion import complete_address
+from mdmem.cli.completion import complete_in_force
 
 
 @click.command("deprecate")
-@click.argument("address", shell_complete=complete_address)
+@click.argument("address", shell_complete=complete_in_force)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why it ends.")
 @write_options
 @global_options

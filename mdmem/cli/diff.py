@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import click
 
 from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text, split_values
-from mdmem.cli.completion import complete_wing
+from mdmem.cli.completion import complete_revision, complete_wing
 
 if TYPE_CHECKING:
     from mdmem.review.report import ReviewReport
 
 
 @click.command("diff")
-@click.argument("span", required=False, metavar="[A..B]")
+@click.argument("span", required=False, metavar="[A..B]", shell_complete=complete_revision)
 @click.option("--staged", is_flag=True, help="Read git's index instead of the working tree.")
-@click.option("--base", metavar="REV", help="Compare with where the tree left REV, as CI does.")
+@click.option(
+    "--base", metavar="REV", shell_complete=complete_revision, help="Compare with where the tree left REV, as CI does."
+)
 @click.option("--query", "queries", multiple=True, metavar="TEXT", help="Show what both sides answer to a question.")
 @click.option(
     "--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Wings of the questions."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import CompletionItem
 
-from mdmem.cli.common import Globals, global_options, page_text, print_text
+from mdmem.cli.common import Globals, global_options, print_text
 
 
 def _complete_topic(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
@@ -25,5 +25,5 @@ def command(_: Globals, topic: str | None) -> int:
         width = max(map(len, topics()))
         print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))
         return 0
-    page_text(page(topic))
+    print_text(page(topic).rstrip("\n"))
     return 0

@@ -19,12 +19,15 @@ from mdmem.cli.common import (
 
 
 @click.command("list")
+@click.argument("words", nargs=-1, metavar="")
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
-def command(given: Globals, form: str, **options: Any) -> int:
+def command(given: Globals, words: tuple[str, ...], form: str, **options: Any) -> int:
     """List entries by address: those in force, unless a filter asks for others."""
+    if words:
+        raise click.UsageError(f"`{words[0]}` is no option; filter by `--wing {words[0]}`, or `mdmem search` for words")
     from mdmem.render.entries import entry_list, entry_table, nothing_listed
     from mdmem.render.json import dump, entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of

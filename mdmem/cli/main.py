@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -107,16 +108,46 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command where there is none of the name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
-
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"; did you mean `{close[0]}`?" if close else "; `mdmem --help` lists them"
-            ctx.fail(f"there is no command `{args[0]}`{hint}")
+            ctx.fail(f"there is no command `{args[0]}`{_nearest(args[0])}")
         return super().resolve_command(ctx, args)
 
 
+# What other tools call it.
+_ELSEWHERE = {
+    "help": "--help",
+    "add": "new",
+    "adr": "new decision",
+    "create": "new",
+    "note": "new note",
+    "ask": "retrieve",
+    "find": "search",
+    "grep": "search",
+    "get": "show",
+    "cat": "show",
+    "ls": "list",
+    "rm": "deprecate",
+    "remove": "deprecate",
+    "move": "mv",
+    "rename": "mv",
+    "replace": "supersede",
+    "accept": "approve",
+    "lint": "check",
+    "validate": "check",
+    "history": "log",
+    "serve": "mcp",
+    "schema": "fields",
+}
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    close = [_ELSEWHERE[name]] if name in _ELSEWHERE else difflib.get_close_matches(name, COMMANDS, n=1)
+    return f"; did you mean `mdmem {close[0]}`?" if close else "; `mdmem --help` lists them"
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="mdmem", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="mdmem", message="%(prog)s %(version)s")
 @global_options
 def cli(_: Globals) -> None:
     """Typed, scoped, reviewed memory as Markdown in git: what is binding here, now, and why."""
@@ -124,6 +155,7 @@ def cli(_: Globals) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return the exit code; nobody sees a traceback."""
+    _open_closed_streams()
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
         # File names may hold bytes that are no text; they are shown escaped instead of ending the program.
@@ -160,6 +192,17 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
         return _fault(error, arguments)
     return code if isinstance(code, int) else 0
+
+
+def _open_closed_streams() -> None:
+    """Let what a caller closed be nothing: the next file opened would take its number, and be printed into."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            # The lowest number that is free is the one of the stream.
+            with contextlib.suppress(OSError):
+                os.fstat(number)
+                continue
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def _fail(sentence: str, code: int, command: str = "mdmem") -> int:

@@ -17,6 +17,7 @@ from mdmem.cli.common import (
     open_workspace,
     print_text,
 )
+from mdmem.cli.completion import complete_code_path
 
 if TYPE_CHECKING:
     from mdmem.retrieval.budget import Pack
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 
 @click.command("retrieve")
 @click.argument("words", nargs=-1)
-@click.option("--path", "-p", "paths", multiple=True, metavar="CODEPATH", help="Code at hand, matched with applies_to.")
+@click.option(
+    "--path",
+    "-p",
+    "paths",
+    multiple=True,
+    metavar="CODEPATH",
+    shell_complete=complete_code_path,
+    help="Code at hand, matched with applies_to.",
+)
 @click.option(
     "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer; a token is 4 bytes."
 )

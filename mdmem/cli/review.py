@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
-from mdmem.cli.completion import complete_address
+from mdmem.cli.completion import complete_in_force
 
 
 @click.command("review")
-@click.argument("address", shell_complete=complete_address)
+@click.argument("address", shell_complete=complete_in_force)
 @click.option("--reason", "-m", metavar="TEXT", help="What is in doubt; kept in the entry while the review lasts.")
 @click.option("--done", is_flag=True, help="The entry still holds: end its review.")
 @write_options

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
-from mdmem.cli.completion import complete_address, complete_place
+from mdmem.cli.completion import complete_address, complete_in_force, complete_place
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("supersede")
-@click.argument("address", metavar="OLD", shell_complete=complete_address)
+@click.argument("address", metavar="OLD", shell_complete=complete_in_force)
 @click.option("--reason", "-m", required=True, metavar="TEXT", help="Why the old one is replaced.")
 @click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
 @click.option("--title", "-t", help="The title of a new entry that takes its place.")

@@ -45,6 +45,14 @@ def first_of(repository: Repository, tip: str) -> DatedCommit:
     return DatedCommit(commit, datetime.fromtimestamp(seconds, UTC))
 
 
+def list_names(repository: Repository) -> tuple[str, ...]:
+    """Return the short names of branches, tags and what remotes have, in git's order."""
+    printed = run(
+        repository.top, "for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes"
+    )
+    return tuple(printed.decode("utf-8", "replace").splitlines())
+
+
 def _line(repository: Repository, tip: str, *options: str) -> list[tuple[int, str]]:
     printed = run(repository.top, "rev-list", "--first-parent", "--timestamp", *options, tip, "--")
     pairs = (line.split() for line in printed.decode("ascii").splitlines())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mdmem.entry.model import visible_text
@@ -11,6 +13,8 @@ from mdmem.finding import Severity
 # What stands for the escape character in a colour of ours until it is sent: drawn for each process, so that no text of
 # a file, a commit or a client can hold it.
 _SEALED = os.urandom(10).hex()
+_COLOR = re.compile(rf"{_SEALED}\[[0-9;]+m")
+_HANGING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +59,40 @@ def sent(text: str) -> str:
 def sent_as_is(text: str) -> str:
     """Return a text with the colours of an ink and not one other character changed, for a program to read."""
     return text.replace(_SEALED, "\x1b")
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a text whose lines are broken at blanks to fit so many columns; what follows a break hangs behind it.
+
+    A word that is wider than the line, such as an address, stays whole.
+    """
+    return "\n".join(part for line in text.split("\n") for part in _broken(line, width))
+
+
+def _broken(line: str, width: int) -> Iterator[str]:
+    if len(line) <= width // 2 or _columns(line) <= width:
+        yield line
+        return
+    begun = len(line) - len(line.lstrip(" "))
+    hanging = " " * min(begun + _HANGING, width // 2)
+    held, used = line[:begun], begun
+    for gap, word in _WORDS.findall(line[begun:]):
+        wide = _columns(word)
+        if held.strip() and used + len(gap) + wide > width:
+            yield held
+            held, used, gap = hanging, len(hanging), ""
+        held, used = f"{held}{gap}{word}", used + len(gap) + wide
+    yield held
+
+
+_WORDS = re.compile(r"( *)([^ ]+)")
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    text = _COLOR.sub("", text)
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, time
+from calendar import monthrange
+from datetime import MINYEAR, UTC, date, datetime, time, timedelta
 
 from mdmem.errors import GitError, UsageError
 from mdmem.git import Repository, UnknownRevisionError, resolve
@@ -16,6 +17,7 @@ from mdmem.workspace.snapshot import Snapshot
 
 # Only the long form: eight digits alone may be the beginning of a commit's name.
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
+_AGO = re.compile(r"(today|yesterday)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
 _NO_BRANCH = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
 
 
@@ -30,15 +32,35 @@ def snapshot_at(location: Location, said: str, *, today: date) -> tuple[Snapshot
     repository = location.repository
     if repository is None:
         raise GitError(location.git_fault or f"{location.root} is in no git repository")
-    is_date = _DATE.fullmatch(said) is not None
+    is_date = _DATE.fullmatch(said) is not None or _AGO.fullmatch(said) is not None
     try:
         commit = resolve(repository, said)
     except UnknownRevisionError:
         if not is_date:
             raise
-        return _at_date(repository, said, today)
+        return _at_date(repository, _counted_back(said, today), today)
     remarks = (f"`{said}` is a branch or tag here, and is read as that, not as a date",) if is_date else ()
     return Snapshot(commit, said=said, remarks=remarks), today
+
+
+def _counted_back(said: str, today: date) -> str:
+    """Return the date that `yesterday` or `2 weeks ago` means; what is none of these as it is."""
+    found = _AGO.fullmatch(said)
+    if found is None:
+        return said
+    word, number, unit = found.groups()
+    if word is not None:
+        return str(today - timedelta(days=word.lower() == "yesterday"))
+    if unit.lower() in _DAYS:
+        return str(today - timedelta(days=int(number) * _DAYS[unit.lower()]))
+    months = today.year * 12 + today.month - 1 - int(number) * (12 if unit.lower() == "year" else 1)
+    year, month = divmod(months, 12)
+    if year < MINYEAR:
+        raise UsageError(f"there is no day `{said}`")
+    return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
+
+
+_DAYS = {"day": 1, "week": 7}
 
 
 def _at_date(repository: Repository, said: str, today: date) -> tuple[Snapshot, date]:

@@ -168,6 +168,14 @@ def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
     assert status("--at", "main") == "under_review"
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [("3 months ago", "eight"), ("yesterday", "eight"), ("190 days ago", "four"), ("7 Months ago", "two")],
+)
+def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, capsys: Capture) -> None:
+    assert titles(capsys, dated(tmp_path), said) == [f"Use {title} threads"]
+
+
 def test_what_names_a_revision_is_one_and_that_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = dated(tmp_path)
     git(folder, "tag", "2026-06-01", "HEAD~2")
@@ -187,7 +195,9 @@ def test_day_to_come_is_said(tmp_path: Path, capsys: Capture) -> None:
         ("2026-02-28", 2, "nothing was committed on main by 2026-02-28; its history begins on 2026-03-01"),
         ("2026-02-30", 2, "there is no moment `2026-02-30`; write a day as 2026-01-31, or 2026-01-31T12:00Z"),
         ("1960-01-01", 2, "nothing was committed on main by 1960-01-01; its history begins on 2026-03-01"),
-        ("yesterday", 2, "`yesterday` names no commit here; write a branch, a tag or a commit"),
+        ("3 years ago", 2, "nothing was committed on main by 2023-11-21; its history begins on 2026-03-01"),
+        ("9999 years ago", 2, "there is no day `9999 years ago`"),
+        ("some day", 2, "`some day` names no commit here; write a branch, a tag or a commit"),
         ("20260601", 2, "`20260601` names no commit here; write a branch, a tag or a commit"),
     ],
 )

@@ -39,6 +39,15 @@ def two_wings(folder: Path) -> Path:
         ("mdmem list --status under", ["under_review"]),
         ("mdmem check --format c", ["concise"]),
         ("mdmem check --select supersession-c", ["supersession-cycle"]),
+        ("mdmem show thr", ["threads"]),
+        ("mdmem show architecture/", ["architecture/threads"]),
+        ("mdmem check nav/r", ["nav/r", "nav/rules/callbacks"]),
+        ("mdmem retrieve --path READ", ["READ"]),
+        ("mdmem diff ma", ["main"]),
+        ("mdmem diff main...m", ["main...main"]),
+        ("mdmem list --at ma", ["main"]),
+        ("mdmem supersede nav/", ["nav/architecture/threads", "nav/rules/callbacks"]),
+        ("mdmem approve nav/", []),
     ],
 )
 def test_completion_offers(line: str, offered: list[str], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import environment, memory, on_terminal, run_here, run_mdmem
+from builders import environment, memory, on_terminal, run_here, run_mdmem, write_entry
 from processes import python
 
 from mdmem.cli.main import COMMANDS, GROUPS
@@ -51,7 +51,21 @@ def test_help_and_version_import_nothing_heavy(argument: str, tmp_path: Path) ->
 
 def test_unknown_command_names_the_nearest(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retreive", cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err) == (2, "", "mdmem: there is no command `retreive`; did you mean `retrieve`?\n")
+    assert (ran.code, ran.out, ran.err) == (
+        2,
+        "",
+        "mdmem: there is no command `retreive`; did you mean `mdmem retrieve`?\n",
+    )
+
+
+def test_word_of_another_tool_leads_to_ours(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "adr", cwd=tmp_path)
+    assert (ran.code, ran.err) == (2, "mdmem: there is no command `adr`; did you mean `mdmem new decision`?\n")
+
+
+def test_word_behind_list_leads_to_the_filter(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "list", "nav", cwd=memory(tmp_path))
+    assert (ran.code, "`--wing nav`" in ran.err) == (2, True)
 
 
 def test_unknown_command_points_to_the_help_where_none_is_near(tmp_path: Path, capsys: Capture) -> None:
@@ -116,6 +130,29 @@ def test_color_auto_leaves_a_pipe_plain(tmp_path: Path, capsys: Capture, monkeyp
 def test_color_on_a_terminal(no_color: str, arguments: list[str], coloured: bool, tmp_path: Path) -> None:
     code, printed = on_terminal("list", *arguments, cwd=memory(tmp_path), env={"NO_COLOR": no_color})
     assert (code, ESCAPE in printed) == (0, coloured)
+
+
+@pytest.mark.parametrize(("rows", "flags", "paged"), [(6, [], True), (6, ["--no-pager"], False), (200, [], False)])
+def test_what_is_longer_than_the_terminal_is_paged(rows: int, flags: list[str], paged: bool, tmp_path: Path) -> None:
+    env = {"PAGER": "sed -e s/^/PAGED/", "LINES": str(rows), "COLUMNS": "60"}
+    code, printed = on_terminal("show", "nav/", *flags, cwd=memory(tmp_path), env=env)
+    assert (code, "PAGED" in printed) == (0, paged)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_lines_for_people_fit_the_terminal(form: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/long", f"{'A long line of words. ' * 20}\n")
+    env = {"COLUMNS": "40", "LINES": "500"}
+    _, printed = on_terminal("show", "nav/rules/long", "--format", form, cwd=folder, env=env)
+    assert (max(map(len, printed.splitlines())) <= 40) is (form == "text")
+
+
+def test_closed_stream_is_no_fault(tmp_path: Path) -> None:
+    # A process that is forked has streams of its own.
+    line = f"'{sys.executable}' -m mdmem list >&-"
+    ran = subprocess.run(line, shell=True, cwd=memory(tmp_path), env=environment(), capture_output=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
 
 
 def test_closed_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
