@@ -17,11 +17,21 @@ from mdmem.cli.common import Globals, global_options, print_text
     "--client",
     "clients",
     multiple=True,
-    type=click.Choice(["claude-code", "cursor", "vscode", "codex", "generic"]),
+    type=click.Choice(
+        [
+            *("claude-code", "cursor", "vscode", "codex", "gemini"),
+            *("opencode", "copilot", "qwen", "continue", "generic"),
+        ]
+    ),
     help="Add the MCP server to this client's configuration of the project; repeatable.",
 )
+@click.option(
+    "--command", "started", default="mdmem", metavar="PATH", help="What starts mdmem there.  [default: mdmem]"
+)
 @global_options
-def command(given: Globals, folder: str | None, wing: str | None, *, no_hook: bool, clients: tuple[str, ...]) -> int:
+def command(
+    given: Globals, folder: str | None, wing: str | None, *, no_hook: bool, clients: tuple[str, ...], started: str
+) -> int:
     """Start a memory in DIR (`memory`): settings, a first wing, the hook, a line in AGENTS.md.
 
     What exists is never changed; what could not be done is said, with the lines to add. With --client the server
@@ -29,6 +39,6 @@ def command(given: Globals, folder: str | None, wing: str | None, *, no_hook: bo
     """
     from mdmem.setup.init import init
 
-    for step in init(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook, clients=clients):
+    for step in init(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook, clients=clients, command=started):
         print_text(step)
     return 0

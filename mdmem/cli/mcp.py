@@ -89,7 +89,9 @@ def _collect_garbage() -> None:
 def _without_extra(error: ModuleNotFoundError) -> Exception:
     if (error.name or "").split(".")[0] not in _EXTRA:
         return error
-    return click.UsageError("the server needs the extra `mcp`; type `pip install 'mdmem[mcp]'`")
+    from mdmem.setup.installation import this_installation
+
+    return click.UsageError(f"the server needs the extra `mcp`; type `{this_installation().line_for('mcp')}`")
 
 
 def _access(wings: tuple[str, ...]) -> Access:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,12 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
     "sibyl": ("context", "remember"),
 }
 _IMPORT = re.compile(rb"@(?:\.{1,2}/)?AGENTS\.md")
-_CLAUDE_FILES = ("CLAUDE.md", ".claude/CLAUDE.md")
+# What clients read in place of AGENTS.md, and how each is called.
+_OWN_FILES = {
+    "claude-code": (("CLAUDE.md", ".claude/CLAUDE.md"), "Claude Code"),
+    "gemini": (("GEMINI.md",), "Gemini CLI"),
+    "qwen": (("QWEN.md",), "Qwen Code"),
+}
 
 
 def agents_lines(profile: str) -> str:
@@ -37,15 +42,16 @@ Where the server is not at hand, type `mdmem retrieve --path FILE "what you are 
 """
 
 
-def tell_agents(base: Path, *, profile: str, is_claude: bool) -> Iterator[str]:
+def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
     """Add the lines to the end of the AGENTS.md of a project, and yield what was done or is left to do."""
     lines = agents_lines(profile)
     try:
         yield _added(base / NAME, base, lines)
     except MisfitError as error:
         yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}".rstrip()
-    if is_claude:
-        yield from (_advice(name) for name in _CLAUDE_FILES if _hides_agents(base / name, base / NAME))
+    for client in clients:
+        files, called = _OWN_FILES.get(client, ((), ""))
+        yield from (_advice(name, called) for name in files if _hides_agents(base / name, base / NAME))
 
 
 def _added(path: Path, base: Path, lines: str) -> str:
@@ -66,16 +72,16 @@ def _added(path: Path, base: Path, lines: str) -> str:
 
 
 def _hides_agents(path: Path, agents: Path) -> bool:
-    """Say whether a file keeps Claude Code from reading AGENTS.md: it is another one and does not take that in."""
+    """Say whether a file keeps a client from reading AGENTS.md: it is another one and does not take that in."""
     try:
         return not path.samefile(agents) and not _IMPORT.search(read_regular(path))
     except OSError:
         return False
 
 
-def _advice(name: str) -> str:
-    taken_in = "@AGENTS.md" if name == "CLAUDE.md" else "@../AGENTS.md"
-    return f"Claude Code reads {name} in place of {NAME}; add this line to it:\n{taken_in}"
+def _advice(name: str, called: str) -> str:
+    taken_in = "@../AGENTS.md" if "/" in name else "@AGENTS.md"
+    return f"{called} reads {name} in place of {NAME}; add this line to it:\n{taken_in}"
 
 
 SERVER = "mdmem"
@@ -86,14 +92,16 @@ _Grow = Callable[[bytes, str, str, Mapping[str, Any]], bytes | None]
 class Client:
     """One client: its file from the project's top, the name of the object that holds the servers, and what is special.
 
-    `top` is how an argument names the project's top, where the client may start the server elsewhere; `remark` is what
-    a person has to know.
+    `top` is how an argument names the project's top, where the client may start the server elsewhere; `more` is what
+    its table needs besides; `remark` is what a person has to know.
     """
 
     name: str
     path: str
     holder: str = "mcpServers"
     top: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    is_one_list: bool = False
     remark: str | None = None
 
     @property
@@ -101,17 +109,19 @@ class Client:
         """Say whether the file is TOML; the others are JSON."""
         return self.path.endswith(".toml")
 
-    def server(self, root: str | None) -> dict[str, Any]:
+    def server(self, root: str | None, command: str) -> dict[str, Any]:
         """Return what starts the server; `root` is the memory from the top where the server cannot find it itself."""
         named = root if self.top is None else f"{self.top}/{root or ''}".removesuffix("/")
         arguments = ["mcp"] if named is None else ["mcp", "--root", named]
-        started = {"command": "mdmem", "args": arguments}
-        return started if self.is_toml else {"type": "stdio", **started}
+        started: dict[str, Any] = {"command": command, "args": arguments}
+        if self.is_one_list:
+            started = {"command": [command, *arguments]}
+        return {**({} if self.is_toml or self.is_one_list else {"type": "stdio"}), **self.more, **started}
 
-    def piece(self, root: str | None) -> str:
+    def piece(self, server: Mapping[str, Any]) -> str:
         """Return the server as a whole file would hold it, for a person to add."""
         grow: _Grow = grow_toml if self.is_toml else grow_json
-        return (grow(b"", self.holder, SERVER, self.server(root)) or b"").decode()
+        return (grow(b"", self.holder, SERVER, server) or b"").decode()
 
 
 CLIENTS: Mapping[str, Client] = {
@@ -125,24 +135,37 @@ CLIENTS: Mapping[str, Client] = {
             name="codex",
             path=".codex/config.toml",
             holder="mcp_servers",
+            # Else a run of one turn asks the model before the tools are there.
+            more={"required": True, "startup_timeout_sec": 20},
             remark="Codex reads it in a project that you trust",
+        ),
+        Client(name="gemini", path=".gemini/settings.json", remark="Gemini CLI starts it in a folder that you trust"),
+        Client(name="opencode", path="opencode.json", holder="mcp", more={"type": "local"}, is_one_list=True),
+        Client(name="copilot", path=".mcp.json", remark="Copilot CLI reads it in a folder that you trust"),
+        Client(name="qwen", path=".qwen/settings.json"),
+        Client(
+            name="continue",
+            path=".continue/mcpServers/mdmem.json",
+            remark="its editors read that file; for `cn` name the server in ~/.continue/config.yaml",
         ),
         Client(name="generic", path=".mcp.json"),
     )
 }
 
 
-def join_client(client: Client, base: Path, *, under: str, is_found: bool) -> Iterator[str]:
+def join_client(client: Client, base: Path, *, under: str, is_found: bool, command: str = SERVER) -> Iterator[str]:
     """Add the server to a client's file below `base` and yield what was done; what cannot be added is said.
 
     `under` is the memory's path from `base`, empty for `base` itself; `is_found` says that the server finds it from
-    there unaided. Nothing else in the file is changed, and a server of that name is left as it is.
+    there unaided; `command` starts mdmem. Nothing else in the file is changed, and a server of that name
+    is left as it is.
     """
     root = under if client.top is not None else None if is_found else under or "."
+    server = client.server(root, command)
     try:
-        yield _grown(client, base, client.server(root))
+        yield _grown(client, base, server)
     except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(root)}".rstrip()
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}".rstrip()
     if client.remark is not None:
         yield client.remark
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from mdmem.document.scalars import scalar
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.git import Repository, find_repository, setting
 from mdmem.settings import parse_settings
-from mdmem.setup.clients import CLIENTS, join_client, tell_agents
+from mdmem.setup.clients import CLIENTS, SERVER, join_client, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
+from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.merge_driver import find_driver, install_driver
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
@@ -27,12 +29,20 @@ Propose what you learned with `mdmem new`; people approve it.
 """
 
 
-def init(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients: Sequence[str] = ()) -> Iterator[str]:
+def init(
+    cwd: Path,
+    folder: str | None,
+    *,
+    wing: str | None,
+    hook: bool,
+    clients: Sequence[str] = (),
+    command: str = SERVER,
+) -> Iterator[str]:
     """Write what is missing and yield one sentence a step; nothing that exists is changed.
 
-    The configuration of each client named gets the server, and AGENTS.md the lines that name its tools, both at the
-    end of what is there. Without `folder` that is done for the memory that is found, if there is one. Raises UsageError
-    for a wing's name that is none.
+    The configuration of each client named gets the server, which `command` starts, and AGENTS.md the lines that name
+    its tools, both at the end of what is there. Without `folder` that is done for the memory that is found, if there
+    is one. Raises UsageError for a wing's name that is none.
     """
     folder = folder or (_found_here(cwd) if clients else None) or "memory"
     root = _root_for(cwd, folder)
@@ -48,7 +58,8 @@ def init(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients
     yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
     yield _write(root, f"{name}/README.md", _manifest(name, repository), base)
     if clients:
-        yield from _join(clients, root, base)
+        yield from _join(clients, root, base, command)
+        yield from _missing(command)
     else:
         yield _write(base, "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
     if repository is None:
@@ -79,7 +90,19 @@ def _found_here(cwd: Path) -> str | None:
         return None
 
 
-def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
+def _missing(command: str) -> Iterator[str]:
+    """Yield what keeps a client from starting the server, and the line that mends it."""
+    ours = this_installation()
+    if shutil.which(command) is None:
+        yield (
+            f"`{command}` is not on the PATH, so no client finds it: type `{ours.line_for_path('mcp')}`, "
+            f"or name the one here with `--command {shlex.quote(str(ours.command))}`"
+        )
+    elif not has_server():
+        yield f"the server needs the extra `mcp`: type `{ours.line_for('mcp')}`"
+
+
+def _join(clients: Sequence[str], root: Path, base: Path, command: str) -> Iterator[str]:
     """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
     if not root.is_relative_to(base.resolve()):
         yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
@@ -90,8 +113,8 @@ def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
     except SeveralRootsError:
         is_found = False
     for name in dict.fromkeys(clients):
-        yield from join_client(CLIENTS[name], base, under=under, is_found=is_found)
-    yield from tell_agents(base, profile=_profile(root), is_claude="claude-code" in clients)
+        yield from join_client(CLIENTS[name], base, under=under, is_found=is_found, command=command)
+    yield from tell_agents(base, profile=_profile(root), clients=dict.fromkeys(clients))
 
 
 def _profile(root: Path) -> str:

@@ -22,6 +22,11 @@ FILES = {
     "cursor": ".cursor/mcp.json",
     "vscode": ".vscode/mcp.json",
     "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "opencode": "opencode.json",
+    "copilot": ".mcp.json",
+    "qwen": ".qwen/settings.json",
+    "continue": ".continue/mcpServers/mdmem.json",
     "generic": ".mcp.json",
 }
 
@@ -33,7 +38,10 @@ def server_in(file: Path) -> dict[str, Any]:
         found: dict[str, Any] = tomllib.loads(text)["mcp_servers"]["mdmem"]
         return found
     read = json.loads(text)
-    joined: dict[str, Any] = read["servers" if ".vscode" in file.parts else "mcpServers"]["mdmem"]
+    holder = {"mcp.json": "servers" if ".vscode" in file.parts else "mcpServers", "opencode.json": "mcp"}
+    joined: dict[str, Any] = read[holder.get(file.name, "mcpServers")]["mdmem"]
+    if isinstance(joined["command"], list):
+        joined["command"], *joined["args"] = joined["command"]
     return joined
 
 
@@ -135,7 +143,7 @@ def test_settings_of_codex_stay_and_a_table_joins_them(tmp_path: Path, capsys: C
     before = '# ours\nmodel = "x"\n'
     write(folder, ".codex/config.toml", before)
     run_here(capsys, "init", "--client", "codex", cwd=folder)
-    piece = '\n[mcp_servers.mdmem]\ncommand = "mdmem"\nargs = ["mcp"]\n'
+    piece = '\n[mcp_servers.mdmem]\nrequired = true\nstartup_timeout_sec = 20\ncommand = "mdmem"\nargs = ["mcp"]\n'
     assert (folder / ".codex/config.toml").read_text() == before + piece
 
 

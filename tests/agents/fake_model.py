@@ -1,0 +1,217 @@
+"""A model on loopback that calls one tool once; it keeps each request, so that a test reads what reached it.
+
+It speaks as much of four wire forms as agent programs need: Anthropic's messages, OpenAI's responses and chat
+completions, and Gemini's generateContent.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+
+Event = tuple[str, Any]
+# Some programs keep the tools of servers back until the model looks for them.
+_SEARCHES = ("ToolSearch", "tool_search")
+_WANTED = {"query": "select:mcp__mdmem__retrieve", "max_results": 5}
+
+
+@dataclass
+class FakeModel:
+    """What was asked of the model, in order; it calls mdmem's tool, then says done."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    address: str = ""
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
+
+    def tools(self) -> set[str]:
+        """Return the tools of the first request that holds any."""
+        return next((set(found) for asked in self.requests if (found := _tools(asked))), set())
+
+    @property
+    def has_searched(self) -> bool:
+        """Say whether the tool had to be looked for."""
+        return not set(_SEARCHES).isdisjoint(self.called)
+
+    def said(self) -> str:
+        """Return all that the last request holds, as text."""
+        return json.dumps(self.requests[-1], ensure_ascii=False) if self.requests else ""
+
+    def call_for(self, asked: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
+        """Return the tool to call and what with: ours once, and before it what finds tools, where ours is not there."""
+        tools = _tools(asked)
+        ours = next((one for one in tools if one == self.tool or ("mdmem" in one and one.endswith(self.tool))), None)
+        search = next((one for one in tools if one in _SEARCHES), None)
+        name, arguments = (ours, self.arguments) if ours else (search, _WANTED)
+        if name is None or name in self.called:
+            return None, {}
+        self.called.append(name)
+        return name, arguments
+
+
+def _tools(asked: Mapping[str, Any]) -> list[str]:
+    names: list[str] = []
+    for one in asked.get("tools") or ():
+        if "functionDeclarations" in one:
+            names += [declared["name"] for declared in one["functionDeclarations"]]
+        elif one.get("type") == "namespace":
+            names += [f"{one['name']}::{inner['name']}" for inner in one.get("tools", ())]
+        else:
+            names += [one.get("function", one).get("name", "")]
+    return names
+
+
+@contextmanager
+def fake_model(tool: str, arguments: Mapping[str, Any]) -> Iterator[FakeModel]:
+    """Serve a model until the block ends."""
+    model = FakeModel(tool, arguments)
+    handler = type("Handler", (_Handler,), {"model": model})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    model.address = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    model: ClassVar[FakeModel]
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *arguments: Any) -> None:  # noqa: A002  # the name is the base's
+        """Print nothing."""
+
+    def do_GET(self) -> None:  # the name is the base's
+        """Name the one model there is."""
+        self._send(json.dumps({"data": [{"id": "fake", "object": "model"}], "models": [{"name": "models/fake"}]}))
+
+    def do_POST(self) -> None:  # the name is the base's
+        """Answer a request in the form that its path names."""
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        asked = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw or b"{}")
+        self.model.requests.append(asked)
+        call, arguments = self.model.call_for(asked)
+        path = self.path.split("?")[0]
+        if path.endswith("count_tokens"):
+            self._send(json.dumps({"input_tokens": 10}))
+        elif path.endswith("/messages"):
+            self._answer(asked, _messages(call, arguments, asked))
+        elif path.endswith("/responses"):
+            self._answer(asked, _responses(call, arguments))
+        elif path.endswith("/chat/completions"):
+            self._answer(asked, _chat(call, arguments))
+        elif "enerateContent" in path:
+            whole, events = _gemini(call, arguments)
+            self._answer({"stream": "stream" in path}, (whole, events))
+        else:
+            self._send("{}")
+
+    def _answer(self, asked: Mapping[str, Any], answer: tuple[Any, list[Event]]) -> None:
+        whole, events = answer
+        if not asked.get("stream"):
+            self._send(json.dumps(whole))
+            return
+        lines = [
+            (f"event: {name}\n" if name else "") + f"data: {said if isinstance(said, str) else json.dumps(said)}\n\n"
+            for name, said in events
+        ]
+        self._send("".join(lines), "text/event-stream")
+
+    def _send(self, text: str, kind: str = "application/json") -> None:
+        content = text.encode()
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _messages(call: str | None, arguments: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Any, list[Event]]:
+    block = {"type": "tool_use", "id": "toolu_1", "name": call, "input": {}} if call else {"type": "text", "text": ""}
+    delta = (
+        {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+        if call
+        else {"type": "text_delta", "text": "done"}
+    )
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.get("model"),
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 10, "output_tokens": 1},
+    }
+    reason = "tool_use" if call else "end_turn"
+    full = block | ({"input": arguments} if call else {"text": "done"})
+    events: list[Any] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": reason, "stop_sequence": None},
+            "usage": {"output_tokens": 5},
+        },
+        {"type": "message_stop"},
+    ]
+    return message | {"content": [full], "stop_reason": reason}, [(one["type"], one) for one in events]
+
+
+def _responses(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, list[Event]]:
+    space, _, name = (call or "").rpartition("::")
+    item: dict[str, Any]
+    if call:
+        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "status": "completed"}
+        item |= {"arguments": json.dumps(arguments), **({"namespace": space} if space else {})}
+    else:
+        text = {"type": "output_text", "text": "done", "annotations": []}
+        item = {"type": "message", "id": "m_1", "role": "assistant", "status": "completed", "content": [text]}
+    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+    usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}  # type: ignore[dict-item]
+    whole = {"id": "resp_1", "object": "response", "status": "completed", "model": "fake", "output": [item]}
+    whole["usage"] = usage
+    events: list[Any] = [
+        {"type": "response.created", "response": whole | {"output": [], "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": whole},
+    ]
+    return whole, [(one["type"], one) for one in events]
+
+
+def _chat(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, list[Event]]:
+    function = {"name": call, "arguments": json.dumps(arguments)}
+    calls = [{"index": 0, "id": "call_1", "type": "function", "function": function}]
+    said: dict[str, Any] = {"role": "assistant", "content": None if call else "done"}
+    said |= {"tool_calls": calls} if call else {}
+    reason = "tool_calls" if call else "stop"
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "fake"}
+    whole = chunk | {"object": "chat.completion", "usage": usage}
+    whole |= {"choices": [{"index": 0, "message": said, "finish_reason": reason}]}
+    first = chunk | {"choices": [{"index": 0, "delta": said, "finish_reason": None}]}
+    last = chunk | {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+    return whole, [("", first), ("", last), ("", "[DONE]")]
+
+
+def _gemini(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, list[Event]]:
+    part = {"functionCall": {"name": call, "args": arguments}} if call else {"text": "done"}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    whole = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "fake"}
+    return whole, [("", whole)]
