@@ -31,7 +31,7 @@ def build(folder: Path, count: int, *, paragraphs: bool) -> None:
     for number in range(count):
         document = corpus.document(number)
         body = document.body if paragraphs else document.body.split("\n\n")[1][:300]
-        write(folder, number, document.title, body)
+        write(folder, number, document.fields["title"][0], body)
     git(folder, "init", "-q")
     git(folder, "add", "-A")
     git(folder, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-q", "-m", "entries")
