@@ -14,6 +14,7 @@ from mdmem.entry.model import Entry
 from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
+from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.budget import Pack, pack
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
 from mdmem.retrieval.select import Selection
@@ -49,6 +50,7 @@ def retrieval_of(
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
+        ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
     searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
     return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), basis=basis)
