@@ -50,6 +50,10 @@ class Lineage:
         facts = self.successors
         return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
 
+    def claimants_of(self, address: str) -> tuple[str, ...]:
+        """Return those that say alone that they supersede an entry: it is in force, or names another."""
+        return self.claimants.get(address, ()) or self.disputes.get(address, ())
+
     @cached_property
     def _ends(self) -> dict[str, _Ends]:
         found: dict[str, _Ends] = {}
@@ -65,6 +69,11 @@ class Lineage:
     def _may_supersede(self, old: str, new: str) -> bool:
         is_edge = old != new and old in self.entries and new in self.entries
         return is_edge and self.entries[new].status is not Status.DRAFT
+
+    @cached_property
+    def said(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each entry, those that are said to supersede it directly, by whichever end, sorted."""
+        return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
 
     def claimed_by(self, address: str) -> tuple[str, ...]:
         """Return what is in force and claims to have replaced an entry in force, itself or by what it replaced."""
@@ -96,8 +105,7 @@ class Lineage:
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
         """Return each group of entries that say to supersede one another, whichever end says it, sorted."""
-        said = {old: tuple(sorted(ends.claimants | ends.named)) for old, ends in sorted(self._ends.items())}
-        return tuple(sorted(tuple(sorted(group)) for group in _Components(said).found if len(group) > 1))
+        return tuple(sorted(tuple(sorted(group)) for group in self._said_groups if len(group) > 1))
 
     @cached_property
     def _cycle_of(self) -> dict[str, int]:
@@ -160,16 +168,28 @@ class Lineage:
         """Return everything that an entry supersedes, directly or through others."""
         return _reach([address], self.predecessors) - {address}
 
+    def said_before(self, address: str) -> frozenset[str]:
+        """Return everything that an entry is said to supersede, directly or through others."""
+        return _reach([address], self._said_turned) - {address}
+
+    @cached_property
+    def _said_turned(self) -> dict[str, tuple[str, ...]]:
+        return _turned(self.said)
+
     def chain(self, address: str) -> tuple[str, ...]:
-        """Return an entry with all its ancestors and descendants, the oldest first; within a cycle by address."""
-        members = {address} | self.ancestors(address) | self.descendants(address)
-        order = {member: -number for number, group in enumerate(self._groups) for member in group}
+        """Return an entry with all that are said to be before or after it, the oldest first; in a cycle by address."""
+        members = _reach([address], self.said) | self.said_before(address)
+        order = {member: -number for number, group in enumerate(self._said_groups) for member in group}
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))
 
     @cached_property
     def _groups(self) -> tuple[frozenset[str], ...]:
         """The strongly connected components, a successor's before those it supersedes."""
         return tuple(_Components(self.successors).found)
+
+    @cached_property
+    def _said_groups(self) -> tuple[frozenset[str], ...]:
+        return tuple(_Components(self.said).found)
 
 
 @dataclass(slots=True)

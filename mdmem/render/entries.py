@@ -122,8 +122,10 @@ def _section(one: ShownEntry) -> str:
 
 
 def standing(one: ShownEntry) -> str:
-    """Say in words whether an entry binds, and if not, what does; and how it stands to the default branch."""
-    note = [one.stance.note] if one.stance is not None and one.stance.note else []
+    """Say whether an entry binds, and if not, what does; what bears on it; how it stands to the default branch."""
+    bearing = ((verb, named) for verb, named in (("claimed", one.claimed_by), ("amended", one.amended_by)) if named)
+    note = [f"{verb} by {', '.join(named)}" for verb, named in bearing]
+    note += [one.stance.note] if one.stance is not None and one.stance.note else []
     return "; ".join([", ".join([_standing(one), *marked(one.stance)]), *note])
 
 

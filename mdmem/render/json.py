@@ -57,9 +57,9 @@ def _ended_json(basis: AnswerBasis) -> dict[str, Any]:
     return basis.as_json("ended") if basis.ended else {}
 
 
-def _bearings_json(answered: AnsweredEntry) -> dict[str, Any]:
+def _bearings_json(answered: AnsweredEntry | ShownEntry) -> dict[str, Any]:
     """Return what claims its place, what it claims, and amendments both ways, as far as there are any."""
-    found = ((name, getattr(answered, name)) for name in BEARINGS)
+    found = ((name, getattr(answered, name, ())) for name in BEARINGS)
     return {name: list(addresses) for name, addresses in found if addresses}
 
 
@@ -117,6 +117,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
                 "body": one.body,
                 "current": one.current,
                 "heads": list(one.heads),
+                **_bearings_json(one),
                 **standing_json(one.stance, in_force=one.current),
             }
             for one in shown
@@ -132,6 +133,9 @@ def why_json(explained: WhyReport) -> dict[str, Any]:
         "contradictory": explained.contradictory,
         "chain": [_link(link) for link in explained.chain],
         "drafts": list(explained.drafts),
+        "claimed_by": list(explained.claimed_by),
+        "amends": list(explained.amends),
+        "amended_by": list(explained.amended_by),
         "overrides": list(explained.overrides),
         "overridden_by": list(explained.overridden_by),
         "conflicts": list(explained.conflicts),
@@ -152,6 +156,7 @@ def _link(link: ChainLink) -> dict[str, Any]:
         "created_at": entry.created_at.isoformat() if entry.created_at else None,
         "deprecated_at": entry.deprecated_at.isoformat() if entry.deprecated_at else None,
         "supersedes": list(link.replaced),
+        "claims": list(link.claims),
         "reason": entry.reason,
         "deprecated_reason": entry.deprecated_reason,
         "approved_by": entry.approved_by,

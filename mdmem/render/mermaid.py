@@ -42,8 +42,7 @@ def _edges(catalog: Catalog, address: str) -> Iterator[tuple[str, str, str]]:
     chain = set(lineage.chain(address))
     for old in chain:
         yield from ((old, new, '-->|"superseded by"|') for new in lineage.successors.get(old, ()))
-        yield from ((old, new, '-.->|"claimed by"|') for new in lineage.claimed_by(old))
-        yield from ((claimed, old, '-.->|"claimed by"|') for claimed in lineage.claims(old))
+        yield from ((old, new, '-.->|"claimed by"|') for new in lineage.claimants_of(old))
     for one in entries.values():
         if one.status is Status.DRAFT:
             yield from ((old, one.address, '-.->|"may be superseded by"|') for old in _among(one.supersedes, chain))
