@@ -32,6 +32,10 @@ class Facts(Protocol):
         """Return every path of git's index, counted from the repository's top."""
         ...
 
+    def committed(self, path: str) -> bytes | None:
+        """Return what the last commit has of a file; None where it has none."""
+        ...
+
     @property
     def ignored(self) -> frozenset[str]:
         """Return the paths below the root that git ignores."""

@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import TODAY, make_root, write, write_entry
+from builders import TODAY, commit_all, make_root, memory, open_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +13,7 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.fixes.base import certainly_meant, is_slip
 from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
+from mdmem.checks.run import CheckRequest, check
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import apply_edits
 from mdmem.finding import Fix
@@ -112,6 +113,23 @@ def test_what_is_in_force_is_ended_safely_by_who_writes_the_link(tmp_path: Path,
     write_entry(now, "app/rules/b", supersedes=["app/rules/a"])
     code = "superseded-but-active" if links else "supersession-one-sided"
     assert fixing(now, code, base=base) == [True]
+
+
+def test_who_writes_a_claim_is_told_by_the_last_commit(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    root, new, old = folder / "memory", "nav/architecture/one", "nav/architecture/threads"
+
+    def safe() -> list[bool]:
+        found = check(open_root(root), CheckRequest(select=("supersession-one-sided",))).findings
+        return [one.fix.is_safe for one in found if one.fix is not None]
+
+    write_entry(root, new, title="One")
+    commit_all(folder)
+    write_entry(root, new, title="One", supersedes=[old])
+    assert safe() == [True]
+    commit_all(folder)
+    write_entry(root, new, title="One thread", supersedes=[old])
+    assert safe() == [False]
 
 
 def test_missing_end_of_what_has_ended_is_written_safely(tmp_path: Path) -> None:
