@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from mdmem.entry.sentences import without_comments
 
 _LINE = re.compile(
-    r"^ {0,3}(?:#{1,6}(?=[ \t\r\n]|\Z)|`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
+    r"^#{1,6}(?=[ \t\r\n]|\Z)|^ {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
     r"|(?P<mark>[=\-~^\"'*+#.:_`])(?P=mark)+[ \t]*\r?$)",
     re.MULTILINE,
 )
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
+# At the margin alone: a comment in code that reStructuredText indents is none.
+_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
 _ANY_ATX = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 # Longer lines are no titles, and what begins so is an item, a quote, a row of a table, a directive or a field.
 _NO_TITLE = re.compile(r"(?:[-*+>|][ \t]|[>|]|\.\. |:[\w-]+:)|.{200}")
@@ -21,6 +22,8 @@ _MARKS = "=-~^\"'*+#.:_`"
 # Markdown takes any row of these, reStructuredText one that is as long as the title.
 _SHORT_UNDERLINE = 2
 _UNDERLINE = 4
+# Whoever leaves so many empty says nothing in the others either.
+_TRIED = 8
 # Some write `**Decision**` on a line by itself; only names that are known count, since a rule may be bold, too.
 _BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
 _BOLD_LEVEL = 7
@@ -122,7 +125,7 @@ def deciding(sections: Sequence[Section]) -> list[Section]:
     """Return the section that says what was decided, with those below it that tell what holds."""
     candidates = told(sections)
     ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
-    for _, level, at in ranked:
+    for _, level, at in ranked[:_TRIED]:
         start = candidates[at].span[0]
         end = next((one.span[0] for one in sections if one.span[0] > start and one.level <= level), None)
         whole = [one for one in candidates[at:] if end is None or one.span[0] < end]

@@ -196,20 +196,23 @@ def _best_passage(
     """Return the sentences outside of the lead that hold most of what is asked for, empty where the lead holds it."""
     shown = {one.start for one in lead}
     in_lead = _terms_of(_within(hits, lead[0].start, lead[-1].end)) if lead else frozenset()
-    best, passage = (0, 0, 0), ""
+    best, passage = (False, 0, 0, 0), ""
     for section in told(sections):
         inside = _within(hits, *section.span)
         everything = _terms_of(inside)
         # No sentence of another can be better.
-        if len(everything) < max(1, best[0]):
+        if len(everything) < max(1, best[1]):
             continue
         named = _terms_of(_within(inside, section.span[0], section.start))
         prose = [one for one in _prose(body, section) if one.start not in shown]
         held = [_terms_of(_within(inside, one.start, one.end)) for one in prose]
         for first in (at for at, terms in enumerate(held) if terms):
-            run = fitting(prose[first:], room) or prose[first : first + 1]
+            run = fitting(prose[first:], room)
+            # A sentence that has to be cut is the last choice.
+            fits = bool(run)
+            run = run or prose[first : first + 1]
             got = named.union(*held[first : first + len(run)])
-            rank = (len(got), len(got - in_lead), sum(map(bool, held[first : first + len(run)])))
+            rank = (fits, len(got), len(got - in_lead), sum(map(bool, held[first : first + len(run)])))
             if rank > best and (got - in_lead or len(got) > 1):
                 best, passage = rank, cut_at_word(said(_trimmed(run, held[first:])), room)
     return passage
