@@ -10,7 +10,7 @@ from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.postings import Columns
 from mdmem.index.protocol import Match, Read
-from mdmem.index.terms import SCORED
+from mdmem.index.terms import PASSAGE_FIELDS, SCORED
 
 # Round figures from a coarse grid, so as not to fit the corpora.
 # Cranfield (title and abstract, 225 questions): nDCG@10 .412, Recall@10 .424.
@@ -24,7 +24,8 @@ WEIGHTS = {
     "body": 1.0,
 }
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
-K1 = 2.5
+K1 = 1.2
+WHOLE_SHARE = 0.5
 
 
 class Postings(Protocol):
@@ -41,26 +42,56 @@ class Postings(Protocol):
 
 @dataclass(frozen=True)
 class Corpus:
-    """The live documents by number; a number without a key is no live document, and its lengths are 0."""
+    """The live passages by number; a number without a key is none, and its lengths are 0.
+
+    The passages of a document follow one another; what is said of all of it stands with the first.
+    """
 
     keys: Sequence[str | None]
     lengths: Mapping[str, Sequence[int]]
     sources: tuple[Postings, ...]
 
     @cached_property
-    def count(self) -> int:
-        """How many documents live."""
+    def firsts(self) -> Sequence[int]:
+        """The number of the first passage of the document that each number belongs to."""
+        found: list[int] = []
+        first, last = 0, None
+        for number, key in enumerate(self.keys):
+            if key is None or key != last:
+                first, last = number, key
+            found.append(first)
+        return found
+
+    @cached_property
+    def passages(self) -> int:
+        """How many passages live."""
         return len(self.keys) - sum(key is None for key in self.keys)
 
     @cached_property
+    def count(self) -> int:
+        """How many documents live."""
+        return len({key for key in self.keys if key is not None})
+
+    @cached_property
+    def whole_lengths(self) -> Mapping[str, Sequence[int]]:
+        """The lengths of whole documents, by the number of their first passage."""
+        return {name: self._summed(name) if name in PASSAGE_FIELDS else self.lengths[name] for name in SCORED}
+
+    def _summed(self, name: str) -> list[int]:
+        summed = [0] * len(self.keys)
+        for first, length in zip(self.firsts, self.lengths[name], strict=True):
+            summed[first] += length
+        return summed
+
+    @cached_property
     def slopes(self) -> dict[str, float]:
-        """What one more word of a field adds to the divisor of its frequencies."""
+        """What one more word of a field of a document adds to the divisor of its frequencies."""
         # Whole numbers up to here: their sums are the same in any order of the documents.
         totals = {name: sum(self.lengths[name]) for name in SCORED}
         return {name: LENGTH_SHARE[name] * self.count / total if total else 0.0 for name, total in totals.items()}
 
     def postings(self, field: str, term: str) -> Iterator[tuple[int, float]]:
-        """Yield number and frequency of the live documents that hold a term."""
+        """Yield number and frequency of the live passages that hold a term."""
         keys = self.keys
         for source in self.sources:
             for numbers, frequencies in source.postings(field, term):
@@ -78,23 +109,77 @@ def term(text: str) -> Frequencies:
     return lambda corpus, field: corpus.postings(field, text)
 
 
-def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> dict[int, float]:
-    """Return tf(d, t) of each live document that holds the term in one of the fields."""
-    weighed: dict[int, float] = {}
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much a term weighs: `stated` in the fields of a document, `parts` in each passage, `wholes` in all of them.
+
+    Documents go by the number of their first passage.
+    """
+
+    stated: Mapping[int, float]
+    parts: Mapping[int, float]
+    wholes: Mapping[int, float]
+
+
+def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> Weights:
+    """Return tf(d, t) of each live document, and of each passage, that holds the term in one of the fields."""
+    stated: dict[int, float] = {}
+    parts: dict[int, float] = {}
+    wholes: dict[int, float] = {}
+    firsts = corpus.firsts
     for field in fields:
-        flat, slope, lengths = 1.0 - LENGTH_SHARE[field], corpus.slopes[field], corpus.lengths[field]
-        weight = WEIGHTS[field]
+        flat, weight, lengths = 1.0 - LENGTH_SHARE[field], WEIGHTS[field], corpus.lengths[field]
+        slope, all_lengths = corpus.slopes[field], corpus.whole_lengths[field]
+        if field not in PASSAGE_FIELDS:
+            for number, frequency in frequencies(corpus, field):
+                stated[number] = stated.get(number, 0.0) + weight * frequency / (flat + slope * lengths[number])
+            continue
+        part_slope = slope * corpus.passages / corpus.count
         for number, frequency in frequencies(corpus, field):
-            weighed[number] = weighed.get(number, 0.0) + weight * frequency / (flat + slope * lengths[number])
-    return weighed
+            gain, first = weight * frequency, firsts[number]
+            parts[number] = parts.get(number, 0.0) + gain / (flat + part_slope * lengths[number])
+            wholes[first] = wholes.get(first, 0.0) + gain / (flat + slope * all_lengths[first])
+    return Weights(stated, parts, wholes)
 
 
-def saturate(corpus: Corpus, weighed: Mapping[int, float]) -> Iterator[tuple[int, float]]:
-    """Yield what one term adds to the score of each document that holds it."""
-    held = len(weighed)
-    rarity = math.log1p((corpus.count - held + 0.5) / (held + 0.5))
-    for number, frequency in weighed.items():
-        yield number, rarity * frequency / (K1 + frequency)
+class Scores:
+    """The scores of documents, term by term: half by the whole, half by the best passage, the title in both."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Start without a term."""
+        self._corpus = corpus
+        self._shared: dict[int, float] = {}
+        self._parts: dict[int, float] = {}
+
+    def add(self, weights: Weights, boost: float = 1.0) -> Set[int]:
+        """Take in a term, and return the documents that hold it."""
+        stated, wholes = weights.stated, weights.wholes
+        holding = stated.keys() | wholes.keys()
+        held, shared, parts = len(holding), self._shared, self._parts
+        rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
+        whole, part = rarity * WHOLE_SHARE, rarity * (1.0 - WHOLE_SHARE)
+        for first in holding:
+            title = stated.get(first, 0.0)
+            both = title + wholes.get(first, 0.0)
+            gain = whole * both / (K1 + both) + part * title / (K1 + title)
+            shared[first] = shared.get(first, 0.0) + gain
+        firsts = self._corpus.firsts
+        for number, weight in weights.parts.items():
+            # What the passage adds to the title, which counts for each.
+            title = stated.get(firsts[number], 0.0)
+            gain = (title + weight) / (K1 + title + weight) - title / (K1 + title)
+            parts[number] = parts.get(number, 0.0) + part * gain
+        return holding
+
+    def result(self) -> dict[int, float]:
+        """Return the score of each document."""
+        best: dict[int, float] = {}
+        firsts = self._corpus.firsts
+        for number, gain in self._parts.items():
+            first = firsts[number]
+            if gain > best.get(first, 0.0):
+                best[first] = gain
+        return {first: score + best.get(first, 0.0) for first, score in self._shared.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,13 +223,13 @@ def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = N
     """Return the documents that answer a query, best first."""
     # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}
-    scores: dict[int, float] = {}
+    scored = Scores(corpus)
     held: dict[int, int] = {}
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
-        for number, gain in saturate(corpus, weigh(corpus, leaf.frequencies, fields=leaf.fields)):
-            scores[number] = scores.get(number, 0.0) + leaf.boost * gain
+        for number in scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost):
             held[number] = held.get(number, 0) | mask
+    scores = scored.result()
     numbers = scores.keys() if query.accept is None else query.accept(corpus, read)
 
     # Thousands of matches share a few sets.
