@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.entry.model import Status
-from mdmem.render.basis import contradictions_text, fallback_text, problems_text
+from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
@@ -15,7 +15,7 @@ from mdmem.standing import marked
 
 def pack_text(pack: Pack, *, ink: Ink) -> str:
     """Return the pack as blocks: problems first, then what is binding, then what is not."""
-    blocks = [*_doubts(pack), _verdict(pack), *(_item(packed, ink) for packed in pack.items)]
+    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *(_item(packed, ink) for packed in pack.items)]
     if pack.proposed:
         blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(packed, ink) for packed in pack.proposed)]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
@@ -25,7 +25,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
 
 def pack_markdown(pack: Pack) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
-    blocks = [*_doubts(pack), _verdict(pack), *(_section(packed) for packed in pack.items)]
+    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *(_section(packed) for packed in pack.items)]
     if pack.proposed:
         blocks += ["## Proposed (drafts, not binding)", *(_section(packed) for packed in pack.proposed)]
     blocks += [*contradictions_text(pack.basis), *fallback_text(pack.basis), *_omitted(pack), f"_{_foot(pack)}_"]

@@ -109,6 +109,21 @@ def ending(entry: Entry, case: Case, *successors: str) -> Values:
     return values
 
 
+def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
+    """Say whether ending an entry decides nothing: it is not in force, or the change at hand brings the link to say so.
+
+    Ending what is in force is a decision; whoever writes the link, which stands in a field of one of the two, takes it.
+    """
+    if not case.catalog.entries[old].is_in_force or named_by in case.untracked:
+        return True
+    if case.base is None:
+        return False
+    changed = {one.after.address: one.before.links(field) for one in case.changes.changed}
+    fresh = {entry.address: () for entry in case.changes.added}
+    before = {**fresh, **changed}.get(named_by)
+    return before is not None and target not in before
+
+
 def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
     """Return the edits that take an entry back into force and its link to a successor away."""
     entry, document = case.catalog.entries[old], case.catalog.document(f"{old}.md")
