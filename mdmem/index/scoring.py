@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
+from heapq import nsmallest
 from typing import Protocol
 
 from mdmem.entry.fields import Searched, searched_as
@@ -26,6 +27,7 @@ WEIGHTS = {
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
 K1 = 1.2
 WHOLE_SHARE = 0.5
+LOOKED_INTO = 100
 
 
 class Postings(Protocol):
@@ -73,22 +75,22 @@ class Corpus:
         return len({key for key in self.keys if key is not None})
 
     @cached_property
-    def whole_lengths(self) -> Mapping[str, Sequence[int]]:
-        """The lengths of whole documents, by the number of their first passage."""
-        return {name: self._summed(name) if name in PASSAGE_FIELDS else self.lengths[name] for name in SCORED}
+    def norms(self) -> Mapping[str, Sequence[float]]:
+        """What divides the frequencies of each field of a document, by the number of its first passage."""
+        return {name: _norms(name, self._whole(name), self.count) for name in SCORED}
 
-    def _summed(self, name: str) -> list[int]:
+    @cached_property
+    def part_norms(self) -> Mapping[str, Sequence[float]]:
+        """What divides the frequencies of each field that passages have, by number."""
+        return {name: _norms(name, self.lengths[name], self.passages) for name in PASSAGE_FIELDS}
+
+    def _whole(self, name: str) -> Sequence[int]:
+        if name not in PASSAGE_FIELDS or self.passages == self.count:
+            return self.lengths[name]
         summed = [0] * len(self.keys)
         for first, length in zip(self.firsts, self.lengths[name], strict=True):
             summed[first] += length
         return summed
-
-    @cached_property
-    def slopes(self) -> dict[str, float]:
-        """What one more word of a field of a document adds to the divisor of its frequencies."""
-        # Whole numbers up to here: their sums are the same in any order of the documents.
-        totals = {name: sum(self.lengths[name]) for name in SCORED}
-        return {name: LENGTH_SHARE[name] * self.count / total if total else 0.0 for name, total in totals.items()}
 
     def postings(self, field: str, term: str) -> Iterator[tuple[int, float]]:
         """Yield number and frequency of the live passages that hold a term."""
@@ -98,6 +100,13 @@ class Corpus:
                 for number, frequency in zip(numbers, frequencies, strict=True):
                     if keys[number] is not None:
                         yield number, frequency
+
+
+def _norms(name: str, lengths: Sequence[int], count: int) -> list[float]:
+    # Whole numbers up to here: their sum is the same in any order of the documents.
+    total, share = sum(lengths), LENGTH_SHARE[name]
+    flat, slope = 1.0 - share, share * count / total if total else 0.0
+    return [flat + slope * length for length in lengths]
 
 
 Frequencies = Callable[[Corpus, str], Iterable[tuple[int, float]]]
@@ -111,75 +120,98 @@ def term(text: str) -> Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much a term weighs: `stated` in the fields of a document, `parts` in each passage, `wholes` in all of them.
+    """How much a term weighs in each document that holds it, by the number of the document's first passage.
 
-    Documents go by the number of their first passage.
+    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`.
     """
 
     stated: Mapping[int, float]
-    parts: Mapping[int, float]
     wholes: Mapping[int, float]
+    postings: Sequence[tuple[str, Sequence[tuple[int, float]]]]
 
 
 def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> Weights:
-    """Return tf(d, t) of each live document, and of each passage, that holds the term in one of the fields."""
+    """Return tf(d, t) of each live document that holds the term in one of the fields."""
     stated: dict[int, float] = {}
-    parts: dict[int, float] = {}
     wholes: dict[int, float] = {}
+    postings: list[tuple[str, Sequence[tuple[int, float]]]] = []
     firsts = corpus.firsts
     for field in fields:
-        flat, weight, lengths = 1.0 - LENGTH_SHARE[field], WEIGHTS[field], corpus.lengths[field]
-        slope, all_lengths = corpus.slopes[field], corpus.whole_lengths[field]
+        weight, norms = WEIGHTS[field], corpus.norms[field]
+        held = list(frequencies(corpus, field))
         if field not in PASSAGE_FIELDS:
-            for number, frequency in frequencies(corpus, field):
-                stated[number] = stated.get(number, 0.0) + weight * frequency / (flat + slope * lengths[number])
+            for number, frequency in held:
+                stated[number] = stated.get(number, 0.0) + weight * frequency / norms[number]
             continue
-        part_slope = slope * corpus.passages / corpus.count
-        for number, frequency in frequencies(corpus, field):
-            gain, first = weight * frequency, firsts[number]
-            parts[number] = parts.get(number, 0.0) + gain / (flat + part_slope * lengths[number])
-            wholes[first] = wholes.get(first, 0.0) + gain / (flat + slope * all_lengths[first])
-    return Weights(stated, parts, wholes)
+        postings.append((field, held))
+        counts: dict[int, float] = {}
+        for number, frequency in held:
+            first = firsts[number]
+            counts[first] = counts.get(first, 0.0) + frequency
+        for first, count in counts.items():
+            wholes[first] = wholes.get(first, 0.0) + weight * count / norms[first]
+    return Weights(stated, wholes, postings)
 
 
 class Scores:
-    """The scores of documents, term by term: half by the whole, half by the best passage, the title in both."""
+    """The scores of documents, term by term: half by the whole, half by the best passage, the title in both.
+
+    Passages are looked at of the best documents alone, which costs a fifth.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
         """Start without a term."""
         self._corpus = corpus
-        self._shared: dict[int, float] = {}
-        self._parts: dict[int, float] = {}
+        self._wholes: dict[int, float] = {}
+        self._titles: dict[int, float] = {}
+        self._terms: list[tuple[float, Weights]] = []
 
     def add(self, weights: Weights, boost: float = 1.0) -> Set[int]:
         """Take in a term, and return the documents that hold it."""
-        stated, wholes = weights.stated, weights.wholes
+        stated, wholes, scores, titles = weights.stated, weights.wholes, self._wholes, self._titles
         holding = stated.keys() | wholes.keys()
-        held, shared, parts = len(holding), self._shared, self._parts
+        held = len(holding)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
-        whole, part = rarity * WHOLE_SHARE, rarity * (1.0 - WHOLE_SHARE)
+        self._terms.append((rarity, weights))
         for first in holding:
-            title = stated.get(first, 0.0)
-            both = title + wholes.get(first, 0.0)
-            gain = whole * both / (K1 + both) + part * title / (K1 + title)
-            shared[first] = shared.get(first, 0.0) + gain
-        firsts = self._corpus.firsts
-        for number, weight in weights.parts.items():
-            # What the passage adds to the title, which counts for each.
-            title = stated.get(firsts[number], 0.0)
-            gain = (title + weight) / (K1 + title + weight) - title / (K1 + title)
-            parts[number] = parts.get(number, 0.0) + part * gain
+            weight = stated.get(first, 0.0) + wholes.get(first, 0.0)
+            scores[first] = scores.get(first, 0.0) + rarity * weight / (K1 + weight)
+        for first, weight in stated.items():
+            titles[first] = titles.get(first, 0.0) + rarity * weight / (K1 + weight)
         return holding
 
     def result(self) -> dict[int, float]:
         """Return the score of each document."""
+        keys, titles = self._corpus.keys, self._titles
+        order = nsmallest(LOOKED_INTO, ((-score, keys[first] or "", first) for first, score in self._wholes.items()))
+        best = self._best_passages(frozenset(first for _, _, first in order))
+        return {
+            first: WHOLE_SHARE * score + (1.0 - WHOLE_SHARE) * (titles.get(first, 0.0) + best.get(first, 0.0))
+            for first, score in self._wholes.items()
+        }
+
+    def _best_passages(self, among: Set[int]) -> dict[int, float]:
+        """Return what the best passage of each of these documents adds to its title."""
+        firsts, parts = self._corpus.firsts, dict[int, float]()
+        for rarity, weights in self._terms:
+            for number, weight in self._weighed(weights, among).items():
+                title = weights.stated.get(firsts[number], 0.0)
+                gain = (title + weight) / (K1 + title + weight) - title / (K1 + title)
+                parts[number] = parts.get(number, 0.0) + rarity * gain
         best: dict[int, float] = {}
-        firsts = self._corpus.firsts
-        for number, gain in self._parts.items():
-            first = firsts[number]
-            if gain > best.get(first, 0.0):
-                best[first] = gain
-        return {first: score + best.get(first, 0.0) for first, score in self._shared.items()}
+        for number, gain in parts.items():
+            if gain > best.get(firsts[number], 0.0):
+                best[firsts[number]] = gain
+        return best
+
+    def _weighed(self, weights: Weights, among: Set[int]) -> dict[int, float]:
+        firsts, weighed = self._corpus.firsts, dict[int, float]()
+        for field, held in weights.postings:
+            weight, norms = WEIGHTS[field], self._corpus.part_norms[field]
+            for number, frequency in held:
+                if firsts[number] in among:
+                    weighed[number] = weighed.get(number, 0.0) + weight * frequency / norms[number]
+        return weighed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,6 @@ def test_weigh_is_the_formula_when_one_field_holds_the_term() -> None:
     share = LENGTH_SHARE["body"]
     expected = WEIGHTS["body"] * 2 / (1 - share + share * 3 / 2)
     assert weigh(made, term("a")).wholes == {0: pytest.approx(expected)}
-    assert weigh(made, term("a")).parts == {0: pytest.approx(expected)}
 
 
 def test_scores_are_the_formula_when_one_of_two_documents_holds_the_term() -> None:
@@ -65,4 +64,4 @@ def test_scores_are_positive_when_every_document_holds_the_term() -> None:
 def test_weigh_leaves_out_when_a_document_is_dead() -> None:
     alive, masked = corpus("a b", "c"), corpus("a b", "c", "a a a a", dead=frozenset([2]))
     assert weigh(masked, term("a")) == weigh(alive, term("a"))
-    assert (masked.count, masked.slopes) == (alive.count, alive.slopes)
+    assert (masked.count, masked.passages) == (alive.count, alive.passages)
