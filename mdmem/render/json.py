@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from mdmem.history.why import ChainLink, WhyReport
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack, PackedEntry
-    from mdmem.retrieval.question import Hit, Omission, SearchResult
+    from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Hit, Omission, SearchResult
     from mdmem.status import StatusReport
 
 SCHEMA = 1
+BEARINGS = ("claimed_by", "claims", "amended_by", "amends")
 
 
 def dump(content: Mapping[str, Any]) -> str:
@@ -30,6 +31,7 @@ def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
         "query": result.query,
         "total": len(result.hits),
         "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
+        **_ended_json(result.basis),
         **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
     }
 
@@ -47,8 +49,19 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
         "snippet": snippet,
         "heads": list(hit.heads),
         "via": list(hit.via),
+        **_bearings_json(hit),
         **standing_json(hit.stance, in_force=entry.address in hit.heads),
     }
+
+
+def _ended_json(basis: AnswerBasis) -> dict[str, Any]:
+    return basis.as_json("ended") if basis.ended else {}
+
+
+def _bearings_json(answered: AnsweredEntry | ShownEntry) -> dict[str, Any]:
+    """Return what claims its place, what it claims, and amendments both ways, as far as there are any."""
+    found = ((name, getattr(answered, name, ())) for name in BEARINGS)
+    return {name: list(addresses) for name, addresses in found if addresses}
 
 
 def pack_json(pack: Pack) -> dict[str, Any]:
@@ -64,6 +77,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         },
         "items": [_item(packed) for packed in pack.items],
         "proposed": [_item(packed) for packed in pack.proposed],
+        **_ended_json(basis),
         **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
         "tokens": pack.tokens,
         "budget": pack.budget,
@@ -88,6 +102,7 @@ def _item(packed: PackedEntry) -> dict[str, Any]:
         "reason": item.reason,
         "overrides": list(item.overrides),
         "via": list(item.via),
+        **_bearings_json(item),
         **standing_json(item.stance, in_force=item.current),
         **({"beneath": [_filled(asdict(one)) for one in packed.beneath]} if packed.beneath else {}),
     }
@@ -151,6 +166,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
                 "body": one.body,
                 "current": one.current,
                 "heads": list(one.heads),
+                **_bearings_json(one),
                 **standing_json(one.stance, in_force=one.current),
             }
             for one in shown
@@ -166,6 +182,9 @@ def why_json(explained: WhyReport) -> dict[str, Any]:
         "contradictory": explained.contradictory,
         "chain": [_link(link) for link in explained.chain],
         "drafts": list(explained.drafts),
+        "claimed_by": list(explained.claimed_by),
+        "amends": list(explained.amends),
+        "amended_by": list(explained.amended_by),
         "overrides": list(explained.overrides),
         "overridden_by": list(explained.overridden_by),
         "conflicts": list(explained.conflicts),
@@ -186,6 +205,7 @@ def _link(link: ChainLink) -> dict[str, Any]:
         "created_at": entry.created_at.isoformat() if entry.created_at else None,
         "deprecated_at": entry.deprecated_at.isoformat() if entry.deprecated_at else None,
         "supersedes": list(link.replaced),
+        "claims": list(link.claims),
         "reason": entry.reason,
         "deprecated_reason": entry.deprecated_reason,
         "approved_by": entry.approved_by,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from mdmem.entry.model import Status
-from mdmem.render.basis import contradictions_text, fallback_text, problems_text
+from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
@@ -20,7 +20,12 @@ _NO_INK = Ink()
 
 def pack_text(pack: Pack, *, ink: Ink) -> str:
     """Return the pack as blocks: problems first, then what is binding, then what is not; its counts in one line."""
-    blocks = [*_doubts(pack), _verdict(pack), *_blocks(pack.items, lambda packed: _item(packed, ink))]
+    blocks = [
+        *_doubts(pack),
+        _verdict(pack),
+        *ended_text(pack.basis),
+        *_blocks(pack.items, lambda packed: _item(packed, ink)),
+    ]
     if pack.proposed:
         drafts = _blocks(pack.proposed, lambda packed: _item(packed, ink))
         blocks += [ink.bold("Proposed (drafts, not binding):"), *drafts]
@@ -31,7 +36,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
 
 def pack_markdown(pack: Pack) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
-    blocks = [*_doubts(pack), _verdict(pack), *_blocks(pack.items, _section)]
+    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *_blocks(pack.items, _section)]
     if pack.proposed:
         blocks += ["## Proposed (drafts, not binding)", *_blocks(pack.proposed, _section)]
     blocks += [*contradictions_text(pack.basis), *fallback_text(pack.basis), f"_{_counts(pack)}_"]

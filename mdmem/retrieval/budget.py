@@ -10,8 +10,9 @@ from functools import cached_property
 from math import log
 
 from mdmem.entry.model import EntryType
-from mdmem.entry.sections import deciding_section, shortened
+from mdmem.entry.sections import Find, deciding_section, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
+from mdmem.index.analysis import finder
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
 from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
 
@@ -24,6 +25,8 @@ _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
 _SHORT = 600
+# What stands under an entry that is shortened itself.
+_BENEATH = 2
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Of the budget, for what only words ask for.
@@ -184,6 +187,10 @@ class _Packing:
 
     # --- forms ---
 
+    @cached_property
+    def _find(self) -> Find | None:
+        return finder(self.found.terms) if self.found.terms else None
+
     def _shape(self, item: Retrieved, form: Form, *, is_draft: bool = False) -> tuple[PackedEntry, int]:
         """Return an item in a form, shorter than asked where it is long or was given before, and its bytes."""
         key = (id(item), form)
@@ -206,13 +213,13 @@ class _Packing:
         size = len(whole.encode("utf-8", "surrogateescape"))
         if _always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
             return PackedEntry(item, Form.FULL, whole, beneath=texts.beneath(item), digest=digest)
-        if form is Form.FULL and (section := _within(deciding_section(entry, body), _WHOLE)):
+        if form is Form.FULL and (section := deciding_section(entry, body)):
             return PackedEntry(item, Form.SECTION, section, beneath=texts.beneath(item), digest=digest)
-        short = shortened(entry, body, self.found.terms, _SHORT)
+        short = shortened(entry, body, self._find, _SHORT)
         digest = hashlib.sha256(short.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if before == digest:
             return PackedEntry(item, Form.GIVEN, "")
-        return PackedEntry(item, Form.SUMMARY, short, beneath=texts.beneath(item)[:2], digest=digest)
+        return PackedEntry(item, Form.SUMMARY, short, beneath=texts.beneath(item)[:_BENEATH], digest=digest)
 
     # --- the answer ---
 
@@ -267,16 +274,6 @@ class _Packing:
 
 def _always_stands(item: Retrieved) -> bool:
     return item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
-
-
-def _within(text: str, limit: int) -> str:
-    """Return as many whole paragraphs of a text as fit, cut in the first where that alone is too long."""
-    data = text.encode("utf-8", "surrogateescape")
-    if len(data) <= limit:
-        return text
-    cut = data[: limit - 2].decode("utf-8", "ignore")
-    end = max(cut.rfind("\n\n"), cut.rfind(". ") + 1, cut.rfind("\n"))
-    return f"{cut[: end if end > limit // 2 else len(cut)].rstrip()} …"
 
 
 def _summed(counts: Sequence[OmittedCount]) -> tuple[OmittedCount, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -11,7 +10,7 @@ from functools import cached_property
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Direction, Neighbourhood
 from mdmem.entry.model import Entry, EntryType, day_of
-from mdmem.entry.sections import citing_sentences
+from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.retrieval.pack import Mention, Texts
 from mdmem.retrieval.question import Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
@@ -21,12 +20,6 @@ _REPLACED, _CITING = 5, 5
 _ASKED = 4
 # Bodies that are read for sentences, the likeliest first.
 _READ = 40
-# In characters: a longer sentence is cut round the name.
-_SENTENCE = 240
-_NUMBERED = re.compile(r"([a-z]+)-?0*([0-9]+)(?:-.*)?\Z")
-_CHANGES = re.compile(
-    r"(?i)\b(?:amend|chang|clarif|deprecat|extend|modif|obsolet|overrid|relax|remov|replac|restrict|revis|supersed|updat)"
-)
 
 
 def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
@@ -53,11 +46,28 @@ class Mentions:
         return Neighbourhood(self._catalog)
 
     def under(self, item: Retrieved) -> tuple[Mention, ...]:
-        """Return what an item replaced, the newest first, and what cites it."""
+        """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
         entry = item.entry
         if self._catalog.entries.get(entry.address) is not entry:
             return ()
-        return (*self._replaced(entry), *self._citing(item))
+        bearing = tuple(self._bearing(item))
+        known = {one.address for one in bearing}
+        return (*bearing, *self._replaced(entry), *(one for one in self._citing(item) if one.address not in known))
+
+    def _bearing(self, item: Retrieved) -> Iterator[Mention]:
+        for how, addresses in (
+            ("claimed by", item.claimed_by),
+            ("claims to replace", item.claims),
+            ("amended by", item.amended_by),
+            ("amends", item.amends),
+        ):
+            for address in addresses:
+                said = self._sentence(address, _names_of(item.entry)) if how == "amended by" else ""
+                other = self._catalog.entries[address]
+                yield Mention(how, address, other.title, _day(other), said)
+
+    def _sentence(self, address: str, names: tuple[str, ...]) -> str:
+        return next(iter(citing_sentences(self._catalog.body(address), names)), "")
 
     def _replaced(self, entry: Entry) -> Iterator[Mention]:
         olds = [self._catalog.entries[old] for old in self._catalog.lineage.ancestors(entry.address)]
@@ -65,22 +75,20 @@ class Mentions:
             yield Mention("replaces", old.address, old.title, _day(old))
 
     def _citing(self, item: Retrieved) -> list[Mention]:
+        """Return the newer entries in force that name an entry, each with the sentence that does."""
         entry = item.entry
         if entry.type is EntryType.INVARIANT and not item.score:
             return []
         names = _names_of(entry)
         sources = [self._catalog.entries[address] for address in self._likely(item, names)]
-        newer = [one for one in sources if _age(one) >= _age(entry) and one.address != entry.address]
-        found = []
-        for address, body, _ in self._catalog.bodies([one.address for one in newer]):
-            sentences = citing_sentences(body, entry.address, names)
-            if sentences:
+        newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
+        found: list[Mention] = []
+        for address, body, _ in self._catalog.bodies(newer):
+            if said := next(iter(citing_sentences(body, names)), ""):
                 citing = self._catalog.entries[address]
-                # One that says what it changes says more than one that points.
-                said = next((one for one in sentences if _CHANGES.search(one)), sentences[0])
-                found.append(Mention("cited by", address, citing.title, _day(citing), _cut(said, names)))
-        found.sort(key=lambda one: not _CHANGES.search(one.said))
-        return found[:_CITING]
+                found.append(Mention("cited by", address, citing.title, _day(citing), said))
+        # One that says what it changes says more than one that points.
+        return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 
     def _likely(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
         """Return the entries in force that link to one, and those whose text holds the words of its name."""
@@ -103,15 +111,10 @@ class Mentions:
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:
-    """Return what other entries call one in prose: its id, its number as such records write it, its title."""
+    """Return what other entries call one in prose: its address, its id, its number, its title."""
     name = entry.address.rpartition("/")[2]
-    numbered = _NUMBERED.match(name)
     titles = (entry.title,) if len(entry.title.split()) > 2 else ()
-    if numbered is None:
-        return (name, *titles)
-    letters, digits = numbered.groups()
-    forms = (f"{letters} {digits}", f"{letters}-{digits}", f"{letters}:`{digits}`", f"{letters}-{digits:>04}")
-    return tuple(dict.fromkeys((*forms, name, *titles)))
+    return (name, entry.address, *titles)
 
 
 def _age(entry: Entry) -> date:
@@ -120,14 +123,3 @@ def _age(entry: Entry) -> date:
 
 def _day(entry: Entry) -> str:
     return day_of(entry.created_at).isoformat() if entry.created_at else ""
-
-
-def _cut(sentence: str, names: tuple[str, ...]) -> str:
-    """Return a sentence, a long one cut to the part round the name."""
-    if len(sentence) <= _SENTENCE:
-        return sentence
-    folded = sentence.casefold()
-    at = max(0, max(folded.find(name.casefold()) for name in names) - _SENTENCE // 2)
-    at = min(at, len(sentence) - _SENTENCE)
-    part = sentence[at : at + _SENTENCE]
-    return f"{'… ' if at else ''}{part.strip()}{' …' if at + _SENTENCE < len(sentence) else ''}"

@@ -14,6 +14,7 @@ from mdmem.entry.model import Entry
 from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
+from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.budget import pack
 from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
@@ -29,7 +30,7 @@ from mdmem.workspace.workspace import Workspace
 _Answer = TypeVar("_Answer")
 
 # A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
-_DECISIVE = frozenset({"supersedes", "superseded_by", "overrides", "applies_to", "expires_at", "focus"})
+_DECISIVE = frozenset({"supersedes", "superseded_by", "amends", "overrides", "applies_to", "expires_at", "focus"})
 
 _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
@@ -52,6 +53,7 @@ def retrieval_of(
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
+        ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
     searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
     terms = answer.terms if answer else ()
@@ -109,6 +111,7 @@ def contradictions_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Itera
     for a, b, why in (
         *_declared(catalog, chosen),
         *_splits(catalog, chosen),
+        *_disputes(catalog, chosen),
         *_cycles(catalog, chosen),
         *_overlaps(catalog, chosen),
     ):
@@ -134,12 +137,24 @@ def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[s
 
 def _splits(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
-    for old, successors in catalog.lineage.successors.items():
-        binding = [new for new in successors if catalog.lineage.is_current(new)]
+    lineage = catalog.lineage
+    for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
+        binding = [new for new in successors if lineage.is_current(new)]
         entry = catalog.entries[old]
         declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
         if len(binding) > 1 and not declared and not chosen.keys().isdisjoint(binding):
             yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
+
+
+def _disputes(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    """Yield what binds in an entry's place with what claims the place, although the entry names another."""
+    lineage = catalog.lineage
+    for old, others in lineage.disputes.items():
+        heads = lineage.heads(old)
+        for one in (head for other in others for head in lineage.heads(other) if head not in heads):
+            for head in heads:
+                if one in chosen or head in chosen:
+                    yield head, one, f"{one} claims to replace {old}, which does not name it"
 
 
 def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:

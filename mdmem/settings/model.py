@@ -71,6 +71,13 @@ class Ended(StrEnum):
     SAME = "same"
 
 
+class OneSided(StrEnum):
+    """What a supersession is that the newer entry alone names, of one in force: a claim, or a fact."""
+
+    CLAIM = "claim"
+    FACT = "fact"
+
+
 class Proposals(StrEnum):
     """What becomes of entries that the default branch has not seen: shown, hidden, or counted as if it had."""
 
@@ -133,6 +140,7 @@ class Settings:
     rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
     commit: bool = False
     proposals: Proposals = Proposals.SHOW
+    one_sided: OneSided = OneSided.CLAIM
     profile: Profile = Profile.CORE
     timeout_seconds: int = 5
     answer_bytes: int = 8_000
