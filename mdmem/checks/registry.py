@@ -76,6 +76,7 @@ LINKS = (
     "duplicate-link",
     "body-link-broken",
     "link-to-superseded",
+    "amendment-in-prose",
     "amends-across-types",
     "amends-across-wings",
     "amends-ended",
