@@ -99,6 +99,11 @@ def citing_sentences(body: str, names: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for _, _, text in sorted(found, key=lambda one: one[:2])))
 
 
+def is_changing(sentence: str) -> bool:
+    """Say whether a sentence says that something is changed, not only pointed to."""
+    return _CHANGING.search(sentence) is not None
+
+
 def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds a mention of one of the names, None where there is no name."""
     ways: dict[str, None] = {}

@@ -12,7 +12,7 @@ from mdmem.mcp.tools.shape import Facts
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
-    from mdmem.retrieval.budget import Pack, PackedEntry
+    from mdmem.retrieval.pack import Pack, PackedEntry
     from mdmem.workspace.workspace import Workspace
 
 _INVARIANTS, _OTHERS, _PROPOSED, _NEWEST = 30, 8, 5, 10

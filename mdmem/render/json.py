@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mdmem.render.characters import json_text
@@ -10,9 +11,9 @@ from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
     from mdmem.history.why import ChainLink, WhyReport
-    from mdmem.retrieval.budget import Pack, PackedEntry
     from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Hit, SearchResult
+    from mdmem.retrieval.pack import Pack, PackedEntry
+    from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Hit, Omission, SearchResult
     from mdmem.status import StatusReport
 
 SCHEMA = 1
@@ -103,7 +104,55 @@ def _item(packed: PackedEntry) -> dict[str, Any]:
         "via": list(item.via),
         **_bearings_json(item),
         **standing_json(item.stance, in_force=item.current),
+        **({"beneath": [_filled(asdict(one)) for one in packed.beneath]} if packed.beneath else {}),
     }
+
+
+def agents_json(pack: Pack) -> dict[str, Any]:
+    """Return a retrieval for an agent: what is empty or goes without saying is left out."""
+    whole = pack_json(pack)
+    lists = {name: [_said(item) for item in whole[name]] for name in ("items", "proposed")}
+    return _filled({**whole, **lists, "scope": _filled(whole["scope"])})
+
+
+_USUAL = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
+
+
+def _said(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in _filled(item).items() if _USUAL.get(name) != value}
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, "", [], False)}
+
+
+class PrintedJson:
+    """What the parts of an answer take in a document of the command line, or in one for an agent."""
+
+    def __init__(self, whole: Callable[[Pack], dict[str, Any]] = pack_json) -> None:
+        """Take what makes the document."""
+        self._whole = whole
+
+    def entry(self, packed: PackedEntry) -> int:
+        """Return the bytes of one entry, indented as a member of a list of the document."""
+        item = _item(packed) if self._whole is pack_json else _said(_item(packed))
+        return _nested(item)
+
+    def rest(self, pack: Pack) -> int:
+        """Return the bytes of what is a list and no problem: the rest of the document is its line of counts."""
+        return sum(_nested(one) for one in pack.basis.as_json("conflicts", "fallback").values() if one) + sum(
+            _nested(one) for one in (list(pack.searched), list(pack.basis.unmatched_terms)) if one
+        )
+
+    def omission(self, omission: Omission) -> int:
+        """Return the bytes of one entry that is left out."""
+        return _nested(asdict(omission))
+
+
+def _nested(value: Any) -> int:
+    text = json_text(value)
+    # Two levels down, each line is indented by 4 more; a comma and a line's end part it from the next.
+    return len(text.encode()) + 4 * (text.count("\n") + 1) + 2
 
 
 def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:

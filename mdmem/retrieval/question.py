@@ -78,7 +78,8 @@ class Retrieved(AnsweredEntry):
     """One entry of a retrieval, with the reasons that brought it in.
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `overrides` are the shared rules it replaces here.
+    `overrides` are the shared rules it replaces here. `terms` are those of the question that it, or what it replaced,
+    holds; `on_path` says that its `applies_to` meets a given path.
     """
 
     tier: Tier
@@ -86,6 +87,8 @@ class Retrieved(AnsweredEntry):
     current: bool
     reason: str
     overrides: tuple[str, ...] = ()
+    terms: frozenset[str] = frozenset()
+    on_path: bool = False
 
     @property
     def sort_key(self) -> tuple[int, bool, bool, int, int, float, float, str]:
@@ -148,8 +151,13 @@ class OmittedCount:
 
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
-    counted = Counter((one.type, one.why) for one in omitted)
+    counted = Counter((one.type, _without_address(one.why)) for one in omitted)
     return tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items()))
+
+
+def _without_address(why: str) -> str:
+    """Return a reason without the one entry that it names, so that those of one kind are counted together."""
+    return "overridden" if why.startswith("overridden by ") else why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,12 +200,13 @@ def _json(value: object) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """The answer before any budget: items in order, and drafts apart."""
+    """The answer before any budget: items in order, and drafts apart; `terms` are those of the question."""
 
     scope: Scope
     items: tuple[Retrieved, ...]
     proposed: tuple[Retrieved, ...] = ()
     searched: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 

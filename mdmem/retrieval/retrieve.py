@@ -15,7 +15,9 @@ from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.bearings import ended_match
-from mdmem.retrieval.budget import Pack, pack
+from mdmem.retrieval.budget import pack
+from mdmem.retrieval.mentions import texts_of
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
@@ -45,6 +47,7 @@ def retrieval_of(
         problems=problems_in(catalog, scope),
         conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in items})),
         omitted=tuple(omitted),
+        omitted_counts=selection.unshared(items),
         covered=selection.is_covered(items),
         unmatched_terms=selection.unmatched_terms(),
         degraded=answer.degraded if answer else False,
@@ -53,7 +56,8 @@ def retrieval_of(
         ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
     searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
-    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), basis=basis)
+    terms = answer.terms if answer else ()
+    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), terms=terms, basis=basis)
 
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
@@ -264,20 +268,29 @@ def _code_path(workspace: Workspace, path: str) -> str:
     return Path(path).as_posix().removeprefix("./").rstrip("/")
 
 
-def retrieve(workspace: Workspace, question: Question, *, budget: int | None = None) -> Pack:
+def retrieve(
+    workspace: Workspace,
+    question: Question,
+    *,
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
+) -> Pack:
     """Return what is binding for a question, from files that stood still while they were read.
 
+    The budget counts what is `printed`; what was `given` before, by address and digest, is one line unless it changed.
     Settings that cannot be read are a problem in the answer, no obstacle to it.
     """
-    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget))
+    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget, printed, given))
 
 
-def _retrieve(reading: Reading, question: Question, budget: int | None) -> Pack:
-    catalog, files, workspace = reading.catalog, reading.view.checkout.catalog, reading.workspace
+def _retrieve(reading: Reading, question: Question, budget: int | None, printed: Printed, given: Given) -> Pack:
+    catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     found = reading.retrieve(resolve_scope(catalog, reading.settings, question.filters), question)
     limit = reading.settings.budget if budget is None else budget
-    proposed = (files.body, files.sizes.__getitem__)
-    packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
+    texts = texts_of(view.effective, found)
+    proposed = texts if view.checkout is view.effective else texts_of(view.checkout, found)
+    packed = pack(found, limit, texts=texts, proposed=proposed, printed=printed, given=given)
     # What else lies in the repository is not the caller's to read where the memory is not.
     if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
         return packed

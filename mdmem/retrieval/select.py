@@ -12,13 +12,14 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
 from mdmem.retrieval.bearings import bearings_of, claimants_first
-from mdmem.retrieval.question import Omission, Question, Retrieved, Tier
+from mdmem.retrieval.question import Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
 # Half of the question's words. Among PEPs cut to the size of an entry (3 KB), 99.5 % of their own titles reach it, and
 # 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
 # tens of KB, hold half of nearly any question: 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
 COVERING_SHARE = 0.5
+NOTHING_SHARED = "shares no word with the question"
 _COMPANY = {"claims": "claims to replace", "amends": "amends"}
 
 
@@ -110,6 +111,19 @@ class Selection:
             return ()
         held = frozenset(term for match in self._matches.values() for term in match.terms)
         return tuple(self.answer.words[term] for term in self.answer.terms if term not in held)
+
+    def unshared(self, items: Iterable[Retrieved]) -> tuple[OmittedCount, ...]:
+        """Count the decisions in force that the filters let in and that share no word and no path with the question."""
+        named = self.omitted.keys() | {item.entry.address for item in items}
+        others = [
+            entry
+            for entry in self.members
+            if entry.type is EntryType.DECISION
+            and entry.address not in named
+            and self._is_shown(entry)
+            and self.question.filters.lets_in(entry)
+        ]
+        return (OmittedCount(EntryType.DECISION.value, NOTHING_SHARED, len(others)),) if others else ()
 
     def _candidates(self) -> Iterator[Entry]:
         for entry in self.members:
@@ -211,6 +225,8 @@ class Selection:
             reason=self._reason(entry, via, overriders),
             via=via,
             overrides=overrides,
+            terms=self._terms_of(entry, overridden),
+            on_path=self._covers_path(entry),
             stance=self.catalog.stance(entry.address),
             **bearings_of(self.catalog, entry, self.scope),
         )
@@ -284,6 +300,12 @@ class Selection:
         """Return the entry's score or the best of those it replaced."""
         inherited = self._inherited.get(entry.address, ())
         return max([self._score(entry), *(match.score for match in inherited)])
+
+    def _terms_of(self, entry: Entry, overridden: Iterable[str]) -> frozenset[str]:
+        """Return the terms of the question that an entry holds, or what it replaced or overrides."""
+        matches = (self._matches.get(address) for address in (entry.address, *overridden))
+        found = [match for match in (*matches, *self._inherited.get(entry.address, ())) if match is not None]
+        return frozenset(term for match in found for term in match.terms)
 
     def _tier(self, entry: Entry) -> Tier:
         if self.catalog.wings[entry.wing].is_shared:

@@ -122,7 +122,7 @@ class Settings:
     """
 
     default_wing: str | None = None
-    budget: int = 4000
+    budget: int = 1500
     review_after_days: int = 365
     fail_on: Severity = Severity.ERROR
     select: tuple[str, ...] = ()
