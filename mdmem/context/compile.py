@@ -22,7 +22,7 @@ from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding
 from mdmem.index.analysis import ask
 from mdmem.retrieval.fallback import NO_SCOPE, basis_without_root
-from mdmem.retrieval.question import AnswerBasis, Omission, OmittedCount
+from mdmem.retrieval.question import AnswerBasis, Coverage, Omission, OmittedCount
 from mdmem.retrieval.retrieve import Reading, read_steadily, reading_of, with_fallback
 from mdmem.state.audit import Audit, record
 from mdmem.state.places import WING
@@ -185,7 +185,7 @@ def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence
         conflicts=bases[0].contradictions_of({item.id for item in items}),
         omitted=tuple(_omitted(choice)),
         omitted_counts=_omitted_counts(choice, bases),
-        covered=any(one.covered for one in bases),
+        coverage=next((one for one in Coverage if any(basis.coverage is one for basis in bases)), Coverage.NONE),
         unmatched_terms=_unmatched(gathered),
         degraded=any(one.degraded for one in bases),
         why_degraded=next((one.why_degraded for one in bases if one.degraded), None),
@@ -264,6 +264,8 @@ def _omitted_counts(choice: Choice, bases: Sequence[AnswerBasis]) -> tuple[Omitt
     """Return how many of each type are left out for each reason, by authority."""
     reasons = Counter((one.item.entry.type, why) for one, why in choice.left_out)
     reasons.update((EntryType(one.type), one.why.split(" by ")[0]) for basis in bases for one in basis.omitted)
+    for one in (count for basis in bases for count in basis.omitted_counts):
+        reasons[EntryType(one.type), one.why] += one.count
     ordered = sorted(reasons.items(), key=lambda pair: (pair[0][0].rank, pair[0][1]))
     return tuple(OmittedCount(kind.value, why, count) for (kind, why), count in ordered)
 

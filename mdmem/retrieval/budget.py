@@ -75,7 +75,7 @@ def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tup
         found.basis,
         conflicts=found.basis.contradictions_of(plan.forms),
         omitted=tuple(omitted[:OMITTED_LISTED]),
-        omitted_counts=count_omitted(omitted[OMITTED_LISTED:]),
+        omitted_counts=(*found.basis.omitted_counts, *count_omitted(omitted[OMITTED_LISTED:])),
     )
     return Pack(
         scope=found.scope,

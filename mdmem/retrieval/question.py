@@ -7,9 +7,10 @@ from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
+from math import inf, log
 from typing import Any
 
-from mdmem.entry.model import Entry, Status, instant_of
+from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.standing import Stance
 from mdmem.workspace.scope import Filters, Scope
@@ -47,6 +48,14 @@ class Tier(StrEnum):
         return ("focus", "project", "shared").index(self.value)
 
 
+class Coverage(StrEnum):
+    """Whether something binding answers for a whole question, for a part of it, or for none."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredEntry:
     """One entry in an answer; `via` are the superseded entries that matched in its stead.
@@ -71,7 +80,8 @@ class Retrieved(AnsweredEntry):
     """One entry of a retrieval, with the reasons that brought it in.
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `overrides` are the shared rules it replaces here.
+    `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
+    `starts_shared` says that the question starts at shared knowledge.
     """
 
     tier: Tier
@@ -79,9 +89,11 @@ class Retrieved(AnsweredEntry):
     current: bool
     reason: str
     overrides: tuple[str, ...] = ()
+    overridden_by: tuple[str, ...] = ()
+    starts_shared: bool = False
 
     @property
-    def sort_key(self) -> tuple[int, bool, bool, int, int, float, float, str]:
+    def sort_key(self) -> tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]:
         """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
 
         What ended stands behind all of its type that is in force, and what is proposed behind what binds.
@@ -89,8 +101,20 @@ class Retrieved(AnsweredEntry):
         made = self.entry.created_at
         newest = -instant_of(made).timestamp() if isinstance(made, date) else 0.0
         certainty = 0 if self.status is Status.ACTIVE else 1
-        rank = (self.entry.type.rank, not self.current, self.is_proposal, self.tier.rank, certainty)
-        return (*rank, -self.score, newest, self.entry.address)
+        distance = self.tier is not Tier.SHARED if self.starts_shared else self.tier.rank
+        rank = (self.entry.type.rank, not self.current, self.is_proposal, int(distance), certainty)
+        return (*rank, likeness_key(self.entry, self.score), newest, self.entry.address)
+
+
+# Scores that differ by less than a tenth tell little: a longer text of the same kind has a lower one.
+_STEPS = 10
+
+
+def likeness_key(entry: Entry, score: float) -> tuple[float, float, float]:
+    """Order by score, the best first; of notes of like score first what their writers found more relevant."""
+    stated = entry.relevance_score if entry.type is EntryType.NOTE else None
+    step = -round(_STEPS * log(score)) if score > 0 else inf
+    return (step, -0.5 if stated is None else -stated, -score)
 
 
 # What a person wrote down; every other reason for a conflict is only a suspicion.
@@ -129,6 +153,14 @@ class OmittedCount:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """How many invariants and decisions of a wing that is not read apply to a given path."""
+
+    wing: str
+    count: int
+
+
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
     counted = Counter((one.type, one.why) for one in omitted)
@@ -140,19 +172,27 @@ class AnswerBasis:
     """What every answer says of itself: what it could not read, what contradicts it, what it lacks, where it is from.
 
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
-    left out; `omitted_counts` says of what. `fallback` are lines outside the memory, where it cannot be read.
+    left out; `omitted_counts` says of what. `uncovered_terms` are the words that nothing binding holds, where it covers
+    a part. `fallback` are lines outside the memory, where it cannot be read or covers nothing.
     """
 
     problems: tuple[Finding, ...] = ()
     conflicts: tuple[Contradiction, ...] = ()
     omitted: tuple[Omission, ...] = ()
     omitted_counts: tuple[OmittedCount, ...] = ()
-    covered: bool = False
+    coverage: Coverage = Coverage.NONE
+    uncovered_terms: tuple[str, ...] = ()
     unmatched_terms: tuple[str, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
     degraded: bool = False
     why_degraded: str | None = None
     source: str = "scan"
     fallback: tuple[Passage, ...] = ()
+
+    @property
+    def covered(self) -> bool:
+        """Say whether something binding covers the question, or a part of it."""
+        return self.coverage is not Coverage.NONE
 
     def contradictions_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
         """Return the contradictions that touch one of the entries that are given."""
@@ -168,17 +208,18 @@ def _json(value: object) -> Any:
         return [_json(one) for one in value]
     if isinstance(value, Finding):
         return {"path": value.place.path, "code": value.code, "message": value.message}
-    return asdict(value) if isinstance(value, (Contradiction, Omission, OmittedCount, Passage)) else value
+    return asdict(value) if isinstance(value, (Contradiction, Omission, OmittedCount, Elsewhere, Passage)) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """The answer before any budget: items in order, and drafts apart."""
+    """The answer before any budget: items in order, and drafts apart; `likely_room` holds most of the best matches."""
 
     scope: Scope
     items: tuple[Retrieved, ...]
     proposed: tuple[Retrieved, ...] = ()
     searched: tuple[str, ...] = ()
+    likely_room: str | None = None
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 

@@ -16,7 +16,7 @@ from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.budget import Pack, pack
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
-from mdmem.retrieval.select import Selection
+from mdmem.retrieval.select import Selection, members_of
 from mdmem.settings import Settings
 from mdmem.similarity import undeclared_overlaps
 from mdmem.tree import SETTINGS_NAME, FileKind
@@ -40,18 +40,30 @@ def retrieval_of(
     items = selection.select()
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
+    coverage, uncovered = selection.coverage(items)
     basis = AnswerBasis(
         problems=problems_in(catalog, scope),
         conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in items})),
         omitted=tuple(omitted),
-        covered=selection.is_covered(items),
+        omitted_counts=selection.unshared_decisions(),
+        coverage=coverage,
+        uncovered_terms=uncovered,
+        elsewhere=selection.elsewhere(),
         unmatched_terms=selection.unmatched_terms(),
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
     )
-    searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
-    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), basis=basis)
+    read = (address for address in catalog.entries if scope.holds(address))
+    searched = sorted({address.rsplit("/", 1)[0] for address in read})
+    return Retrieval(
+        scope=scope,
+        items=items,
+        proposed=proposed,
+        searched=tuple(searched),
+        likely_room=selection.likely_room(items),
+        basis=basis,
+    )
 
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
@@ -158,7 +170,7 @@ def find_text(workspace: Workspace, question: Question, addresses: Collection[st
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
     catalog = workspace.catalog
-    addresses = [address for address in catalog.entries if scope.holds(address)]
+    addresses = [entry.address for entry in members_of(catalog, scope)]
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
     return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today)
 
@@ -259,7 +271,10 @@ def retrieve(workspace: Workspace, question: Question, *, budget: int | None = N
 
 def _retrieve(reading: Reading, question: Question, budget: int | None) -> Pack:
     catalog, files, workspace = reading.catalog, reading.view.checkout.catalog, reading.workspace
-    found = reading.retrieve(resolve_scope(catalog, reading.settings, question.filters), question)
+    scope = resolve_scope(
+        catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
+    )
+    found = reading.retrieve(scope, question)
     limit = reading.settings.budget if budget is None else budget
     proposed = (files.body, files.sizes.__getitem__)
     packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)

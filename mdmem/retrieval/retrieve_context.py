@@ -9,7 +9,7 @@ from time import monotonic
 from mdmem.catalog import Catalog
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
-from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
+from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval
 from mdmem.retrieval.retrieve import Reading, problems_in, read_steadily, with_code_paths, with_fallback
 from mdmem.workspace.deadline import Clock, OverdueError, within
@@ -60,18 +60,19 @@ def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> C
     # By its id, since a wing's name may be the id of another; one that cannot be listed has only its name.
     named = ((request.project_id or "") if state.wing in catalog.wings else state.wing,)
     filters = Filters(wings=named, focuses=focuses, types=request.types)
-    scope = narrowed(catalog, resolve_scope(catalog, reading.settings, filters), request)
+    resolved = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
+    scope = narrowed(catalog, resolved, request)
     # Where a server was started says nothing about the paths that its callers mean.
     at_top = replace(workspace, cwd=workspace.location.base)
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
     found = reading.retrieve(scope, question)
     merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
-    by, files = overriders(catalog, state.wing), reading.view.checkout.catalog
+    files = reading.view.checkout.catalog
     bundle = ContextBundle(
         status=_status(found, merged, catalog),
         scope_state=state.state,
-        items=tuple(bundle_item(catalog, item, by.get(item.entry.address, ())) for item in merged.items),
-        proposed=tuple(bundle_item(files, item, ()) for item in merged.proposed),
+        items=tuple(bundle_item(catalog, item) for item in merged.items),
+        proposed=tuple(bundle_item(files, item) for item in merged.proposed),
         suspected=merged.suspected,
         invariants_left_out=merged.invariants_left_out,
         hygiene_due=is_due(workspace, request.project_id or state.wing),
@@ -101,7 +102,7 @@ def _message(bundle: ContextBundle, request: BundleRequest, state: ScopeAnswer) 
     """Return what an agent is to know that no other key says, in one line."""
     parts = [state.message] if state.message else []
     if state.message and request.scope is not BundleScope.GLOBAL:
-        parts.append("until then the project alone is read, with the invariants of the shared wings that it names")
+        parts.append("until then the project alone is read, with the invariants of its shared wings")
     if request.scope is BundleScope.FOCUS and request.focus is None:
         parts.append("no `focus` is given, so the project is read")
     if request.topic and not any(letter.isalnum() for letter in request.topic):

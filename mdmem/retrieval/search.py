@@ -10,7 +10,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
-from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult
+from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, likeness_key
 from mdmem.retrieval.retrieve import find_text, problems_in
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
@@ -51,8 +51,8 @@ def with_versions(result: SearchResult, other: SearchResult, addresses: Collecti
 def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """Order by score; equal ones put what is current before what ended, and what binds before what is proposed."""
 
-    def key(hit: Hit) -> tuple[float, bool, bool, str]:
-        return (-hit.score, hit.entry.address not in hit.heads, hit.is_proposal, hit.entry.address)
+    def key(hit: Hit) -> tuple[tuple[float, float, float], bool, bool, str]:
+        return (likeness_key(hit.entry, hit.score), hit.entry.address not in hit.heads, hit.is_proposal, hit.entry.address)
 
     return tuple(sorted(hits, key=key))
 
