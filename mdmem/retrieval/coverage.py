@@ -35,30 +35,38 @@ def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int)
     return {term: log(1 + total / (count or 0.5)) for term, count in counts.items()}
 
 
-def coverage_of(weights: Mapping[str, float], texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
-    """Return how far the best of some texts covers weighed terms.
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What of a question the best section of one entry holds: its share of the weight, how many terms, the rarest too."""
 
-    Full is half of the weight within one section, the rarest term and one more among it; `body` is asked for the texts
-    that hold most, a few of them.
-    """
+    share: float = 0.0
+    terms: int = 0
+    has_rarest: bool = False
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return full for half of the weight, the rarest term and one more among it."""
+        if self.share >= FULL_SHARE and self.has_rarest and (self.terms > 1 or self.share == 1):
+            return Coverage.FULL
+        return Coverage.PARTIAL if self.share >= PARTIAL_SHARE else Coverage.NONE
+
+
+def best_hold(weights: Mapping[str, float], texts: Iterable[Held], body: Callable[[str], str]) -> Hold:
+    """Return what the best section of some texts holds; `body` is asked for a few that hold most."""
 
     def weight(terms: Iterable[str]) -> float:
         return sum(weights[term] for term in terms)
 
-    whole = weight(weights)
     best = frozenset[str]()
-    ordered = sorted(texts, key=lambda text: (-weight(text.terms), text.address))
-    for text in ordered[:_READ]:
+    for text in sorted(texts, key=lambda one: (-weight(one.terms), one.address))[:_READ]:
         if weight(text.terms) <= weight(best):
             break
         best = max(best, *_within_sections(text, body(text.address)), key=weight)
     if not best:
-        return Coverage.NONE
+        return Hold()
     rarest = max(weights.values())
-    has_rarest = any(weights[term] == rarest for term in best)
-    if weight(best) >= FULL_SHARE * whole and has_rarest and len(best) >= min(2, len(weights)):
-        return Coverage.FULL
-    return Coverage.PARTIAL if weight(best) >= PARTIAL_SHARE * whole else Coverage.NONE
+    share = 1.0 if len(best) == len(weights) else weight(best) / weight(weights)
+    return Hold(share, len(best), any(weights[term] == rarest for term in best))
 
 
 def _within_sections(text: Held, body: str) -> Iterator[frozenset[str]]:

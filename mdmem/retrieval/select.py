@@ -12,7 +12,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
-from mdmem.retrieval.coverage import Held, coverage_of, weights_of
+from mdmem.retrieval.coverage import Held, best_hold, weights_of
 from mdmem.retrieval.question import Coverage, Elsewhere, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
@@ -90,19 +90,31 @@ class Selection:
     def coverage(self, items: Iterable[Retrieved]) -> tuple[Coverage, tuple[str, ...]]:
         """Return how far a current invariant or decision that is no mere proposal answers, and what it lacks.
 
-        What an entry replaced or overrides speaks for it. The words are those that nothing binding holds.
+        The words are those that nothing binding holds.
         """
-        binding = [item.entry for item in items if item.current and not item.is_proposal and _binds(item.entry)]
-        spoken = [text for entry in binding for text in (entry, *self._replaced_by(entry), *self._overridden_by(entry))]
-        if binding and (self._is_open or any(map(self._covers_path, spoken))):
+        spoken = self.spoken(items)
+        if spoken and (self._is_open or any(map(self._covers_path, spoken))):
             return Coverage.FULL, ()
-        terms = self.answer.terms if self.answer else ()
-        weights = weights_of(terms, (match.terms for match in self._matches.values()), len(self.members))
-        matched = ((text, self._matches[text.address]) for text in spoken if text.address in self._matches)
-        held = [Held(text.address, " ".join((text.title, *text.tags)), match.terms) for text, match in matched]
-        found = coverage_of(weights, held, self.catalog.body)
+        held = self.texts(spoken)
+        found = best_hold(self.weights, held, self.catalog.body).coverage
         known = frozenset(term for one in held for term in one.terms)
-        return found, self._typed(term for term in terms if term not in known) if found is Coverage.PARTIAL else ()
+        return found, self._typed(term for term in self.weights if term not in known) if found is Coverage.PARTIAL else ()
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Return how much each term of the question weighs among the entries that are read."""
+        terms = self.answer.terms if self.answer else ()
+        return weights_of(terms, (match.terms for match in self._matches.values()), len(self.members))
+
+    def spoken(self, items: Iterable[Retrieved]) -> list[Entry]:
+        """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
+        binding = [item.entry for item in items if item.current and not item.is_proposal and _binds(item.entry)]
+        return [text for entry in binding for text in (entry, *self._replaced_by(entry), *self._overridden_by(entry))]
+
+    def texts(self, entries: Iterable[Entry]) -> list[Held]:
+        """Return those entries that hold a word of the question, with the words that each holds."""
+        found = ((entry, self._matches[entry.address]) for entry in entries if entry.address in self._matches)
+        return [Held(entry.address, " ".join((entry.title, *entry.tags)), match.terms) for entry, match in found]
 
     def unshared_decisions(self) -> tuple[OmittedCount, ...]:
         """Return how many decisions of the scope share no word with the question and are therefore not given."""
