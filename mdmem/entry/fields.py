@@ -357,7 +357,9 @@ LISTS = frozenset(field.name for field in FIELDS if field.is_list)
 
 def version_of(fields: Iterable[Field]) -> str:
     """Return what changes with how fields are read and searched, but not with the prose about them."""
-    rows = [(field.name, field.kind, field.holder, field.searched, field.required, field.in_manifest) for field in fields]
+    rows = [
+        (field.name, field.kind, field.holder, field.searched, field.required, field.in_manifest) for field in fields
+    ]
     return sha256(repr(rows).encode()).hexdigest()[:12]
 
 

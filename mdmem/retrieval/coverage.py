@@ -2,74 +2,101 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from mdmem.entry.sections import sections_of
-from mdmem.index.analysis import text_terms
+from mdmem.entry.headings import sections_of
+from mdmem.index.analysis import finder, text_terms
 from mdmem.retrieval.question import Coverage
 
-# Measured by tests/bench/covering_share.py, which has the table.
+# Measured on two collections and a foreign one by tests/bench/covering_share.py, which prints the table.
 FULL_SHARE = 0.5
-PARTIAL_SHARE = 0.15
+PARTIAL_SHARE = 0.2
 # To see what stands within one section a body has to be read: no more than a few are.
 _READ = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One text that may answer: what it is called by, and those of the question's terms that it holds anywhere."""
+    """One entry that may answer: its title and tags, its score, and those of the question's terms that it holds."""
 
     address: str
-    caption: str
+    title: str
+    score: float
     terms: frozenset[str]
-
-
-def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int) -> dict[str, float]:
-    """Return how much each term of a question weighs among so many entries; one that none holds is the rarest."""
-    counts = dict.fromkeys(terms, 0)
-    for one in held:
-        for term in one & counts.keys():
-            counts[term] += 1
-    return {term: log(1 + total / (count or 0.5)) for term, count in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What of a question the best section of one entry holds: its share of the weight, how many terms, the rarest too."""
+    """Which terms of a question one section of an entry holds, with those of its heading and of the entry's title."""
 
-    share: float = 0.0
-    terms: int = 0
-    has_rarest: bool = False
-
-    @property
-    def coverage(self) -> Coverage:
-        """Return full for half of the weight, the rarest term and one more among it."""
-        if self.share >= FULL_SHARE and self.has_rarest and (self.terms > 1 or self.share == 1):
-            return Coverage.FULL
-        return Coverage.PARTIAL if self.share >= PARTIAL_SHARE else Coverage.NONE
+    terms: frozenset[str] = frozenset()
+    heading: frozenset[str] = frozenset()
+    title: frozenset[str] = frozenset()
 
 
-def best_hold(weights: Mapping[str, float], texts: Iterable[Held], body: Callable[[str], str]) -> Hold:
-    """Return what the best section of some texts holds; `body` is asked for a few that hold most."""
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each term of a question weighs, by its rarity among the entries; one that none holds is the rarest."""
 
-    def weight(terms: Iterable[str]) -> float:
-        return sum(weights[term] for term in terms)
+    of: Mapping[str, float]
+    known: frozenset[str]
 
-    best = frozenset[str]()
-    for text in sorted(texts, key=lambda one: (-weight(one.terms), one.address))[:_READ]:
-        if weight(text.terms) <= weight(best):
-            break
-        best = max(best, *_within_sections(text, body(text.address)), key=weight)
-    if not best:
-        return Hold()
-    rarest = max(weights.values())
-    share = 1.0 if len(best) == len(weights) else weight(best) / weight(weights)
-    return Hold(share, len(best), any(weights[term] == rarest for term in best))
+    def total(self, terms: Iterable[str]) -> float:
+        """Return what some terms weigh together."""
+        return sum(self.of[term] for term in terms)
+
+    def share(self, terms: Iterable[str], *, among: Iterable[str]) -> float:
+        """Return the share that some terms have in the weight of others."""
+        whole = self.total(among)
+        return self.total(terms) / whole if whole else 0.0
 
 
-def _within_sections(text: Held, body: str) -> Iterator[frozenset[str]]:
-    caption = text_terms(text.caption)
+def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int) -> Weights:
+    """Return the weights of terms among so many entries, of which some hold some."""
+    counts = Counter(term for one in held for term in one)
+    return Weights({term: log(1 + total / (counts[term] or 0.5)) for term in terms}, frozenset(counts))
+
+
+def coverage_by(hold: Hold, weights: Weights, *, full: float = FULL_SHARE, partial: float = PARTIAL_SHARE) -> Coverage:
+    """Return how far one section covers a question.
+
+    Full is half of the weight, the rarest term, one more, and a term of the entry's title among them: of questions from
+    another field, cut to three words, one section of 20 KB holds so much in a third, and a title names it in a
+    twentieth. Part is half of the weight alone, or a fifth of what is known with a term of a title or heading.
+    """
+    share = weights.share(hold.terms, among=weights.of)
+    if share >= full:
+        rarest = max(weights.of.values())
+        has_rarest = any(weights.of[term] == rarest for term in hold.terms)
+        is_full = has_rarest and hold.title and len(hold.terms) >= min(2, len(weights.of))
+        return Coverage.FULL if is_full else Coverage.PARTIAL
+    touches = weights.share(hold.terms, among=weights.known) >= partial
+    return Coverage.PARTIAL if touches and hold.title | hold.heading else Coverage.NONE
+
+
+def coverage_of(weights: Weights, texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
+    """Return how far the best of the best scored texts covers a question; `body` is asked for a few."""
+    return max((coverage_by(hold, weights) for hold in holds(texts, body)), default=Coverage.NONE, key=_ORDER.index)
+
+
+_ORDER = (Coverage.NONE, Coverage.PARTIAL, Coverage.FULL)
+
+
+def holds(texts: Iterable[Held], body: Callable[[str], str]) -> Iterator[Hold]:
+    """Yield what each section of the best scored texts holds, the title of the whole with each."""
+    for text in sorted(texts, key=lambda one: (-one.score, one.address))[:_READ]:
+        yield from _holds_of(text, body(text.address))
+
+
+def _holds_of(text: Held, body: str) -> Iterator[Hold]:
+    title = text.terms & text_terms(text.title)
+    yield Hold(title, title=title)
+    hits = finder(text.terms)(body)
     for section in sections_of(body):
-        yield text.terms & (caption | text_terms(f"{section.title}\n{section.text}"))
+        start, end = section.span
+        inside = [(at, terms) for at, _, terms in hits if start <= at < end]
+        heading = frozenset().union(*(terms for at, terms in inside if at < section.start))
+        yield Hold(title.union(*(terms for _, terms in inside)), heading, title)

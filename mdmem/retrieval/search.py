@@ -52,7 +52,12 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """Order by score; equal ones put what is current before what ended, and what binds before what is proposed."""
 
     def key(hit: Hit) -> tuple[tuple[float, float, float], bool, bool, str]:
-        return (likeness_key(hit.entry, hit.score), hit.entry.address not in hit.heads, hit.is_proposal, hit.entry.address)
+        return (
+            likeness_key(hit.entry, hit.score),
+            hit.entry.address not in hit.heads,
+            hit.is_proposal,
+            hit.entry.address,
+        )
 
     return tuple(sorted(hits, key=key))
 

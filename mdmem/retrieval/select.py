@@ -12,7 +12,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
-from mdmem.retrieval.coverage import Held, best_hold, weights_of
+from mdmem.retrieval.coverage import Held, Weights, coverage_of, weights_of
 from mdmem.retrieval.question import Coverage, Elsewhere, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
@@ -96,12 +96,14 @@ class Selection:
         if spoken and (self._is_open or any(map(self._covers_path, spoken))):
             return Coverage.FULL, ()
         held = self.texts(spoken)
-        found = best_hold(self.weights, held, self.catalog.body).coverage
+        found = coverage_of(self.weights, held, self.catalog.body)
         known = frozenset(term for one in held for term in one.terms)
-        return found, self._typed(term for term in self.weights if term not in known) if found is Coverage.PARTIAL else ()
+        return found, self._typed(
+            term for term in self.weights.of if term not in known
+        ) if found is Coverage.PARTIAL else ()
 
     @cached_property
-    def weights(self) -> dict[str, float]:
+    def weights(self) -> Weights:
         """Return how much each term of the question weighs among the entries that are read."""
         terms = self.answer.terms if self.answer else ()
         return weights_of(terms, (match.terms for match in self._matches.values()), len(self.members))
@@ -114,7 +116,10 @@ class Selection:
     def texts(self, entries: Iterable[Entry]) -> list[Held]:
         """Return those entries that hold a word of the question, with the words that each holds."""
         found = ((entry, self._matches[entry.address]) for entry in entries if entry.address in self._matches)
-        return [Held(entry.address, " ".join((entry.title, *entry.tags)), match.terms) for entry, match in found]
+        return [
+            Held(entry.address, " ".join((entry.title, *entry.tags)), match.score, match.terms)
+            for entry, match in found
+        ]
 
     def unshared_decisions(self) -> tuple[OmittedCount, ...]:
         """Return how many decisions of the scope share no word with the question and are therefore not given."""

@@ -18,8 +18,8 @@ from builders import open_root
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
 from mdmem.index.fulltext import WhooshIndex
-from mdmem.retrieval.coverage import Hold, best_hold
-from mdmem.retrieval.question import Question
+from mdmem.retrieval.coverage import Hold, Weights, coverage_by, holds
+from mdmem.retrieval.question import Coverage, Question
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
 from mdmem.workspace.scope import Filters, resolve_scope
@@ -27,7 +27,7 @@ from mdmem.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 FULL = (0.4, 0.5, 0.6, 0.67)
-PARTIAL = (0.1, 0.15, 0.2, 0.25, 0.3)
+PARTIAL = (0.1, 0.15, 0.2, 0.3)
 
 
 def make_root(folder: Path, name: str) -> Workspace:
@@ -61,13 +61,26 @@ def questions(workspace: Workspace) -> Iterator[tuple[str, list[str]]]:
         yield f"foreign, {number} words", [first_terms(one, number) for one in foreign]
 
 
-def hold(workspace: Workspace, words: str) -> Hold:
-    """Return what the best section of a current decision or invariant holds of a question."""
+def answered(workspace: Workspace, words: str) -> tuple[Weights, list[Hold]]:
+    """Return how the words of a question weigh, and what the sections of the best current decisions hold of them."""
     catalog, question = workspace.catalog, Question(words=words)
     scope = resolve_scope(catalog, Settings(), Filters())
     answer = workspace.index.search(words, live=catalog.digests, read=workspace.texts, among=frozenset(catalog.entries))
     selection = Selection(catalog, scope, question, answer, workspace.today)
-    return best_hold(selection.weights, selection.texts(selection.spoken(selection.select())), catalog.body)
+    texts = selection.texts(selection.spoken(selection.select()))
+    return selection.weights, list(holds(texts, catalog.body))
+
+
+def rate(
+    answers: list[tuple[Weights, list[Hold]]], wanted: Coverage, *, full: float = 0.5, partial: float = 0.2
+) -> str:
+    """Return how many questions are covered so far, in percent."""
+    found = (
+        {coverage_by(hold, weights, full=full, partial=partial) for hold in held} or {Coverage.NONE}
+        for weights, held in answers
+    )
+    best = [next(one for one in Coverage if one in kinds) for kinds in found]
+    return f"{best.count(wanted) / len(best):6.1%}"
 
 
 def main() -> None:
@@ -78,14 +91,10 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             workspace = make_root(Path(folder), name)
             for what, asked in questions(workspace):
-                holds = [hold(workspace, words) for words in asked]
-                full = [
-                    sum(one.share >= share and one.has_rarest and (one.terms > 1 or one.share == 1) for one in holds)
-                    for share in FULL
-                ]
-                none = [sum(one.share < share for one in holds) for share in PARTIAL]
-                shares = (count / len(holds) for count in (*full, *none))
-                print(f"{name}, {what} ({len(holds)})".ljust(46), *(f"{share:6.1%}" for share in shares), flush=True)
+                answers = [answered(workspace, words) for words in asked]
+                full = [rate(answers, Coverage.FULL, full=share) for share in FULL]
+                none = [rate(answers, Coverage.NONE, partial=share) for share in PARTIAL]
+                print(f"{name}, {what} ({len(asked)})".ljust(46), *full, *none, flush=True)
 
 
 if __name__ == "__main__":
