@@ -78,6 +78,7 @@ LINKS = (
     "link-to-superseded",
     "override-without-reason",
     "override-of-own-wing",
+    "override-across-types",
     "override-not-declared",
     "conflict-unresolved",
     "cross-wing-link-undeclared",

@@ -42,6 +42,7 @@ class Pack:
     items: tuple[PackedEntry, ...] = ()
     proposed: tuple[PackedEntry, ...] = ()
     searched: tuple[str, ...] = ()
+    likely_room: str | None = None
     tokens: int = 0
     budget: int
     basis: AnswerBasis
@@ -82,6 +83,7 @@ def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tup
         items=plan.packed(),
         proposed=drafts.packed(),
         searched=found.searched,
+        likely_room=found.likely_room,
         tokens=plan.total + drafts.total,
         budget=budget,
         basis=basis,

@@ -86,14 +86,14 @@ _ORDER = (Coverage.NONE, Coverage.PARTIAL, Coverage.FULL)
 
 
 def holds(texts: Iterable[Held], body: Callable[[str], str]) -> Iterator[Hold]:
-    """Yield what each section of the best scored texts holds, the title of the whole with each."""
-    for text in sorted(texts, key=lambda one: (-one.score, one.address))[:_READ]:
-        yield from _holds_of(text, body(text.address))
+    """Yield what the title of each text holds, then each section of the best scored ones with their titles."""
+    titled = [(text, text.terms & text_terms(text.title)) for text in texts]
+    yield from (Hold(title, title=title) for _, title in titled)
+    for text, title in sorted(titled, key=lambda one: (-one[0].score, one[0].address))[:_READ]:
+        yield from _sections_held(text, title, body(text.address))
 
 
-def _holds_of(text: Held, body: str) -> Iterator[Hold]:
-    title = text.terms & text_terms(text.title)
-    yield Hold(title, title=title)
+def _sections_held(text: Held, title: frozenset[str], body: str) -> Iterator[Hold]:
     hits = finder(text.terms)(body)
     for section in sections_of(body):
         start, end = section.span

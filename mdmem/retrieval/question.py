@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -81,7 +81,8 @@ class Retrieved(AnsweredEntry):
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
     `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
-    `starts_shared` says that the question starts at shared knowledge.
+    `starts_shared` says that the question starts at shared knowledge, `is_unconditional` that it is an invariant which
+    is part of every answer.
     """
 
     tier: Tier
@@ -91,6 +92,7 @@ class Retrieved(AnsweredEntry):
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
     starts_shared: bool = False
+    is_unconditional: bool = False
 
     @property
     def sort_key(self) -> tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]:
@@ -211,6 +213,19 @@ def _json(value: object) -> Any:
     return asdict(value) if isinstance(value, (Contradiction, Omission, OmittedCount, Elsewhere, Passage)) else value
 
 
+def uncovered(items: Sequence[Retrieved]) -> str:
+    """Return the sentence over an answer that nothing covers: what stands below it always binds, or is only near."""
+    always = sum(item.is_unconditional and item.score <= 0 for item in items)
+    near = len(items) - always
+    bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
+    touch = f"{near} entries only touch" if near > 1 else "1 entry only touches"
+    if always and near:
+        return f"{bind} and {touch} this; nothing covers it."
+    if near:
+        return f"{touch[:1].upper()}{touch[1:]} this; nothing binding covers it."
+    return f"{bind}; nothing else covers this." if always else "Nothing binding covers this."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
     """The answer before any budget: items in order, and drafts apart; `likely_room` holds most of the best matches."""
@@ -233,9 +248,10 @@ class Hit(AnsweredEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The hits of a search, best first, and how they were found."""
+    """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown."""
 
     query: str
     hits: tuple[Hit, ...]
     terms: frozenset[str] = frozenset()
+    drafts: int = 0
     basis: AnswerBasis

@@ -247,6 +247,15 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
     return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
 
 
+def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
+    """Return the basis of an answer with a few lines from outside the memory, where nothing binding covers it."""
+    if basis.covered or basis.fallback or not words.strip():
+        return basis
+    from mdmem.retrieval.fallback import outside
+
+    return replace(basis, fallback=outside(workspace, words))
+
+
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
     """Return the question about code: each path, given from the working folder or the top, counted from the top."""
     return replace(question, paths=tuple(dict.fromkeys(_code_path(workspace, path) for path in paths)))
@@ -256,6 +265,9 @@ def _code_path(workspace: Workspace, path: str) -> str:
     top = workspace.location.base.resolve()
     # As written: where a folder is a link, the globs of `applies_to` speak of the link.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
+    if "\\" in path and not here.exists() and not (top / path).exists():
+        # As Windows writes it.
+        return _code_path(workspace, path.replace("\\", "/"))
     if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
         return here.relative_to(top).as_posix()
     return Path(path).as_posix().removeprefix("./").rstrip("/")
@@ -280,6 +292,6 @@ def _retrieve(reading: Reading, question: Question, budget: int | None) -> Pack:
     packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
     # What else lies in the repository is not the caller's to read where the memory is not.
     if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
-        return packed
+        return replace(packed, basis=with_outside(packed.basis, workspace, question.words))
     why = "no entry of the memory can be read"
     return replace(packed, basis=with_fallback(packed.basis, workspace, question.words, why=why))

@@ -11,7 +11,14 @@ from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval
-from mdmem.retrieval.retrieve import Reading, problems_in, read_steadily, with_code_paths, with_fallback
+from mdmem.retrieval.retrieve import (
+    Reading,
+    problems_in,
+    read_steadily,
+    with_code_paths,
+    with_fallback,
+    with_outside,
+)
 from mdmem.workspace.deadline import Clock, OverdueError, within
 from mdmem.workspace.freshness import is_due
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state
@@ -45,7 +52,7 @@ def retrieve_context(
     try:
         return read_steadily(workspace, attempt, unsettled=(GoneError, OverdueError))
     except OverdueError:
-        return _timed_out(request)
+        return _timed_out(workspace, request)
     except (EnvironmentFaultError, OSError) as error:
         return _failed(workspace, request, str(error))
 
@@ -83,7 +90,7 @@ def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> C
     )
     bundle = replace(bundle, message=_message(bundle, request, state))
     if bundle.status is not RetrievalStatus.FAILED:
-        return bundle
+        return replace(bundle, basis=with_outside(merged.basis, workspace, request.topic))
     why = merged.basis.why_degraded or "no entry of the scope can be read"
     return replace(bundle, basis=with_fallback(merged.basis, workspace, request.topic, why=why))
 
@@ -107,6 +114,7 @@ def _message(bundle: ContextBundle, request: BundleRequest, state: ScopeAnswer) 
         parts.append("no `focus` is given, so the project is read")
     if request.topic and not any(letter.isalnum() for letter in request.topic):
         parts.append("`topic` holds no word to look for")
+    parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in bundle.basis.elsewhere)
     if bundle.status is RetrievalStatus.FAILED:
         parts.append("no entry of this scope can be read; go on without memory")
     elif bundle.basis.problems and bundle.status is RetrievalStatus.EMPTY:
@@ -125,13 +133,15 @@ def _without_wing(catalog: Catalog, request: BundleRequest, state: ScopeAnswer) 
     )
 
 
-def _timed_out(request: BundleRequest) -> ContextBundle:
+def _timed_out(workspace: Workspace, request: BundleRequest) -> ContextBundle:
+    late = AnswerBasis(degraded=True, why_degraded="the time for an answer was over")
     return ContextBundle(
         status=RetrievalStatus.TIMED_OUT,
         scope_state=_unknown(request),
         message="the memory was not read in time, at the second attempt either; go on without it, or ask again later",
         focus=request.focus,
-        basis=AnswerBasis(degraded=True, why_degraded="the time for an answer was over"),
+        # To tell the wings from other folders of a repository's top, the memory would have to be read once more.
+        basis=with_outside(late, workspace, request.topic) if workspace.location.under else late,
     )
 
 

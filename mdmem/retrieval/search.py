@@ -30,6 +30,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
         query=question.words,
         hits=_ordered(hits.values()),
         terms=frozenset(answer.terms),
+        drafts=sum(_is_hidden_draft(catalog.entries[match.key], question.filters, today) for match in answer.matches),
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
             unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
@@ -79,6 +80,11 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
     lineage = catalog.lineage
     return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+
+
+def _is_hidden_draft(entry: Entry, filters: Filters, today: date) -> bool:
+    is_asked_for = filters.include_drafts or filters.statuses
+    return entry.status is Status.DRAFT and not is_asked_for and passes(entry, filters, today)
 
 
 def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> Iterator[Hit]:

@@ -287,6 +287,7 @@ class Selection:
             overrides=overrides,
             overridden_by=(by.address,) if by is not None and self._holds_here(by) else (),
             starts_shared=self.scope.starts_shared,
+            is_unconditional=self._is_unconditional(entry),
             stance=self.catalog.stance(entry.address),
         )
 

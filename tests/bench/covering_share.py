@@ -1,4 +1,4 @@
-"""How far something binding covers a question, at several thresholds: right are own titles, wrong are foreign questions.
+"""How far something binding covers a question: right are own titles, wrong are questions from another field.
 
 Two collections: PEPs and KEPs. Put to each are the titles of its own decisions in force, the same wrapped in general
 words, and Cranfield's questions about aerodynamics, whole and cut to a few words.
