@@ -144,6 +144,17 @@ class _Merge:
                 yield Omission(address, entry.type.value, "of the project, which the scope `global` leaves out")
 
 
+def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
+    """Return, for each entry that a wing overrides somewhere, the entries in force that do, sorted."""
+    found: dict[str, list[str]] = {}
+    for address, entry in catalog.entries.items():
+        if entry.overrides and entry.wing == wing and catalog.lineage.is_current(address):
+            for other in entry.overrides:
+                if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
+                    found.setdefault(other, []).append(address)
+    return {other: tuple(sorted(by)) for other, by in found.items()}
+
+
 def _within_caps(items: Iterable[Retrieved]) -> tuple[list[Retrieved], list[Retrieved]]:
     """Return what finds room in its scope, and what does not; invariants need none, and what binds comes first."""
     room, everything = dict(CAPS), list(items)

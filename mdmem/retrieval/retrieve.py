@@ -102,11 +102,13 @@ def _concerns(path: str, scope: Scope) -> bool:
     # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
     if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
         return True
-    return parts[0] in scope.wings and (not scope.rooms or parts[1] in scope.rooms)
+    # Rooms narrow no invariant of a wing that binds, and each of these may be one.
+    is_read = not scope.rooms or parts[1] in scope.rooms or parts[0] in scope.binding_wings
+    return parts[0] in scope.wings and is_read
 
 
 def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
-    if entry is None or not scope.holds(entry.address):
+    if entry is None or not scope.reads(entry):
         return False
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 

@@ -9,7 +9,7 @@ from time import monotonic
 from mdmem.catalog import Catalog
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
-from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed
+from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval
 from mdmem.retrieval.retrieve import (
     Reading,
@@ -74,11 +74,13 @@ def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> C
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
     found = reading.retrieve(scope, question)
     merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
+    # What the project overrides in a narrower place stands among the shared knowledge itself.
+    by = overriders(catalog, state.wing) if request.scope is BundleScope.GLOBAL else {}
     files = reading.view.checkout.catalog
     bundle = ContextBundle(
         status=_status(found, merged, catalog),
         scope_state=state.state,
-        items=tuple(bundle_item(catalog, item) for item in merged.items),
+        items=tuple(bundle_item(catalog, item, by.get(item.entry.address, ())) for item in merged.items),
         proposed=tuple(bundle_item(files, item) for item in merged.proposed),
         suspected=merged.suspected,
         invariants_left_out=merged.invariants_left_out,

@@ -68,7 +68,7 @@ class Selection:
         chosen = {entry.address: entry for entry in self._candidates()}
         chosen.update((entry.address, entry) for entry in self._reached_by_chain())
         overriders = self._overriders(chosen)
-        for entry in overriders.values():
+        for entry in (*overriders.values(), *self._powerless(chosen)):
             chosen.setdefault(entry.address, entry)
         for address in self.omitted.keys() & chosen.keys():
             del self.omitted[address]
@@ -251,6 +251,17 @@ class Selection:
     def _is_in_force_here(self, entry: Entry) -> bool:
         is_current = self.catalog.lineage.is_current(entry.address)
         return is_current and not self._misses_paths(entry) and not self._has_other_focus(entry)
+
+    def _powerless(self, chosen: Mapping[str, Entry]) -> list[Entry]:
+        """Return what names a chosen entry of higher authority as overridden: both are shown, and a person decides."""
+        return [
+            entry
+            for entry in self.catalog.entries.values()
+            if entry.wing == self.scope.wing and entry.overrides and self._is_in_force_here(entry)
+            if any(
+                other.address in chosen and other.type.rank < entry.type.rank for other in self._named_overridden(entry)
+            )
+        ]
 
     def _holds_here(self, entry: Entry) -> bool:
         """Say whether an entry applies wherever the question is about."""

@@ -272,7 +272,12 @@ def test_note_adds_to_an_invariant_and_a_decision_and_never_stands_above_them(tm
         ),
         (
             {"rooms": ("incident-log",), "statuses": (Status.UNDER_REVIEW, Status.ACTIVE)},
-            ["app/incident-log/fresh", "app/incident-log/doubtful"],
+            [
+                "lib/anti-patterns/rule",
+                "lib/architecture/rule",
+                "app/incident-log/fresh",
+                "app/incident-log/doubtful",
+            ],
         ),
         (
             {"rooms": ("architecture", "contracts"), "types": (EntryType.DECISION, EntryType.PATTERN)},

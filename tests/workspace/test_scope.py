@@ -93,7 +93,11 @@ def test_wings_of_a_reading_scope_are_the_named_ones_alone(tmp_path: Path) -> No
 def test_shared_wings_are_all_where_the_manifest_names_none(tmp_path: Path) -> None:
     found = wings(tmp_path, app="kind: project", lib="kind: shared", base="kind: shared")
     scope = scope_of(found)
-    assert (scope.wings, scope.shared_wings, scope.binding_wings) == (("app", "base", "lib"), ("base", "lib"), ("app",))
+    assert (scope.wings, scope.shared_wings, scope.binding_wings) == (
+        ("app", "base", "lib"),
+        ("base", "lib"),
+        ("app", "base", "lib"),
+    )
 
 
 def test_shared_wings_are_the_named_ones_in_their_order(tmp_path: Path) -> None:
