@@ -97,7 +97,7 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     items = {item.entry.address: item for item in retrieval.items}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
-        items = {address: item for address, item in items.items() if gathering.is_unconditional(item.entry)}
+        items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
     unasked = gathering.unasked()
     for address in (*unasked, *gathering.in_domain):
         if address in gathering.everything:
@@ -176,10 +176,6 @@ class _Gathering:
     def _notes(self) -> Iterable[Entry]:
         return (entry for entry in self.members if entry.type is EntryType.NOTE)
 
-    def is_unconditional(self, entry: Entry) -> bool:
-        """Say whether an entry that retrieval gave is an invariant that nothing leaves out."""
-        return self.memory.scope.binds(entry)
-
     def candidate(self, item: Retrieved, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""
         entry = item.entry
@@ -188,7 +184,7 @@ class _Gathering:
             item=item,
             facet=facet_of(entry, latest=self.latest),
             is_private=self.memory.is_private,
-            is_unconditional=self.is_unconditional(entry),
+            is_unconditional=self.memory.scope.binds(entry),
             unasked=unasked,
             in_domain=entry.address in self.in_domain,
         )

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
 from mdmem.retrieval.coverage import Held, Weights, coverage_of, weights_of
+from mdmem.retrieval.overrides import Overrides
 from mdmem.retrieval.question import Coverage, Elsewhere, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
@@ -20,8 +21,6 @@ from mdmem.workspace.scope import Scope
 _MATCHING_SHARE = 0.5
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
-# An entry that holds in a narrower place says so by its first globs.
-_GLOBS = 3
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,11 @@ class Selection:
     def members(self) -> tuple[Entry, ...]:
         """Return the entries that the question is put to, by address."""
         return members_of(self.catalog, self.scope)
+
+    @cached_property
+    def overrides(self) -> Overrides:
+        """Return what the active wing overrides."""
+        return Overrides(self.catalog, self.scope, self.question)
 
     @property
     def _is_open(self) -> bool:
@@ -67,13 +71,13 @@ class Selection:
         """Return the items in the order of authority; what is left out is named in `omitted`."""
         chosen = {entry.address: entry for entry in self._candidates()}
         chosen.update((entry.address, entry) for entry in self._reached_by_chain())
-        overriders = self._overriders(chosen)
-        for entry in (*overriders.values(), *self._powerless(chosen)):
+        overriders = self.overrides.of(chosen)
+        for entry in (*overriders.values(), *self.overrides.powerless(chosen)):
             chosen.setdefault(entry.address, entry)
         for address in self.omitted.keys() & chosen.keys():
             del self.omitted[address]
         for address, by in overriders.items():
-            if self._holds_here(by) and chosen[address].type is not EntryType.INVARIANT:
+            if self.overrides.holds_here(by) and chosen[address].type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
         items = [self._retrieved(entry, overriders) for entry in chosen.values()]
         return tuple(sorted(items, key=lambda item: item.sort_key))
@@ -111,7 +115,11 @@ class Selection:
     def spoken(self, items: Iterable[Retrieved]) -> list[Entry]:
         """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
         binding = [item.entry for item in items if item.current and not item.is_proposal and _binds(item.entry)]
-        return [text for entry in binding for text in (entry, *self._replaced_by(entry), *self._overridden_by(entry))]
+        return [
+            text
+            for entry in binding
+            for text in (entry, *self._replaced_by(entry), *self.overrides.overridden_by(entry))
+        ]
 
     def texts(self, entries: Iterable[Entry]) -> list[Held]:
         """Return those entries that hold a word of the question, with the words that each holds."""
@@ -232,57 +240,13 @@ class Selection:
             if not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere"):
                 yield entry
 
-    def _overriders(self, chosen: Mapping[str, Entry]) -> dict[str, Entry]:
-        """Return, for each chosen entry that one in force here overrides, the one that does; rooms do not matter.
-
-        One that holds in a narrower place only, where no path is given, comes after those that hold here.
-        """
-        found: dict[str, Entry] = {}
-        wing = self.scope.wing
-        if self.scope.starts_shared and wing is not None and not self.catalog.wings[wing].is_shared:
-            return found
-        for entry in sorted(self.catalog.entries.values(), key=lambda one: not self._holds_here(one)):
-            if entry.wing == wing and entry.overrides and self._is_in_force_here(entry):
-                for other in self._overridden_by(entry):
-                    if other.address in chosen:
-                        found.setdefault(other.address, entry)
-        return found
-
-    def _is_in_force_here(self, entry: Entry) -> bool:
-        is_current = self.catalog.lineage.is_current(entry.address)
-        return is_current and not self._misses_paths(entry) and not self._has_other_focus(entry)
-
-    def _powerless(self, chosen: Mapping[str, Entry]) -> list[Entry]:
-        """Return what names a chosen entry of higher authority as overridden: both are shown, and a person decides."""
-        return [
-            entry
-            for entry in self.catalog.entries.values()
-            if entry.wing == self.scope.wing and entry.overrides and self._is_in_force_here(entry)
-            if any(
-                other.address in chosen and other.type.rank < entry.type.rank for other in self._named_overridden(entry)
-            )
-        ]
-
-    def _holds_here(self, entry: Entry) -> bool:
-        """Say whether an entry applies wherever the question is about."""
-        return not entry.applies_to or self._covers_path(entry)
-
-    def _overridden_by(self, entry: Entry) -> list[Entry]:
-        """Return the shared entries that an entry overrides: those of its own authority, or of a lower one."""
-        return [other for other in self._named_overridden(entry) if entry.type.rank <= other.type.rank]
-
-    def _named_overridden(self, entry: Entry) -> list[Entry]:
-        named = (self.catalog.entries.get(address) for address in entry.overrides)
-        wings = self.catalog.wings
-        return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
-
     def _replaced_by(self, entry: Entry) -> list[Entry]:
         """Return the superseded entries that match and lead to one."""
         return [self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ())]
 
     def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
         via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
-        overrides = tuple(other.address for other in self._overridden_by(entry))
+        overrides = tuple(other.address for other in self.overrides.overridden_by(entry))
         by = overriders.get(entry.address)
         overridden = [shared for shared in entry.overrides if overriders.get(shared) is entry]
         score = max([self._match_score(entry), *(self._score(self.catalog.entries[shared]) for shared in overridden)])
@@ -296,7 +260,7 @@ class Selection:
             reason=self._reason(entry, via, overriders),
             via=via,
             overrides=overrides,
-            overridden_by=(by.address,) if by is not None and self._holds_here(by) else (),
+            overridden_by=(by.address,) if by is not None and self.overrides.holds_here(by) else (),
             starts_shared=self.scope.starts_shared,
             is_unconditional=self._is_unconditional(entry),
             stance=self.catalog.stance(entry.address),
@@ -304,19 +268,11 @@ class Selection:
 
     def _reason(self, entry: Entry, via: tuple[str, ...], overriders: Mapping[str, Entry]) -> str:
         parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
-        parts += map(partial(self._override_note, entry), self._named_overridden(entry))
+        parts += self.overrides.notes_on(entry)
         by = overriders.get(entry.address)
-        if by is not None and self._holds_here(by):
+        if by is not None and self.overrides.holds_here(by):
             parts.append(f"overridden here by {by.address}")
         return "; ".join(parts + self._doubts(entry)) or "in scope"
-
-    def _override_note(self, entry: Entry, other: Entry) -> str:
-        if entry.type.rank > other.type.rank:
-            return f"cannot override the {other.type} {other.address}"
-        if self._holds_here(entry):
-            return f"overrides {other.address}"
-        more = ", …" if entry.applies_to[_GLOBS:] else ""
-        return f"overrides {other.address} only in {', '.join(entry.applies_to[:_GLOBS])}{more}"
 
     def _grounds(self, entry: Entry) -> list[str]:
         parts = []
@@ -363,7 +319,7 @@ class Selection:
 
     def _suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
-        spoken = (entry, *self._replaced_by(entry), *self._overridden_by(entry))
+        spoken = (entry, *self._replaced_by(entry), *self.overrides.overridden_by(entry))
         return self._is_open or any(map(self._covers, spoken))
 
     def _score(self, entry: Entry) -> float:
