@@ -82,6 +82,7 @@ LINKS = (
     "amends-ended",
     "override-without-reason",
     "override-of-own-wing",
+    "override-across-types",
     "override-not-declared",
     "conflict-unresolved",
     "cross-wing-link-undeclared",

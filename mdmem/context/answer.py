@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mdmem.context.pack import ContextPack, Item
-from mdmem.entry.model import visible
+from mdmem.entry.model import EntryType, visible
+from mdmem.retrieval.question import Coverage
 from mdmem.standing import marked
 from mdmem.workspace.scope import Scope, ScopeState
 
@@ -35,7 +36,7 @@ def pack_answer(pack: ContextPack) -> dict[str, Any]:
         "omitted": [{"id": one.address, "type": one.type, "why": one.why} for one in basis.omitted],
         **basis.as_json("omitted_counts"),
         "scope": scope_json(pack.scope),
-        **basis.as_json("covered", "unmatched_terms", "fallback", "degraded", "source"),
+        **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "degraded", "source"),
         "remarks": list(pack.remarks),
         "markdown": pack_markdown(pack),
     }
@@ -78,13 +79,23 @@ def _doubts(pack: ContextPack) -> Iterator[str]:
 
 def _verdict(pack: ContextPack) -> str:
     basis = pack.basis
-    if basis.covered:
+    if basis.coverage is Coverage.FULL:
         return ""
+    if basis.coverage is Coverage.PARTIAL:
+        lacks = f"; nothing binding holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
+        return f"This goal is covered in part{lacks if basis.uncovered_terms else ''}."
     unmatched = f" No entry holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
-    verdict = "Nothing that could be read covers this goal." if basis.problems else "Nothing binding covers this goal."
-    always = " What follows applies always or only touches it." if pack.items else ""
-    return verdict + (unmatched if basis.unmatched_terms else "") + always
+    verdict = "Nothing that could be read covers this goal." if basis.problems else _uncovered(pack)
+    return verdict + (unmatched if basis.unmatched_terms else "")
+
+
+def _uncovered(pack: ContextPack) -> str:
+    always = sum(item.type == EntryType.INVARIANT for item in pack.items)
+    bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
+    if always:
+        return f"{bind}; nothing else covers this goal."
+    return "Nothing binding covers this goal" + ("; what follows only touches it." if pack.items else ".")
 
 
 def _advice(pack: ContextPack) -> Iterator[str]:
@@ -135,7 +146,7 @@ def _conflicts(pack: ContextPack) -> Iterator[str]:
 def _fallback(pack: ContextPack) -> Iterator[str]:
     if pack.basis.fallback:
         lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in pack.basis.fallback]
-        yield "\n".join(["## Found outside the memory", "", *lines])
+        yield "\n".join(["## Outside the memory, not binding", "", *lines])
 
 
 def _left_out(pack: ContextPack) -> Iterator[str]:

@@ -17,17 +17,17 @@ from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
 from mdmem.context.pack import ContextPack, Item, PackSection
 from mdmem.context.request import ContextRequest, Intent
 from mdmem.context.shape import REACHES, FacetReach, facets_for, weight_of
-from mdmem.entry.model import EntryType
+from mdmem.entry.model import EntryType, visible
 from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding
 from mdmem.index.analysis import ask
 from mdmem.retrieval.fallback import NO_SCOPE, basis_without_root
-from mdmem.retrieval.question import AnswerBasis, Omission, OmittedCount
-from mdmem.retrieval.retrieve import Reading, read_steadily, reading_of, with_fallback
+from mdmem.retrieval.question import AnswerBasis, Coverage, Omission, OmittedCount
+from mdmem.retrieval.retrieve import Reading, read_steadily, reading_of, with_fallback, with_outside
 from mdmem.state.audit import Audit, record
 from mdmem.state.places import WING
 from mdmem.workspace.own_memory import find_own_memory
-from mdmem.workspace.scope import Filters, resolve_scope
+from mdmem.workspace.scope import Filters, resolve_scope, starting_shared
 from mdmem.workspace.visibility import project_scope
 from mdmem.workspace.workspace import Workspace
 
@@ -140,6 +140,8 @@ def _compile(reading: Reading, request: ContextRequest) -> ContextPack:
     """Return the pack; the team's memory is the first, and says of which scope and source the answer is."""
     workspace, settings, answers = reading.workspace, reading.settings, reading.view.effective
     scope = project_scope(answers, settings, request.project, widely=request.intent is Intent.GENERAL)
+    if request.intent is Intent.LEARN:
+        scope = starting_shared(scope)
     own, remarks = _own_memory(workspace)
     gathered = [gather(memory, request) for memory in (Memory(reading=reading, scope=scope), *own)]
     choice = choose_items(
@@ -151,14 +153,20 @@ def _compile(reading: Reading, request: ContextRequest) -> ContextPack:
     basis = _basis(gathered, choice, items)
     if basis.problems and not workspace.catalog.entries:
         basis = with_fallback(basis, workspace, request.query, why="no entry of the memory can be read")
+    basis = with_outside(basis, workspace, request.query)
     return ContextPack(
         request=request,
         sections=tuple(_sections(items, request)),
         scope=scope,
         proposed=tuple(_described(_drafts(gathered, request), request, settings.budget // 4)),
-        remarks=remarks,
+        remarks=(*remarks, *_unknown_domain(gathered, request)),
         basis=basis,
     )
+
+
+def _unknown_domain(gathered: Sequence[MemoryCandidates], request: ContextRequest) -> Iterator[str]:
+    if request.domain is not None and not any(part.domain_is_known for part in gathered):
+        yield f"no entry belongs to the domain `{visible(request.domain)}`, so it narrowed nothing"
 
 
 def _own_memory(workspace: Workspace) -> tuple[list[Memory], tuple[str, ...]]:
@@ -185,7 +193,7 @@ def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence
         conflicts=bases[0].contradictions_of({item.id for item in items}),
         omitted=tuple(_omitted(choice)),
         omitted_counts=_omitted_counts(choice, bases),
-        covered=any(one.covered for one in bases),
+        coverage=next((one for one in Coverage if any(basis.coverage is one for basis in bases)), Coverage.NONE),
         unmatched_terms=_unmatched(gathered),
         degraded=any(one.degraded for one in bases),
         why_degraded=next((one.why_degraded for one in bases if one.degraded), None),
@@ -264,6 +272,8 @@ def _omitted_counts(choice: Choice, bases: Sequence[AnswerBasis]) -> tuple[Omitt
     """Return how many of each type are left out for each reason, by authority."""
     reasons = Counter((one.item.entry.type, why) for one, why in choice.left_out)
     reasons.update((EntryType(one.type), one.why.split(" by ")[0]) for basis in bases for one in basis.omitted)
+    for one in (count for basis in bases for count in basis.omitted_counts):
+        reasons[EntryType(one.type), one.why] += one.count
     ordered = sorted(reasons.items(), key=lambda pair: (pair[0][0].rank, pair[0][1]))
     return tuple(OmittedCount(kind.value, why, count) for (kind, why), count in ordered)
 

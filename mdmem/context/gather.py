@@ -12,9 +12,9 @@ from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.retrieval.question import Question, Retrieval, Retrieved
+from mdmem.retrieval.question import Question, Retrieval, Retrieved, Tier, likeness_key
 from mdmem.retrieval.retrieve import Reading
-from mdmem.retrieval.select import Selection, binds_unasked
+from mdmem.retrieval.select import Selection
 from mdmem.workspace.scope import Scope
 
 _OLDEST = datetime.min.replace(tzinfo=UTC)
@@ -72,11 +72,12 @@ class Candidate:
         return (item.entry.type.rank, not item.current, self.is_private, item.sort_key)
 
     @property
-    def fitness(self) -> tuple[bool, bool, bool, float, float, str]:
+    def fitness(self) -> tuple[bool, bool, bool, bool, tuple[float, float, float], float, str]:
         """Order by how well the entry fits the goal, the best first."""
         item = self.item
-        doubts = (not self.unasked, not self.in_domain, not item.matches)
-        return (*doubts, -item.score, -made(item.entry).timestamp(), item.entry.address)
+        is_far = item.starts_shared and item.tier is not Tier.SHARED
+        doubts = (not self.unasked, not self.in_domain, not item.matches, is_far)
+        return (*doubts, likeness_key(item.entry, item.score), -made(item.entry).timestamp(), item.entry.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     items = {item.entry.address: item for item in retrieval.items}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
-        items = {address: item for address, item in items.items() if gathering.is_unconditional(item.entry)}
+        items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
     unasked = gathering.unasked()
     for address in (*unasked, *gathering.in_domain):
         if address in gathering.everything:
@@ -175,10 +176,6 @@ class _Gathering:
     def _notes(self) -> Iterable[Entry]:
         return (entry for entry in self.members if entry.type is EntryType.NOTE)
 
-    def is_unconditional(self, entry: Entry) -> bool:
-        """Say whether an entry that retrieval gave is an invariant that nothing leaves out."""
-        return binds_unasked(entry, self.memory.scope)
-
     def candidate(self, item: Retrieved, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""
         entry = item.entry
@@ -187,7 +184,7 @@ class _Gathering:
             item=item,
             facet=facet_of(entry, latest=self.latest),
             is_private=self.memory.is_private,
-            is_unconditional=self.is_unconditional(entry),
+            is_unconditional=self.memory.scope.binds(entry),
             unasked=unasked,
             in_domain=entry.address in self.in_domain,
         )

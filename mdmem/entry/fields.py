@@ -62,7 +62,10 @@ class Searched(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One key of a front matter: what it holds, in one sentence what it means, and a line that shows it."""
+    """One key of a front matter: what it holds, in one sentence what it means, and a line that shows it.
+
+    `in_manifest` says that a wing's manifest states it, too.
+    """
 
     name: str
     kind: Kind
@@ -72,6 +75,12 @@ class Field:
     set_by: str = "its writer"
     searched: Searched | None = None
     required: bool = False
+    in_manifest: bool = False
+
+    @property
+    def is_of_wings(self) -> bool:
+        """Say whether a wing's manifest states it."""
+        return self.in_manifest or self.holder is Holder.WING
 
     @property
     def is_list(self) -> bool:
@@ -154,8 +163,9 @@ FIELDS = (
     Field(
         "applies_to",
         Kind.GLOBS,
-        "globs of the code that it is about, from the repository's top",
+        "globs of the code that it is about, from the repository's top; of a manifest: that the wing is about",
         'applies_to: ["src/navigation/**"]',
+        in_manifest=True,
     ),
     Field("confidence", Kind.SHARE, "how sure the writer is", "confidence: 0.8"),
     Field("relevance_score", Kind.SHARE, "how much it matters", "relevance_score: 0.6"),
@@ -345,15 +355,17 @@ def searched_as(*ways: Searched) -> tuple[str, ...]:
     return tuple(field.name for field in FIELDS if field.searched in ways)
 
 
-WING_FIELDS = frozenset(field.name for field in FIELDS if field.holder is Holder.WING)
-KNOWN_FIELDS = frozenset(field.name for field in FIELDS) - WING_FIELDS
+WING_FIELDS = frozenset(field.name for field in FIELDS if field.is_of_wings)
+KNOWN_FIELDS = frozenset(field.name for field in FIELDS if field.holder is not Holder.WING)
 REQUIRED = tuple(field.name for field in FIELDS if field.required)
 LISTS = frozenset(field.name for field in FIELDS if field.is_list)
 
 
 def version_of(fields: Iterable[Field]) -> str:
     """Return what changes with how fields are read and searched, but not with the prose about them."""
-    rows = [(field.name, field.kind, field.holder, field.searched, field.required) for field in fields]
+    rows = [
+        (field.name, field.kind, field.holder, field.searched, field.required, field.in_manifest) for field in fields
+    ]
     return sha256(repr(rows).encode()).hexdigest()[:12]
 
 

@@ -40,4 +40,4 @@ def _model_of(kind: EntryType) -> type[BaseModel]:
 
 MODELS: Mapping[EntryType, type[BaseModel]] = {kind: _model_of(kind) for kind in EntryType}
 ADAPTERS = {kind: TypeAdapter(model) for kind, model in MODELS.items()}
-WING_ADAPTER = TypeAdapter(_model("WingFields", (field for field in FIELDS if field.holder is Holder.WING)))
+WING_ADAPTER = TypeAdapter(_model("WingFields", (field for field in FIELDS if field.is_of_wings)))

@@ -47,7 +47,7 @@ def front_matter_schema() -> dict[str, Any]:
 
 def wing_schema() -> dict[str, Any]:
     """Return the schema of the front matter of a wing's README.md."""
-    return _object((field for field in FIELDS if field.holder is Holder.WING), ())
+    return _object((field for field in FIELDS if field.is_of_wings), ())
 
 
 def _object(fields: Iterable[Field], required: tuple[str, ...]) -> dict[str, Any]:

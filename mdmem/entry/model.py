@@ -188,7 +188,8 @@ class WingKind(StrEnum):
 class Wing:
     """The scope boundary: a project or shared knowledge, as its manifest states it.
 
-    `shared_wings` is None where the manifest names none: every shared wing is then read.
+    `shared_wings` is None where the manifest names none: every shared wing is then read. `applies_to` are globs of the
+    code that the wing is about.
     """
 
     name: str
@@ -196,6 +197,7 @@ class Wing:
     project_id: str | None = None
     owners: tuple[str, ...] = ()
     shared_wings: tuple[str, ...] | None = None
+    applies_to: tuple[str, ...] = ()
     description: str | None = None
     last_hygiene_at: date | None = None
     has_manifest: bool = False
@@ -302,6 +304,7 @@ def wing_to_json(wing: Wing) -> dict[str, Any]:
     return stated | {
         "owners": wing.owners,
         "shared_wings": wing.shared_wings,
+        "applies_to": wing.applies_to,
         "last_hygiene_at": at.isoformat() if at else None,
     }
 
@@ -316,6 +319,7 @@ def wing_from_json(name: str, plain: dict[str, Any]) -> Wing:
         description=plain["description"],
         owners=tuple(plain["owners"]),
         shared_wings=None if shared is None else tuple(shared),
+        applies_to=tuple(plain["applies_to"]),
         last_hygiene_at=parse_moment(at) if at else None,
         has_manifest=True,
     )

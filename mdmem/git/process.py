@@ -150,8 +150,9 @@ def run(
     index: Path | None = None,
     variables: Mapping[str, str] | None = None,
     ok: tuple[int, ...] = (0,),
+    seconds: float | None = None,
 ) -> bytes:
-    """Run git in a folder and return what it printed; raises GitError with git's own words."""
+    """Run git in a folder and return what it printed; raises GitError with git's own words, or after some seconds."""
     try:
         done = subprocess.run(
             ["git", *SAFE, *arguments],
@@ -160,7 +161,10 @@ def run(
             capture_output=True,
             env=variables_for(index, variables),
             check=False,
+            timeout=seconds,
         )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git {arguments[0]}: it took longer than {seconds} s") from error
     except (FileNotFoundError, NotADirectoryError) as error:
         missing = "git is not installed" if folder.is_dir() else f"there is no folder {folder}"
         raise GitError(missing) from error

@@ -110,8 +110,18 @@ def list_tracked_named(repository: Repository, name: str) -> list[str]:
     return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
 
 
-def search_lines(repository: Repository, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
-    """Return path, line number and text of tracked lines that hold any of the words, whatever their case."""
+def search_lines(
+    repository: Repository,
+    words: Sequence[str],
+    limit: int,
+    *,
+    without: Sequence[str] = (),
+    seconds: float | None = None,
+) -> list[tuple[str, int, str]]:
+    """Return path, line number and text of tracked lines that hold any of the words, whatever their case.
+
+    `without` are folders that are left out; raises GitError where it takes longer than `seconds`.
+    """
     patterns = [part for word in words for part in ("-e", word)]
     printed = run(
         repository.top,
@@ -126,7 +136,10 @@ def search_lines(repository: Repository, words: Sequence[str], limit: int) -> li
         "--no-textconv",
         "--max-count=20",
         *patterns,
+        "--",
+        *(f":(top,literal,exclude){folder}" for folder in without),
         ok=(0, 1),
+        seconds=seconds,
     )
     found: list[tuple[str, int, str]] = []
     for line in printed.decode("utf-8", "replace").splitlines():

@@ -48,4 +48,4 @@ def fallback_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield the lines from outside the memory, if there are any."""
     if basis.fallback:
         lines = [f"  {one.path}:{one.line}: {one.text}" for one in basis.fallback]
-        yield "\n".join(["Found outside the memory:", *lines])
+        yield "\n".join(["Outside the memory, not binding:", *lines])

@@ -77,7 +77,7 @@ def _head(bundle: ContextBundle) -> Iterator[str]:
     focus = f", focus `{visible(bundle.focus)}`" if bundle.focus else ""
     yield (
         f"{bundle.status.value}: {entries(len(bundle.items))}{where}{focus}; scope {bundle.scope_state.value}; "
-        f"covered {_said(bundle.basis.covered)}; hygiene due {_said(bundle.hygiene_due)}"
+        f"coverage {bundle.basis.coverage}; hygiene due {_said(bundle.hygiene_due)}"
     )
     if bundle.message:
         yield visible(bundle.message)
@@ -131,7 +131,7 @@ def _counted(one: OmittedCount) -> str:
 def _passages(bundle: ContextBundle) -> Iterator[str]:
     if bundle.basis.fallback:
         lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in bundle.basis.fallback]
-        yield "\n".join(["Found outside the memory:", "", *lines])
+        yield "\n".join(["Outside the memory, not binding:", "", *lines])
 
 
 def _match(match: SurfaceMatch) -> str:

@@ -83,7 +83,11 @@ def _value(field: Field) -> str:
     return _KINDS[field.kind] + (", needed" if field.required else "")
 
 
+def _is_stated_by(field: Field, holder: Holder) -> bool:
+    return field.holder is holder or (holder is Holder.WING and field.in_manifest)
+
+
 def guide_table() -> str:
     """Return the guide's tables, one for each kind of file, with a heading over each."""
-    tables = [(holder, [field for field in FIELDS if field.holder is holder]) for holder in Holder]
+    tables = [(holder, [field for field in FIELDS if _is_stated_by(field, holder)]) for holder in Holder]
     return "\n\n".join(f"## For {holder.words}\n\n{fields_markdown(fields)}" for holder, fields in tables if fields)

@@ -82,8 +82,9 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         "tokens": pack.tokens,
         "budget": pack.budget,
         "over_budget": pack.over_budget,
-        **basis.as_json("covered", "unmatched_terms"),
+        **basis.as_json("coverage", "covered", "uncovered_terms", "unmatched_terms", "elsewhere"),
         "searched": list(pack.searched),
+        "likely_room": pack.likely_room,
         **basis.as_json("degraded", "source"),
     }
 

@@ -12,7 +12,7 @@ from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
 from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
-from mdmem.retrieval.question import Omission, Tier, count_omitted
+from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted, uncovered
 from mdmem.standing import marked
 
 _NO_INK = Ink()
@@ -30,7 +30,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
         drafts = _blocks(pack.proposed, lambda packed: _item(packed, ink))
         blocks += [ink.bold("Proposed (drafts, not binding):"), *drafts]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
-    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack))]
+    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *_elsewhere(pack)]
     return "\n\n".join(blocks)
 
 
@@ -39,7 +39,12 @@ def pack_markdown(pack: Pack) -> str:
     blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *_blocks(pack.items, _section)]
     if pack.proposed:
         blocks += ["## Proposed (drafts, not binding)", *_blocks(pack.proposed, _section)]
-    blocks += [*contradictions_text(pack.basis), *fallback_text(pack.basis), f"_{_counts(pack)}_"]
+    blocks += [
+        *contradictions_text(pack.basis),
+        *fallback_text(pack.basis),
+        f"_{_counts(pack)}_",
+        *_elsewhere(pack),
+    ]
     return "\n\n".join(blocks)
 
 
@@ -103,23 +108,32 @@ _SOURCES = {
 
 def _verdict(pack: Pack) -> str:
     scope, basis = pack.scope, pack.basis
-    binding = entries(len(pack.items))
-    where = scope.wing or "no wing"
-    if scope.wings[1:]:
-        where += f", then {', '.join(scope.wings[1:])}"
-    rooms = f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    unmatched = f" No entry holds {', '.join(basis.unmatched_terms)}." if basis.unmatched_terms else ""
-    head = f"{binding} in {where}{rooms}."
-    if basis.covered or basis.fallback:
-        return f"{head}{unmatched}"
     if not scope.wings:
         return "There is no memory to ask here."
+    where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
+    where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
+    unmatched = f" No entry holds {', '.join(basis.unmatched_terms)}." if basis.unmatched_terms else ""
+    if basis.coverage is Coverage.FULL:
+        return f"{entries(len(pack.items))}{where}{_likely(pack)}.{unmatched}"
+    if basis.coverage is Coverage.PARTIAL:
+        lacks = f"; nothing binding holds {', '.join(basis.uncovered_terms)}" if basis.uncovered_terms else ""
+        return f"{entries(len(pack.items))}{where}{_likely(pack)}. Covered in part{lacks}."
+    if basis.problems:
+        # A file that cannot be read may be what covers the question.
+        return f"Nothing that could be read covers this.{unmatched}"
     rooms_read = f"{count(len(pack.searched), 'room')}: {', '.join(pack.searched[:12])}"
-    searched = f" Searched {rooms_read}." if pack.searched else ""
-    # A file that cannot be read may be what covers the question.
-    verdict = "Nothing that could be read covers this." if basis.problems else "Nothing binding covers this."
-    always = " What follows applies always or only touches the question." if pack.items else ""
-    return f"{verdict}{unmatched}{searched}\n{head}{always}"
+    searched = f" Searched {rooms_read}." if pack.searched else " There is no entry yet."
+    return f"{uncovered([packed.item for packed in pack.items])}{unmatched}{searched}"
+
+
+def _likely(pack: Pack) -> str:
+    return f", mostly {pack.likely_room.partition('/')[2]}" if pack.likely_room else ""
+
+
+def _elsewhere(pack: Pack) -> Iterator[str]:
+    for one in pack.basis.elsewhere:
+        apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
+        yield f"In {one.wing} {apply} to this path: --wing {one.wing}"
 
 
 def _item(packed: PackedEntry, ink: Ink = _NO_INK) -> str:

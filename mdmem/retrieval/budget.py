@@ -256,6 +256,7 @@ class _Packing:
             items=tuple(plan.taken[one.entry.address] for one in self.found.items if one.entry.address in plan.taken),
             proposed=tuple(plan.drafts.values()),
             searched=self.found.searched,
+            likely_room=self.found.likely_room,
             budget=self.budget,
             basis=replace(
                 self.found.basis,

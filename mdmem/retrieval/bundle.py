@@ -191,7 +191,7 @@ class ContextBundle:
             "wing": self.wing,
             "shared_wings": list(self.shared_wings),
             "focus": self.focus,
-            **basis.as_json("covered", "unmatched_terms", "fallback", "source", "degraded", "why_degraded"),
+            **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "source", "degraded", "why_degraded"),
         }
 
 
@@ -203,7 +203,7 @@ def problems_json(basis: AnswerBasis) -> list[dict[str, Any]]:
     ]
 
 
-def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...]) -> BundleItem:
+def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...] = ()) -> BundleItem:
     """Return an item with what its file says; raises GoneError where the file went away meanwhile."""
     entry = item.entry
     rationale, content = _texts(entry, catalog.body(entry.address))
@@ -220,7 +220,7 @@ def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...
         reason=item.reason,
         uncertainty=next(doubts_of(catalog, entry, item.status), None),
         overrides=item.overrides,
-        overridden_by=overridden_by,
+        overridden_by=item.overridden_by or overridden_by,
         via=item.via,
         stance=item.stance,
         current=item.current,

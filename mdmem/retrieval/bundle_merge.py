@@ -20,7 +20,6 @@ from mdmem.retrieval.question import (
     Tier,
     count_omitted,
 )
-from mdmem.retrieval.select import binds_unasked
 from mdmem.workspace.scope import Scope
 
 # The contract: so many of each scope.
@@ -93,7 +92,7 @@ class _Merge:
                 self.found.basis,
                 conflicts=tuple(one for one in touching if one.is_declared),
                 omitted=tuple(omitted[:NAMED]),
-                omitted_counts=count_omitted(omitted[NAMED:]),
+                omitted_counts=(*self.found.basis.omitted_counts, *count_omitted(omitted[NAMED:])),
             ),
         )
 
@@ -113,7 +112,7 @@ class _Merge:
         if self.request.scope is BundleScope.GLOBAL:
             # A chain that leads out of the shared wings was followed because its old end matched.
             return bool(item.via) and self.found.scope.wing is None
-        return binds_unasked(item.entry, self.found.scope)
+        return self.found.scope.binds(item.entry)
 
     def _has_label(self, item: Retrieved) -> bool:
         """Say whether an item, or one that it stands for, is of a category that was asked for."""
@@ -146,12 +145,13 @@ class _Merge:
 
 
 def overriders(catalog: Catalog, wing: str) -> dict[str, tuple[str, ...]]:
-    """Return, for each entry that a wing overrides, the entries in force that do, sorted."""
+    """Return, for each entry that a wing overrides somewhere, the entries in force that do, sorted."""
     found: dict[str, list[str]] = {}
     for address, entry in catalog.entries.items():
         if entry.overrides and entry.wing == wing and catalog.lineage.is_current(address):
             for other in entry.overrides:
-                found.setdefault(other, []).append(address)
+                if other in catalog.entries and entry.type.rank <= catalog.entries[other].type.rank:
+                    found.setdefault(other, []).append(address)
     return {other: tuple(sorted(by)) for other, by in found.items()}
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mdmem.disk import read_regular
+from mdmem.entry.text import tokens_of
 from mdmem.errors import GitError
 from mdmem.git import Repository, find_repository, search_lines
 from mdmem.retrieval.pack import Pack
@@ -14,8 +16,14 @@ from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
 from mdmem.state import leads_away
 from mdmem.workspace.scope import Scope, ScopeState
+from mdmem.workspace.workspace import Workspace
 
 LIMIT = 20
+# Where nothing of the memory covers a question, a few lines beside it may.
+_OUTSIDE, _TOKENS, _SECONDS = 5, 300, 0.3
+# So many lines of the workspace are compared.
+_RANKED = 2000
+_DOCUMENTS = ("docs/architecture.md", "README.md")
 _WIDTH = 240
 # What is read where there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
@@ -31,7 +39,7 @@ def fall_back(base: Path, words: Sequence[str], *, search_lines: SearchLines) ->
 
     Without words a document answers with its first lines; the workspace is searched for words only.
     """
-    for source, path in (("docs", "docs/architecture.md"), ("readme", "README.md")):
+    for source, path in zip(("docs", "readme"), _DOCUMENTS, strict=True):
         passages = tuple(_passages(base, path, words))[:LIMIT]
         if passages:
             return source, passages
@@ -102,6 +110,42 @@ def answer_elsewhere(base: Path, repository: Repository | None, words: str) -> t
             return search_files(base, wanted, limit)
 
     return fall_back(base, _searchable(words), search_lines=search)
+
+
+def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
+    """Return a few lines outside the memory that hold most of the words: where nothing binding covers a question.
+
+    They are of the files at hand, take 300 tokens and a third of a second at most, and who may not see all gets none.
+    """
+    wanted = _searchable(words)
+    if not wanted or workspace.access.is_narrow or not workspace.snapshot.is_working_tree:
+        return ()
+    location = workspace.location
+    found = [line for path in _DOCUMENTS for line in _passages(location.base, path, wanted)]
+    if location.repository is not None:
+        own = (location.under,) if location.under else tuple(workspace.catalog.wings)
+        with suppress(GitError):
+            lines = search_lines(location.repository, wanted, _RANKED, without=own, seconds=_SECONDS)
+            found += (Passage(path, line, _short(text)) for path, line, text in lines if path not in _DOCUMENTS)
+    return _best_of(found, wanted)
+
+
+def _best_of(found: Iterable[Passage], wanted: Sequence[str]) -> tuple[Passage, ...]:
+    """Return the lines with most of the words, while they are few and short; one word of several is an accident."""
+
+    def held(passage: Passage) -> int:
+        text = passage.text.casefold()
+        return sum(word.casefold() in text for word in wanted)
+
+    near = [one for one in found if held(one) >= min(2, len(wanted))]
+    kept: list[Passage] = []
+    left = _TOKENS
+    for one in sorted(near, key=held, reverse=True)[:_OUTSIDE]:
+        left -= tokens_of(len(f"{one.path}:{one.line}: {one.text}".encode("utf-8", "replace")))
+        if left < 0:
+            break
+        kept.append(one)
+    return tuple(kept)
 
 
 def _searchable(words: str) -> list[str]:

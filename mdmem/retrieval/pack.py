@@ -57,6 +57,7 @@ class Pack:
     items: tuple[PackedEntry, ...] = ()
     proposed: tuple[PackedEntry, ...] = ()
     searched: tuple[str, ...] = ()
+    likely_room: str | None = None
     tokens: int = 0
     budget: int
     basis: AnswerBasis

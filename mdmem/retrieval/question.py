@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
+from math import inf, log
 from typing import Any
 
-from mdmem.entry.model import Entry, Status, instant_of
+from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.standing import Stance
 from mdmem.workspace.scope import Filters, Scope
@@ -47,6 +48,14 @@ class Tier(StrEnum):
         return ("focus", "project", "shared").index(self.value)
 
 
+class Coverage(StrEnum):
+    """Whether something binding answers for a whole question, for a part of it, or for none."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredEntry:
     """One entry in an answer; `via` are the superseded entries that matched in its stead.
@@ -78,8 +87,10 @@ class Retrieved(AnsweredEntry):
     """One entry of a retrieval, with the reasons that brought it in.
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `overrides` are the shared rules it replaces here. `terms` are those of the question that it, or what it replaced,
-    holds; `on_path` says that its `applies_to` meets a given path.
+    `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
+    `terms` are those of the question that it, or what it replaced, holds; `on_path` says that its `applies_to` meets a
+    given path, `starts_shared` that the question starts at shared knowledge, `is_unconditional` that it is an invariant
+    which is part of every answer.
     """
 
     tier: Tier
@@ -89,9 +100,12 @@ class Retrieved(AnsweredEntry):
     overrides: tuple[str, ...] = ()
     terms: frozenset[str] = frozenset()
     on_path: bool = False
+    overridden_by: tuple[str, ...] = ()
+    starts_shared: bool = False
+    is_unconditional: bool = False
 
     @property
-    def sort_key(self) -> tuple[int, bool, bool, int, int, float, float, str]:
+    def sort_key(self) -> tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]:
         """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
 
         What ended stands behind all of its type that is in force, and what is proposed behind what binds.
@@ -99,8 +113,20 @@ class Retrieved(AnsweredEntry):
         made = self.entry.created_at
         newest = -instant_of(made).timestamp() if isinstance(made, date) else 0.0
         certainty = 0 if self.status is Status.ACTIVE else 1
-        rank = (self.entry.type.rank, not self.current, self.is_proposal, self.tier.rank, certainty)
-        return (*rank, -self.score, newest, self.entry.address)
+        distance = self.tier is not Tier.SHARED if self.starts_shared else self.tier.rank
+        rank = (self.entry.type.rank, not self.current, self.is_proposal, int(distance), certainty)
+        return (*rank, likeness_key(self.entry, self.score), newest, self.entry.address)
+
+
+# Scores that differ by less than a tenth tell little: a longer text of the same kind has a lower one.
+_STEPS = 10
+
+
+def likeness_key(entry: Entry, score: float) -> tuple[float, float, float]:
+    """Order by score, the best first; of notes of like score first what their writers found more relevant."""
+    stated = entry.relevance_score if entry.type is EntryType.NOTE else None
+    step = -round(_STEPS * log(score)) if score > 0 else inf
+    return (step, -0.5 if stated is None else -stated, -score)
 
 
 # What a person wrote down; every other reason for a conflict is only a suspicion.
@@ -149,6 +175,14 @@ class OmittedCount:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """How many invariants and decisions of a wing that is not read apply to a given path."""
+
+    wing: str
+    count: int
+
+
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
     counted = Counter((one.type, _without_address(one.why)) for one in omitted)
@@ -165,21 +199,29 @@ class AnswerBasis:
     """What every answer says of itself: what it could not read, what contradicts it, what it lacks, where it is from.
 
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
-    left out; `omitted_counts` says of what. `ended` is the best match by words, where it ended. `fallback` are lines
-    outside the memory, where it cannot be read.
+    left out; `omitted_counts` says of what. `uncovered_terms` are the words that nothing binding holds, where it covers
+    a part. `ended` is the best match by words, where it ended. `fallback` are lines outside the memory, where it cannot
+    be read or covers nothing.
     """
 
     problems: tuple[Finding, ...] = ()
     conflicts: tuple[Contradiction, ...] = ()
     omitted: tuple[Omission, ...] = ()
     omitted_counts: tuple[OmittedCount, ...] = ()
-    covered: bool = False
+    coverage: Coverage = Coverage.NONE
+    uncovered_terms: tuple[str, ...] = ()
     unmatched_terms: tuple[str, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
     degraded: bool = False
     why_degraded: str | None = None
     source: str = "scan"
     fallback: tuple[Passage, ...] = ()
     ended: tuple[EndedMatch, ...] = ()
+
+    @property
+    def covered(self) -> bool:
+        """Say whether something binding covers the question, or a part of it."""
+        return self.coverage is not Coverage.NONE
 
     def contradictions_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
         """Return the contradictions that touch one of the entries that are given."""
@@ -195,18 +237,38 @@ def _json(value: object) -> Any:
         return [_json(one) for one in value]
     if isinstance(value, Finding):
         return {"path": value.place.path, "code": value.code, "message": value.message}
-    return asdict(value) if isinstance(value, (Contradiction, EndedMatch, Omission, OmittedCount, Passage)) else value
+    return asdict(value) if isinstance(value, _VALUES) else value
+
+
+_VALUES = (Contradiction, Elsewhere, EndedMatch, Omission, OmittedCount, Passage)
+
+
+def uncovered(items: Sequence[Retrieved]) -> str:
+    """Return the sentence over an answer that nothing covers: what stands below it always binds, or is only near."""
+    always = sum(item.is_unconditional and item.score <= 0 for item in items)
+    near = len(items) - always
+    bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
+    touch = f"{near} entries only touch" if near > 1 else "1 entry only touches"
+    if always and near:
+        return f"{bind} and {touch} this; nothing covers it."
+    if near:
+        return f"{touch[:1].upper()}{touch[1:]} this; nothing binding covers it."
+    return f"{bind}; nothing else covers this." if always else "Nothing binding covers this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """The answer before any budget: items in order, and drafts apart; `terms` are those of the question."""
+    """The answer before any budget: items in order, and drafts apart.
+
+    `likely_room` holds most of the best matches; `terms` are those of the question.
+    """
 
     scope: Scope
     items: tuple[Retrieved, ...]
     proposed: tuple[Retrieved, ...] = ()
     searched: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    likely_room: str | None = None
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 
@@ -220,9 +282,10 @@ class Hit(AnsweredEntry):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The hits of a search, best first, and how they were found."""
+    """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown."""
 
     query: str
     hits: tuple[Hit, ...]
     terms: frozenset[str] = frozenset()
+    drafts: int = 0
     basis: AnswerBasis

@@ -19,7 +19,7 @@ from mdmem.retrieval.budget import pack
 from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
-from mdmem.retrieval.select import Selection
+from mdmem.retrieval.select import Selection, members_of
 from mdmem.settings import Settings
 from mdmem.similarity import undeclared_overlaps
 from mdmem.tree import SETTINGS_NAME, FileKind
@@ -43,21 +43,32 @@ def retrieval_of(
     items = selection.select()
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
+    coverage, uncovered = selection.coverage(items)
     basis = AnswerBasis(
         problems=problems_in(catalog, scope),
         conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in items})),
         omitted=tuple(omitted),
         omitted_counts=selection.unshared(items),
-        covered=selection.is_covered(items),
+        coverage=coverage,
+        uncovered_terms=uncovered,
+        elsewhere=selection.elsewhere(),
         unmatched_terms=selection.unmatched_terms(),
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
         ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
-    searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
-    terms = answer.terms if answer else ()
-    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), terms=terms, basis=basis)
+    read = (address for address in catalog.entries if scope.holds(address))
+    searched = sorted({address.rsplit("/", 1)[0] for address in read})
+    return Retrieval(
+        scope=scope,
+        items=items,
+        proposed=proposed,
+        searched=tuple(searched),
+        likely_room=selection.likely_room(items),
+        terms=answer.terms if answer else (),
+        basis=basis,
+    )
 
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
@@ -96,11 +107,13 @@ def _concerns(path: str, scope: Scope) -> bool:
     # A manifest says whether its wing is shared: a faulty one may have put the wing out of scope.
     if len(parts) < 2 or not scope.wings or parts[1] == "README.md":
         return True
-    return parts[0] in scope.wings and (not scope.rooms or parts[1] in scope.rooms)
+    # Rooms narrow no invariant of a wing that binds, and each of these may be one.
+    is_read = not scope.rooms or parts[1] in scope.rooms or parts[0] in scope.binding_wings
+    return parts[0] in scope.wings and is_read
 
 
 def _hides_something(entry: Entry | None, finding: Finding, scope: Scope) -> bool:
-    if entry is None or not scope.holds(entry.address):
+    if entry is None or not scope.reads(entry):
         return False
     return any(name in _DECISIVE and f"`{name}`" in finding.message for name in entry.unread)
 
@@ -177,7 +190,7 @@ def find_text(workspace: Workspace, question: Question, addresses: Collection[st
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
     catalog = workspace.catalog
-    addresses = [address for address in catalog.entries if scope.holds(address)]
+    addresses = [entry.address for entry in members_of(catalog, scope)]
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
     return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today)
 
@@ -254,6 +267,15 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
     return replace(basis, source=source, fallback=passages, degraded=True, why_degraded=why)
 
 
+def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
+    """Return the basis of an answer with a few lines from outside the memory, where nothing binding covers it."""
+    if basis.covered or basis.fallback or not words.strip():
+        return basis
+    from mdmem.retrieval.fallback import outside
+
+    return replace(basis, fallback=outside(workspace, words))
+
+
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
     """Return the question about code: each path, given from the working folder or the top, counted from the top."""
     return replace(question, paths=tuple(dict.fromkeys(_code_path(workspace, path) for path in paths)))
@@ -263,6 +285,9 @@ def _code_path(workspace: Workspace, path: str) -> str:
     top = workspace.location.base.resolve()
     # As written: where a folder is a link, the globs of `applies_to` speak of the link.
     here = Path(os.path.normpath(workspace.cwd.resolve() / path))
+    if "\\" in path and not here.exists() and not (top / path).exists():
+        # As Windows writes it.
+        return _code_path(workspace, path.replace("\\", "/"))
     if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
         return here.relative_to(top).as_posix()
     return Path(path).as_posix().removeprefix("./").rstrip("/")
@@ -286,13 +311,16 @@ def retrieve(
 
 def _retrieve(reading: Reading, question: Question, budget: int | None, printed: Printed, given: Given) -> Pack:
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
-    found = reading.retrieve(resolve_scope(catalog, reading.settings, question.filters), question)
+    scope = resolve_scope(
+        catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
+    )
+    found = reading.retrieve(scope, question)
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)
     proposed = texts if view.checkout is view.effective else texts_of(view.checkout, found)
     packed = pack(found, limit, texts=texts, proposed=proposed, printed=printed, given=given)
     # What else lies in the repository is not the caller's to read where the memory is not.
     if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
-        return packed
+        return replace(packed, basis=with_outside(packed.basis, workspace, question.words))
     why = "no entry of the memory can be read"
     return replace(packed, basis=with_fallback(packed.basis, workspace, question.words, why=why))

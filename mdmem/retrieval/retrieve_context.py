@@ -11,7 +11,14 @@ from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval
-from mdmem.retrieval.retrieve import Reading, problems_in, read_steadily, with_code_paths, with_fallback
+from mdmem.retrieval.retrieve import (
+    Reading,
+    problems_in,
+    read_steadily,
+    with_code_paths,
+    with_fallback,
+    with_outside,
+)
 from mdmem.workspace.deadline import Clock, OverdueError, within
 from mdmem.workspace.freshness import is_due
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, resolve_scope, scope_state
@@ -45,7 +52,7 @@ def retrieve_context(
     try:
         return read_steadily(workspace, attempt, unsettled=(GoneError, OverdueError))
     except OverdueError:
-        return _timed_out(request)
+        return _timed_out(workspace, request)
     except (EnvironmentFaultError, OSError) as error:
         return _failed(workspace, request, str(error))
 
@@ -60,18 +67,21 @@ def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> C
     # By its id, since a wing's name may be the id of another; one that cannot be listed has only its name.
     named = ((request.project_id or "") if state.wing in catalog.wings else state.wing,)
     filters = Filters(wings=named, focuses=focuses, types=request.types)
-    scope = narrowed(catalog, resolve_scope(catalog, reading.settings, filters), request)
+    resolved = resolve_scope(catalog, reading.settings, filters, tracked=workspace.tracked_files)
+    scope = narrowed(catalog, resolved, request)
     # Where a server was started says nothing about the paths that its callers mean.
     at_top = replace(workspace, cwd=workspace.location.base)
     question = with_code_paths(at_top, Question(words=request.topic, filters=filters), paths)
     found = reading.retrieve(scope, question)
     merged = merge(catalog, found, request, wing=state.wing, is_uncertain=is_uncertain)
-    by, files = overriders(catalog, state.wing), reading.view.checkout.catalog
+    # What the project overrides in a narrower place stands among the shared knowledge itself.
+    by = overriders(catalog, state.wing) if request.scope is BundleScope.GLOBAL else {}
+    files = reading.view.checkout.catalog
     bundle = ContextBundle(
         status=_status(found, merged, catalog),
         scope_state=state.state,
         items=tuple(bundle_item(catalog, item, by.get(item.entry.address, ())) for item in merged.items),
-        proposed=tuple(bundle_item(files, item, ()) for item in merged.proposed),
+        proposed=tuple(bundle_item(files, item) for item in merged.proposed),
         suspected=merged.suspected,
         invariants_left_out=merged.invariants_left_out,
         hygiene_due=is_due(workspace, request.project_id or state.wing),
@@ -82,7 +92,7 @@ def _bundle(reading: Reading, request: BundleRequest, paths: Sequence[str]) -> C
     )
     bundle = replace(bundle, message=_message(bundle, request, state))
     if bundle.status is not RetrievalStatus.FAILED:
-        return bundle
+        return replace(bundle, basis=with_outside(merged.basis, workspace, request.topic))
     why = merged.basis.why_degraded or "no entry of the scope can be read"
     return replace(bundle, basis=with_fallback(merged.basis, workspace, request.topic, why=why))
 
@@ -101,11 +111,12 @@ def _message(bundle: ContextBundle, request: BundleRequest, state: ScopeAnswer) 
     """Return what an agent is to know that no other key says, in one line."""
     parts = [state.message] if state.message else []
     if state.message and request.scope is not BundleScope.GLOBAL:
-        parts.append("until then the project alone is read, with the invariants of the shared wings that it names")
+        parts.append("until then the project alone is read, with the invariants of its shared wings")
     if request.scope is BundleScope.FOCUS and request.focus is None:
         parts.append("no `focus` is given, so the project is read")
     if request.topic and not any(letter.isalnum() for letter in request.topic):
         parts.append("`topic` holds no word to look for")
+    parts += (f"{one.count} rules of the wing `{one.wing}` apply to these paths" for one in bundle.basis.elsewhere)
     if bundle.status is RetrievalStatus.FAILED:
         parts.append("no entry of this scope can be read; go on without memory")
     elif bundle.basis.problems and bundle.status is RetrievalStatus.EMPTY:
@@ -124,13 +135,15 @@ def _without_wing(catalog: Catalog, request: BundleRequest, state: ScopeAnswer) 
     )
 
 
-def _timed_out(request: BundleRequest) -> ContextBundle:
+def _timed_out(workspace: Workspace, request: BundleRequest) -> ContextBundle:
+    late = AnswerBasis(degraded=True, why_degraded="the time for an answer was over")
     return ContextBundle(
         status=RetrievalStatus.TIMED_OUT,
         scope_state=_unknown(request),
         message="the memory was not read in time, at the second attempt either; go on without it, or ask again later",
         focus=request.focus,
-        basis=AnswerBasis(degraded=True, why_degraded="the time for an answer was over"),
+        # To tell the wings from other folders of a repository's top, the memory would have to be read once more.
+        basis=with_outside(late, workspace, request.topic) if workspace.location.under else late,
     )
 
 

@@ -11,7 +11,7 @@ from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
 from mdmem.retrieval.bearings import bearings_of, claimants_first, ended_match
-from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult
+from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, likeness_key
 from mdmem.retrieval.retrieve import find_text, problems_in
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
@@ -31,6 +31,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
         query=question.words,
         hits=_ordered(hits.values()),
         terms=frozenset(answer.terms),
+        drafts=sum(_is_hidden_draft(catalog.entries[match.key], question.filters, today) for match in answer.matches),
         basis=AnswerBasis(
             problems=problems_in(catalog, scope),
             unmatched_terms=tuple(answer.words[term] for term in answer.terms if term not in held),
@@ -56,8 +57,13 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     Within a type, what claims an entry's place comes before it.
     """
 
-    def key(hit: Hit) -> tuple[float, bool, bool, str]:
-        return (-hit.score, hit.entry.address not in hit.heads, hit.is_proposal, hit.entry.address)
+    def key(hit: Hit) -> tuple[tuple[float, float, float], bool, bool, str]:
+        return (
+            likeness_key(hit.entry, hit.score),
+            hit.entry.address not in hit.heads,
+            hit.is_proposal,
+            hit.entry.address,
+        )
 
     return claimants_first(sorted(hits, key=key))
 
@@ -79,6 +85,11 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     wanted = filters.include_deprecated or Status.DEPRECATED in filters.statuses
     lineage = catalog.lineage
     return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+
+
+def _is_hidden_draft(entry: Entry, filters: Filters, today: date) -> bool:
+    is_asked_for = filters.include_drafts or filters.statuses
+    return entry.status is Status.DRAFT and not is_asked_for and passes(entry, filters, today)
 
 
 def _hits_of(catalog: Catalog, scope: Scope, match: Match, filters: Filters, *, today: date) -> Iterator[Hit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -12,13 +13,15 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
 from mdmem.retrieval.bearings import bearings_of, claimants_first
-from mdmem.retrieval.question import Omission, OmittedCount, Question, Retrieved, Tier
+from mdmem.retrieval.coverage import Held, Weights, coverage_of, weights_of
+from mdmem.retrieval.overrides import Overrides
+from mdmem.retrieval.question import Coverage, Elsewhere, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
-# Half of the question's words. Among PEPs cut to the size of an entry (3 KB), 99.5 % of their own titles reach it, and
-# 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
-# tens of KB, hold half of nearly any question: 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
-COVERING_SHARE = 0.5
+# What holds half of the question's words is no mere neighbour of it.
+_MATCHING_SHARE = 0.5
+# Among so many of the best matches the likely room is the one that holds most.
+_BEST = 10
 NOTHING_SHARED = "shares no word with the question"
 _COMPANY = {"claims": "claims to replace", "amends": "amends"}
 
@@ -36,8 +39,13 @@ class Selection:
 
     @cached_property
     def members(self) -> tuple[Entry, ...]:
-        """Return the entries of the wings and rooms that are read, by address."""
-        return tuple(entry for entry in self.catalog.entries.values() if self.scope.holds(entry.address))
+        """Return the entries that the question is put to, by address."""
+        return members_of(self.catalog, self.scope)
+
+    @cached_property
+    def overrides(self) -> Overrides:
+        """Return what the active wing overrides."""
+        return Overrides(self.catalog, self.scope, self.question)
 
     @property
     def _is_open(self) -> bool:
@@ -64,13 +72,13 @@ class Selection:
         """Return the items in the order of authority; what is left out is named in `omitted`."""
         chosen = {entry.address: entry for entry in self._candidates()}
         chosen.update((entry.address, entry) for entry in self._reached_by_chain())
-        overriders = self._overriders(chosen)
-        for entry in overriders.values():
+        overriders = self.overrides.of(chosen)
+        for entry in (*overriders.values(), *self.overrides.powerless(chosen)):
             chosen.setdefault(entry.address, entry)
         for address in self.omitted.keys() & chosen.keys():
             del self.omitted[address]
         for address, by in overriders.items():
-            if address in chosen and chosen[address].type is not EntryType.INVARIANT:
+            if self.overrides.holds_here(by) and chosen[address].type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
         for entry in tuple(self._partners(chosen)):
             chosen[entry.address] = entry
@@ -84,7 +92,7 @@ class Selection:
             found = bearings_of(self.catalog, entry, self.scope)
             for address in (*found["claimed_by"], *found["amended_by"]):
                 partner = self.catalog.entries[address]
-                if address not in chosen and self._is_in_force_here(partner):
+                if address not in chosen and not self._misses_paths(partner) and not self._has_other_focus(partner):
                     yield partner
 
     def propose(self) -> tuple[Retrieved, ...]:
@@ -97,20 +105,81 @@ class Selection:
         ]
         return tuple(sorted((self._retrieved(entry, {}) for entry in drafts), key=lambda item: item.sort_key))
 
-    def is_covered(self, items: Iterable[Retrieved]) -> bool:
-        """Say whether a current invariant or decision that is no mere proposal answers for the question itself."""
-        return any(
-            item.matches or any(self._covers(entry) for entry in self._overridden_by(item.entry))
-            for item in items
-            if item.current and not item.is_proposal and item.entry.type in (EntryType.INVARIANT, EntryType.DECISION)
+    def coverage(self, items: Iterable[Retrieved]) -> tuple[Coverage, tuple[str, ...]]:
+        """Return how far a current invariant or decision that is no mere proposal answers, and what it lacks.
+
+        The words are those that nothing binding holds.
+        """
+        spoken = self.spoken(items)
+        if spoken and (self._is_open or any(map(self._covers_path, spoken))):
+            return Coverage.FULL, ()
+        held = self.texts(spoken)
+        found = coverage_of(self.weights, held, self.catalog.body)
+        known = frozenset(term for one in held for term in one.terms)
+        return found, self._typed(
+            term for term in self.weights.of if term not in known
+        ) if found is Coverage.PARTIAL else ()
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Return how much each term of the question weighs among the entries that are read."""
+        terms = self.answer.terms if self.answer else ()
+        return weights_of(terms, (match.terms for match in self._matches.values()), len(self.members))
+
+    def spoken(self, items: Iterable[Retrieved]) -> list[Entry]:
+        """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
+        binding = [item.entry for item in items if item.current and not item.is_proposal and _binds(item.entry)]
+        return [
+            text
+            for entry in binding
+            for text in (entry, *self._replaced_by(entry), *self.overrides.overridden_by(entry))
+        ]
+
+    def texts(self, entries: Iterable[Entry]) -> list[Held]:
+        """Return those entries that hold a word of the question, with the words that each holds."""
+        found = ((entry, self._matches[entry.address]) for entry in entries if entry.address in self._matches)
+        return [
+            Held(entry.address, " ".join((entry.title, *entry.tags)), match.score, match.terms)
+            for entry, match in found
+        ]
+
+    def elsewhere(self) -> tuple[Elsewhere, ...]:
+        """Return what of the other projects' rules applies to a given path: nobody asked for their wings."""
+        others = (
+            entry.wing
+            for entry in (self.catalog.entries.values() if self.question.paths else ())
+            if entry.wing not in self.scope.wings and not self.catalog.wings[entry.wing].is_shared
+            if _binds(entry) and self.catalog.lineage.is_current(entry.address) and self._applies_elsewhere(entry)
         )
+        return tuple(Elsewhere(wing, count) for wing, count in sorted(Counter(others).items()))
+
+    def _applies_elsewhere(self, entry: Entry) -> bool:
+        """Say whether an entry of another wing applies to a path: by itself, or always and its wing does."""
+        if entry.applies_to or entry.type is not EntryType.INVARIANT:
+            return self._covers_path(entry)
+        return any_match(self.catalog.wings[entry.wing].applies_to, self.question.paths) is not None
+
+    def likely_room(self, items: Iterable[Retrieved]) -> str | None:
+        """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""
+        if self.answer is None or self.scope.rooms:
+            return None
+        found = [item for item in items if item.score > 0]
+        best = sorted(found, key=lambda item: (-item.score, item.entry.address))[:_BEST]
+        rooms = Counter(item.entry.address.rpartition("/")[0] for item in best)
+        room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
+        return room if count > 1 and 2 * count >= len(best) else None
 
     def unmatched_terms(self) -> tuple[str, ...]:
         """Return the words of the question, as typed, that no entry of the scope holds."""
         if self.answer is None:
             return ()
         held = frozenset(term for match in self._matches.values() for term in match.terms)
-        return tuple(self.answer.words[term] for term in self.answer.terms if term not in held)
+        return self._typed(term for term in self.answer.terms if term not in held)
+
+    def _typed(self, terms: Iterable[str]) -> tuple[str, ...]:
+        """Return what was typed for some terms of the question, each word once."""
+        words = self.answer.words if self.answer else {}
+        return tuple(dict.fromkeys(words[term] for term in terms))
 
     def unshared(self, items: Iterable[Retrieved]) -> tuple[OmittedCount, ...]:
         """Count the decisions in force that the filters let in and that share no word and no path with the question."""
@@ -147,13 +216,15 @@ class Selection:
         return lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
     def _is_unconditional(self, entry: Entry) -> bool:
-        return binds_unasked(entry, self.scope) and self._is_shown(entry)
+        return self.scope.binds(entry) and self._is_shown(entry)
 
     def _invariant_applies(self, entry: Entry) -> bool:
-        """Only these three keep an unconditional invariant out, and each is said."""
+        """Only these keep an unconditional invariant out, and each is said: a room only where invariants are named."""
         types = self.question.filters.types
         if types and EntryType.INVARIANT not in types:
             return self._leave_out(entry, "type filter")
+        if types and not self.scope.holds(entry.address):
+            return self._leave_out(entry, "another room")
         if self._misses_paths(entry):
             return self._leave_out(entry, "applies elsewhere")
         return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
@@ -190,29 +261,14 @@ class Selection:
             if not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere"):
                 yield entry
 
-    def _overriders(self, chosen: Mapping[str, Entry]) -> dict[str, Entry]:
-        """Return, for each chosen entry that one in force here overrides, the one that does; rooms do not matter."""
-        found: dict[str, Entry] = {}
-        for entry in self.catalog.entries.values():
-            if entry.wing == self.scope.wing and entry.overrides and self._is_in_force_here(entry):
-                for other in self._overridden_by(entry):
-                    if other.address in chosen:
-                        found.setdefault(other.address, entry)
-        return found
-
-    def _is_in_force_here(self, entry: Entry) -> bool:
-        is_current = self.catalog.lineage.is_current(entry.address)
-        return is_current and not self._misses_paths(entry) and not self._has_other_focus(entry)
-
-    def _overridden_by(self, entry: Entry) -> list[Entry]:
-        """Return the shared entries that an entry overrides; nothing else can be overridden."""
-        named = (self.catalog.entries.get(address) for address in entry.overrides)
-        wings = self.catalog.wings
-        return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
+    def _replaced_by(self, entry: Entry) -> list[Entry]:
+        """Return the superseded entries that match and lead to one."""
+        return [self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ())]
 
     def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
         via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
-        overrides = tuple(address for address in entry.overrides if address in self.catalog.entries)
+        overrides = tuple(other.address for other in self.overrides.overridden_by(entry))
+        by = overriders.get(entry.address)
         overridden = [shared for shared in entry.overrides if overriders.get(shared) is entry]
         score = max([self._match_score(entry), *(self._score(self.catalog.entries[shared]) for shared in overridden)])
         return Retrieved(
@@ -227,15 +283,19 @@ class Selection:
             overrides=overrides,
             terms=self._terms_of(entry, overridden),
             on_path=self._covers_path(entry),
+            overridden_by=(by.address,) if by is not None and self.overrides.holds_here(by) else (),
+            starts_shared=self.scope.starts_shared,
+            is_unconditional=self._is_unconditional(entry),
             stance=self.catalog.stance(entry.address),
             **bearings_of(self.catalog, entry, self.scope),
         )
 
     def _reason(self, entry: Entry, via: tuple[str, ...], overriders: Mapping[str, Entry]) -> str:
         parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
-        parts += [f"overrides {shared}" for shared in entry.overrides if shared in self.catalog.entries]
-        if entry.address in overriders:
-            parts.append(f"overridden here by {overriders[entry.address].address}")
+        parts += self.overrides.notes_on(entry)
+        by = overriders.get(entry.address)
+        if by is not None and self.overrides.holds_here(by):
+            parts.append(f"overridden here by {by.address}")
         return "; ".join(parts + self._doubts(entry)) or self._company(entry)
 
     def _company(self, entry: Entry) -> str:
@@ -285,12 +345,12 @@ class Selection:
     def _covers(self, entry: Entry) -> bool:
         match, terms = self._matches.get(entry.address), self.answer.terms if self.answer else ()
         holds = len(match.terms) if match is not None else 0
-        return self._covers_path(entry) or (bool(terms) and holds / len(terms) >= COVERING_SHARE)
+        return self._covers_path(entry) or (bool(terms) and holds / len(terms) >= _MATCHING_SHARE)
 
     def _suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
-        replaced = (self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ()))
-        return self._is_open or any(map(self._covers, (entry, *replaced, *self._overridden_by(entry))))
+        spoken = (entry, *self._replaced_by(entry), *self.overrides.overridden_by(entry))
+        return self._is_open or any(map(self._covers, spoken))
 
     def _score(self, entry: Entry) -> float:
         match = self._matches.get(entry.address)
@@ -314,9 +374,13 @@ class Selection:
         return Tier.FOCUS if is_focus else Tier.PROJECT
 
 
-def binds_unasked(entry: Entry, scope: Scope) -> bool:
-    """Say whether an entry is an invariant of a wing that binds whatever is asked."""
-    return entry.type is EntryType.INVARIANT and entry.wing in scope.binding_wings
+def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
+    """Return the entries that a question to a scope is put to, by address."""
+    return tuple(entry for entry in catalog.entries.values() if scope.reads(entry))
+
+
+def _binds(entry: Entry) -> bool:
+    return entry.type.rank <= EntryType.DECISION.rank
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:

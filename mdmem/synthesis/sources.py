@@ -15,7 +15,7 @@ from mdmem.context.gather import made
 from mdmem.entry.model import Entry, Status, visible
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval, Retrieved
 from mdmem.retrieval.retrieve import find_text, retrieve_in
-from mdmem.retrieval.select import Selection, binds_unasked
+from mdmem.retrieval.select import Selection
 from mdmem.synthesis.outlines import Heading
 from mdmem.synthesis.request import Depth
 from mdmem.workspace.scope import Scope
@@ -217,7 +217,7 @@ class SectionSources:
 
     def is_binding(self, entry: Entry) -> bool:
         """Say whether an entry is an invariant that nothing leaves out."""
-        return binds_unasked(entry, self.scope)
+        return self.scope.binds(entry)
 
     def facet_of(self, entry: Entry) -> Facet:
         """Return the facet of an entry; a session with work left is active work, whenever it was."""

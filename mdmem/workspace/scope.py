@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.addresses import MANIFEST
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
@@ -30,6 +31,9 @@ class ScopeState(StrEnum):
 SESSION = "session"
 # In bytes: a folder's name may have 255 on most systems, and entries' paths go on below it.
 _LONGEST_WING = 100
+
+Tracked = Callable[[], Iterable[str]]
+"""Gives the tracked files, counted from the repository's top; asked only where a wing says which code it is about."""
 
 
 class AmbiguousWingError(UsageError):
@@ -66,7 +70,8 @@ class Filters:
 class Scope:
     """The wings that are read, the active one first, and how far the question narrows within them.
 
-    `binding_wings` are those whose invariants apply without being asked for.
+    `binding_wings` are those whose invariants apply without being asked for. `starts_shared` says that the question is
+    about shared knowledge: it comes first, and no project's override takes a rule of it away.
     """
 
     wing: str | None
@@ -76,11 +81,20 @@ class Scope:
     rooms: tuple[str, ...] = ()
     focus: str | None = None
     state: ScopeState = ScopeState.RESOLVED
+    starts_shared: bool = False
 
     def holds(self, address: str) -> bool:
         """Say whether an address lies in the wings and rooms of this scope."""
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
+
+    def binds(self, entry: Entry) -> bool:
+        """Say whether an entry is an invariant of a wing that binds whatever is asked, in whatever room."""
+        return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings
+
+    def reads(self, entry: Entry) -> bool:
+        """Say whether an entry is one that the question is put to: rooms narrow all but what binds unasked."""
+        return self.holds(entry.address) or self.binds(entry)
 
 
 def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
@@ -112,24 +126,66 @@ def _not_there(kind: str, name: str, known: Collection[str], where: str = "") ->
     return f"there is no {kind} `{name}`{where}; {hint}"
 
 
-def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:
+def resolve_scope(
+    catalog: Catalog,
+    settings: Settings,
+    filters: Filters,
+    *,
+    paths: Sequence[str] = (),
+    tracked: Tracked | None = None,
+) -> Scope:
     """Return the scope of a retrieval: the active wing, its shared wings, and others that are named.
 
+    The invariants of a shared wing bind where the active wing's manifest names it; where it names none, those of each
+    that says nothing of the code it is about, or is about a file that is tracked (where that can be told).
     Raises UsageError for a wing or room that does not exist and AmbiguousWingError where no wing is the active one.
     """
     wings = _wings(catalog, *filters.wings, settings.default_wing)
     if not wings and not filters.wings:
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
-    active = named[0] if named else _active_wing(wings, settings, _doubtful(catalog) | catalog.fetched_wings)
+    doubtful = _doubtful(catalog) | catalog.fetched_wings
+    active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
     shared = _shared_of(wings[active], wings)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
-    declared = tuple(name for name in wings[active].shared_wings or () if name in read)
+    is_shared = wings[active].is_shared
+    always = shared if wings[active].shared_wings is not None else _about_tracked(shared, wings, tracked)
     rooms = _rooms(catalog, filters.rooms, read)
     focus = filters.focuses[0] if filters.focuses else None
-    binding = tuple(dict.fromkeys((active, *named, *declared)))
-    return Scope(wing=active, wings=read, shared_wings=shared, binding_wings=binding, rooms=rooms, focus=focus)
+    return Scope(
+        wing=active,
+        wings=read,
+        shared_wings=shared,
+        binding_wings=tuple(dict.fromkeys((active, *named, *always))),
+        rooms=rooms,
+        focus=focus,
+        starts_shared=is_shared,
+    )
+
+
+def starting_shared(scope: Scope) -> Scope:
+    """Return the scope of a question about shared knowledge, asked from a wing that reads some."""
+    return replace(scope, starts_shared=scope.starts_shared or bool(scope.shared_wings))
+
+
+def _wing_about(paths: Sequence[str], wings: Mapping[str, Wing], settings: Settings) -> str | None:
+    """Return the project wing whose manifest is about most of the paths; of equals the default one, else the first."""
+    met = {wing.name: sum(1 for path in paths if any_match(wing.applies_to, (path,))) for wing in wings.values()}
+    most = max((met[wing.name] for wing in wings.values() if not wing.is_shared), default=0)
+    best = [wing.name for wing in wings.values() if not wing.is_shared and met[wing.name] == most > 0]
+    default = find_wing(settings.default_wing, wings) if settings.default_wing is not None else None
+    return default if default in best else next(iter(best), None)
+
+
+def _about_tracked(names: Sequence[str], wings: Mapping[str, Wing], tracked: Tracked | None) -> tuple[str, ...]:
+    """Return the wings that say nothing of the code they are about, or are about a tracked file."""
+    told = tuple(tracked()) if tracked is not None and any(wings[name].applies_to for name in names) else ()
+    return tuple(
+        name
+        for name in names
+        if not (told and wings[name].applies_to) or any_match(wings[name].applies_to, told) is not None
+    )
 
 
 def reading_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Scope:

@@ -171,13 +171,15 @@ def project_scope(workspace: Workspace, settings: Settings, project: str | None,
     require_project(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is not None:
-        return resolve_scope(workspace.catalog, settings, Filters(wings=(answer.wing,)))
+        named = Filters(wings=(answer.wing,))
+        return resolve_scope(workspace.catalog, settings, named, tracked=workspace.tracked_files)
     shared = tuple(name for name, wing in workspace.catalog.wings.items() if wing.is_shared)
     return Scope(wing=None, wings=shared, shared_wings=shared, state=ScopeState.UNCERTAIN)
 
 
 def _without_project(workspace: Workspace, settings: Settings, *, widely: bool) -> Scope:
     try:
-        return resolve_scope(workspace.catalog, settings, Filters(all_wings=widely))
+        widened = Filters(all_wings=widely)
+        return resolve_scope(workspace.catalog, settings, widened, tracked=workspace.tracked_files)
     except AmbiguousWingError:
         return Scope(wing=None, wings=tuple(workspace.catalog.wings), state=ScopeState.UNRESOLVED)

@@ -18,7 +18,7 @@ from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
-from mdmem.git import Repository, resolve, staged_index
+from mdmem.git import Repository, list_tracked, resolve, staged_index
 from mdmem.git.merge import MergeResult, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
@@ -252,6 +252,14 @@ class Workspace:
     @cached_property
     def _places(self) -> Places:
         return places(self.location.root, self.location.repository, self.environment)
+
+    def tracked_files(self) -> frozenset[str]:
+        """Return the files that git tracks, counted from the repository's top; none where git cannot tell."""
+        if self.location.repository is None:
+            return frozenset()
+        with contextlib.suppress(GitError):
+            return list_tracked(self.location.repository)
+        return frozenset()
 
     @property
     def state_folder(self) -> Path:

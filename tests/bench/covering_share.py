@@ -1,13 +1,13 @@
-"""How often a share of a question's words in one entry says that something binding covers it, and is right.
+"""How far something binding covers a question: right are own titles, wrong are questions from another field.
 
-Right are the titles of PEPs in force, of three searchable words and more; wrong are Cranfield's questions about
-aerodynamics, put to the same PEPs: whole, and cut to the size of a memory's entry.
+Two collections: PEPs and KEPs. Put to each are the titles of its own decisions in force, the same wrapped in general
+words, and Cranfield's questions about aerodynamics, whole and cut to a few words.
 """
 
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,50 +18,83 @@ from builders import open_root
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
 from mdmem.index.fulltext import WhooshIndex
+from mdmem.retrieval.coverage import Hold, Weights, coverage_by, holds
+from mdmem.retrieval.question import Coverage, Question
+from mdmem.retrieval.select import Selection
+from mdmem.settings import Settings
+from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
-SHARES = (0.4, 0.5, 0.6, 0.67)
-ENTRY_BYTES = 3000
+FULL = (0.4, 0.5, 0.6, 0.67)
+PARTIAL = (0.1, 0.15, 0.2, 0.3)
 
 
-def make_peps(folder: Path, *, cut: int | None) -> Workspace:
-    """Return the PEPs as a memory with an index; `cut` shortens their bodies."""
-    converter, corpus = SHARED / "tools" / "corpus_to_wings.py", SHARED / "corpora" / "peps.jsonl.gz"
+def make_root(folder: Path, name: str) -> Workspace:
+    """Return a corpus as a memory with an index."""
+    converter, corpus = SHARED / "tools" / "corpus_to_wings.py", SHARED / "corpora" / f"{name}.jsonl.gz"
     subprocess.run([sys.executable, converter, corpus, folder / "memory"], check=True, capture_output=True)
-    for path in folder.glob("memory/*/*/*.md") if cut else ():
-        head, fence, body = path.read_text(encoding="utf-8").partition("\n---\n")
-        path.write_text(f"{head}{fence}{body[:cut]}\n", encoding="utf-8")
     return open_root(folder / "memory").with_index(WhooshIndex(folder / "text"))
 
 
-def shares(workspace: Workspace, questions: Sequence[str]) -> list[float]:
-    """Return, for each question, the share of its words that the best current invariant or decision holds."""
+def first_terms(question: str, number: int) -> str:
+    """Return the first words of a question that are searched for."""
+    return " ".join(list(ask(question).typed.values())[:number])
+
+
+def questions(workspace: Workspace) -> Iterator[tuple[str, list[str]]]:
+    """Yield each kind of question with its questions."""
     catalog = workspace.catalog
-    kinds = (EntryType.INVARIANT, EntryType.DECISION)
-    binding = {one.address for one in catalog.entries.values() if one.type in kinds}
-    binding = {address for address in binding if catalog.lineage.is_current(address)}
-    found = []
-    for words in questions:
-        answer = workspace.index.search(words, live=catalog.digests, read=workspace.texts, among=binding)
-        found.append(max((len(match.terms) / len(answer.terms) for match in answer.matches), default=0.0))
-    return found
+    titles = [
+        entry.title
+        for entry in catalog.entries.values()
+        if entry.type.rank <= EntryType.DECISION.rank and catalog.lineage.is_current(entry.address)
+    ]
+    yield "own titles", titles
+    yield "explain general TITLE behavior", [f"explain general {title} behavior" for title in titles]
+    subjects = [first_terms(title, 2) for title in titles]
+    yield "explain general TWO WORDS behavior", [f"explain general {words} behavior" for words in subjects]
+    lines = (SHARED / "corpora" / "cranfield" / "queries.jsonl").read_text().splitlines()
+    foreign = [json.loads(line)["text"] for line in lines]
+    yield "foreign, whole", foreign
+    for number in (6, 4, 3):
+        yield f"foreign, {number} words", [first_terms(one, number) for one in foreign]
+
+
+def answered(workspace: Workspace, words: str) -> tuple[Weights, list[Hold]]:
+    """Return how the words of a question weigh, and what the sections of the best current decisions hold of them."""
+    catalog, question = workspace.catalog, Question(words=words)
+    scope = resolve_scope(catalog, Settings(), Filters())
+    answer = workspace.index.search(words, live=catalog.digests, read=workspace.texts, among=frozenset(catalog.entries))
+    selection = Selection(catalog, scope, question, answer, workspace.today)
+    texts = selection.texts(selection.spoken(selection.select()))
+    return selection.weights, list(holds(texts, catalog.body))
+
+
+def rate(
+    answers: list[tuple[Weights, list[Hold]]], wanted: Coverage, *, full: float = 0.5, partial: float = 0.2
+) -> str:
+    """Return how many questions are covered so far, in percent."""
+    found = (
+        {coverage_by(hold, weights, full=full, partial=partial) for hold in held} or {Coverage.NONE}
+        for weights, held in answers
+    )
+    best = [next(one for one in Coverage if one in kinds) for kinds in found]
+    return f"{best.count(wanted) / len(best):6.1%}"
 
 
 def main() -> None:
     """Print the table."""
-    lines = (SHARED / "corpora" / "cranfield" / "queries.jsonl").read_text().splitlines()
-    foreign = [json.loads(line)["text"] for line in lines]
-    print("share of the words".ljust(34), *(f"{share:>6}" for share in SHARES))
-    for name, cut in (("whole PEPs", None), (f"PEPs cut to {ENTRY_BYTES}", ENTRY_BYTES)):
+    print(" " * 46, "full at least".ljust(27), "none below")
+    print(" " * 46, *(f"{share:>6}" for share in (*FULL, *PARTIAL)))
+    for name in sys.argv[1:] or ("peps", "keps"):
         with TemporaryDirectory() as folder:
-            peps = make_peps(Path(folder), cut=cut)
-            current = [one for one in peps.catalog.entries.values() if peps.catalog.lineage.is_current(one.address)]
-            titles = [one.title for one in current if len(ask(one.title).terms) >= 3]
-            for what, questions in ((f"{len(titles)} titles", titles), (f"{len(foreign)} foreign", foreign)):
-                best = shares(peps, questions)
-                reached = (sum(one >= share for one in best) / len(best) for share in SHARES)
-                print(f"{name}, {what}".ljust(34), *(f"{share:6.1%}" for share in reached))
+            workspace = make_root(Path(folder), name)
+            for what, asked in questions(workspace):
+                answers = [answered(workspace, words) for words in asked]
+                full = [rate(answers, Coverage.FULL, full=share) for share in FULL]
+                none = [rate(answers, Coverage.NONE, partial=share) for share in PARTIAL]
+                print(f"{name}, {what} ({len(asked)})".ljust(46), *full, *none, flush=True)
 
 
 if __name__ == "__main__":

@@ -64,9 +64,13 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
         "tokens": said["tokens"],
         "budget": 1500,
         "over_budget": False,
+        "coverage": "full",
         "covered": True,
+        "uncovered_terms": [],
         "unmatched_terms": [],
+        "elsewhere": [],
         "searched": ["nav/architecture", "nav/rules"],
+        "likely_room": None,
         "degraded": False,
         "source": "index",
     }
@@ -106,7 +110,8 @@ def test_nothing_binding_is_said(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "zebra", cwd=memory(tmp_path))
     assert ran.code == 0
     assert ran.out.startswith(
-        "Nothing binding covers this. No entry holds zebra. Searched 2 rooms: nav/architecture, nav/rules.\n"
+        "1 invariant always binds; nothing else covers this. No entry holds zebra. "
+        "Searched 2 rooms: nav/architecture, nav/rules.\n"
     )
 
 
@@ -130,6 +135,7 @@ def test_budget_that_is_none_exits_2(budget: str, tmp_path: Path, capsys: Captur
         ("src/nav/node.py", "src/other"),
         ("{top}/src/nav/node.py", "src/other"),
         ("src/nav/not_yet.py", "."),
+        ("src\\nav\\node.py", "src/other"),
     ],
 )
 def test_code_path_counts_from_here_or_from_the_top(path: str, cwd: str, tmp_path: Path, capsys: Capture) -> None:

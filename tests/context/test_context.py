@@ -190,7 +190,7 @@ def test_agents_diary_comes_with_its_name(tmp_path: Path) -> None:
 
 def test_project_decides_whose_invariants_come(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    assert of(context(root, "the pool", project="web"), "constraints") == ["web/rules/pool"]
+    assert of(context(root, "the pool", project="web"), "constraints") == ["web/rules/pool", "lib/rules/logs"]
     assert "web/rules/pool" not in ids(context(root, "the pool"))
 
 
@@ -255,7 +255,8 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(tmp_path: Pa
 def test_nothing_covers_and_says_which_words_are_unknown(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "zebra")
     assert not pack.basis.covered
-    assert usage_hint(pack).startswith("Nothing binding covers this goal. No entry holds zebra.")
+    hint = "2 invariants always bind; nothing else covers this goal. No entry holds zebra."
+    assert usage_hint(pack).startswith(hint)
 
 
 def test_goal_of_stop_words_brings_what_binds_alone(tmp_path: Path) -> None:

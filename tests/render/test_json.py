@@ -70,7 +70,7 @@ def test_search_that_finds_nothing_is_a_document_too(root: Path, capsys: Capture
 
 RETRIEVE = (
     "scope items proposed conflicts omitted omitted_counts problems fallback tokens budget over_budget covered"
-    " unmatched_terms searched degraded source"
+    " coverage uncovered_terms unmatched_terms elsewhere searched likely_room degraded source"
 )
 ITEM = "address type status title scope content form score reason overrides"
 
@@ -106,7 +106,11 @@ def test_retrieve_has_its_values(root: Path, capsys: Capture) -> None:
     why = "declared in `conflicts_with`"
     assert answer["conflicts"] == [{"a": "app/a/local", "b": "app/a/other", "why": why}]
     assert (answer["budget"], answer["over_budget"], 0 < answer["tokens"] <= 999) == (999, False, True)
-    assert (answer["covered"], answer["unmatched_terms"], answer["searched"]) == (True, ["nowhere"], ["app/a", "lib/a"])
+    assert (answer["covered"], answer["unmatched_terms"], answer["searched"]) == (
+        False,
+        ["nowhere"],
+        ["app/a", "lib/a"],
+    )
     assert (answer["degraded"], answer["source"], answer["fallback"]) == (False, "index", [])
     assert [problem["path"] for problem in answer["problems"]] == ["app/a/broken.md"]
 

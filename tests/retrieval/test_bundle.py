@@ -199,7 +199,7 @@ def test_a_focus_that_is_not_there_gives_the_project_with_the_rules_that_bind_it
     ]
     assert answer.message == (
         "no entry of the wing `app` has the focus `auth` yet; a write with this focus creates it; "
-        "until then the project alone is read, with the invariants of the shared wings that it names"
+        "until then the project alone is read, with the invariants of its shared wings"
     )
 
 

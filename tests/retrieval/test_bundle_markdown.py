@@ -83,7 +83,7 @@ def test_passages_from_outside_the_memory_are_quoted(tmp_path: Path) -> None:
 
     text = bundle_markdown(bundle(root, topic="tokens"))
 
-    assert text.endswith("Found outside the memory:\n\n> README.md:3: Tokens are used.")
+    assert text.endswith("Outside the memory, not binding:\n\n> README.md:3: Tokens are used.")
     assert "source: readme; degraded: no entry of the scope can be read" in text
 
 

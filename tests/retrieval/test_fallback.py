@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from builders import commit_all, make_repository, run_here, run_mdmem, without_rights, write
+from builders import commit_all, make_repository, open_root, run_here, run_mdmem, without_rights, write
 
-from mdmem.retrieval.fallback import LIMIT, SearchLines, fall_back, search_files
+from mdmem.retrieval.fallback import LIMIT, SearchLines, fall_back, outside, search_files
 from mdmem.retrieval.question import Passage
 
 from .builders import make_wings, put
@@ -105,9 +105,42 @@ def test_memory_of_broken_files_alone_answers_with_problems_and_the_fallback(rep
     assert [one["path"] for one in found["problems"]] == ["app/a/rule.md"]
 
 
-def test_memory_without_entries_is_no_fault(repository: Path, capsys: Capture) -> None:
-    found = answered(capsys, make_wings(repository), "queue")
-    assert (found["degraded"], found["source"], found["fallback"], found["covered"]) == (False, "scan", [], False)
+def test_memory_that_covers_nothing_gives_a_few_lines_beside_it_and_is_no_fault(
+    repository: Path, capsys: Capture
+) -> None:
+    root = make_wings(repository)
+    put(root, "app/a/idea", "Queue", status="draft")
+    commit_all(repository)
+    found = answered(capsys, root, "queue")
+    expected = [
+        ("docs/architecture.md", 3, "The queue retries."),
+        ("README.md", 3, "A queue for everybody."),
+        ("src/queue.py", 1, "# timeout of a queue"),
+    ]
+    assert (sources(found), found["coverage"]) == (("index", False, expected), "none")
+    assert (
+        "Outside the memory, not binding:\n  docs/architecture.md:3: "
+        in run_here(capsys, "retrieve", "queue", cwd=root).out
+    )
+    put(root, "app/a/choice", "Queue")
+    commit_all(repository)
+    assert sources(answered(capsys, root, "queue"))[2] == []
+
+
+def test_lines_beside_the_memory_hold_most_of_the_words_and_are_few(repository: Path, capsys: Capture) -> None:
+    root = make_wings(repository)
+    write(repository, "docs/architecture.md", "A timeout.\n" + "A queue has a timeout.\n" * 9)
+    write(repository, "README.md", "queue timeout lock " + "x" * 200 + "\n")
+    found = answered(capsys, root, "timeout of the queue lock")
+    assert [one["line"] for one in found["fallback"]] == [1, 2, 3, 4, 5]
+    assert (found["fallback"][0]["path"], found["fallback"][1]["path"]) == ("README.md", "docs/architecture.md")
+
+
+def test_search_beside_the_memory_that_takes_too_long_gives_the_documents(repository: Path) -> None:
+    root = make_wings(repository)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mdmem.retrieval.fallback._SECONDS", 1e-9)
+        assert [one.path for one in outside(open_root(root), "queue")] == ["docs/architecture.md", "README.md"]
 
 
 # --- without the right to read ---

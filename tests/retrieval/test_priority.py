@@ -267,12 +267,14 @@ def test_a_topic_never_filters_unconditional_invariants(tmp_path: Path) -> None:
     assert answer.basis.unmatched_terms == ("authentication",)
 
 
-def test_a_topic_filters_invariants_of_shared_wings_that_the_project_does_not_name(tmp_path: Path) -> None:
-    root = make_wings(tmp_path, manifest="kind: project")
+@pytest.mark.parametrize(("manifest", "expected"), [("kind: project", ["lib/r/sleep"]), ("shared_wings: []", [])])
+def test_a_topic_filters_no_invariant_of_a_shared_wing_that_the_project_reads(
+    manifest: str, expected: list[str], tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path, manifest=manifest)
     put(root, "lib/r/sleep", "Do not sleep", type="invariant")
 
-    assert ids(bundle(root).items) == ["lib/r/sleep"]
-    assert bundle(root, topic="authentication").items == ()
+    assert ids(bundle(root, topic="authentication").items) == expected
 
 
 def test_a_topic_without_a_word_is_said(tmp_path: Path) -> None:
@@ -296,14 +298,15 @@ def test_a_declared_override_wins_and_is_told(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "lib/r/executor", "Executor")
     put(root, "lib/r/rule", "Rule", type="invariant")
-    put(root, "app/r/executor", "Executor", overrides=["lib/r/executor", "lib/r/rule"], reason="two clients")
+    put(root, "app/r/rule", "Our rule", type="invariant", overrides=["lib/r/rule"], reason="two clients")
+    put(root, "app/r/executor", "Executor", overrides=["lib/r/executor"], reason="two clients")
 
     answer = bundle(root)
 
-    assert ids(answer.items) == ["lib/r/rule", "app/r/executor"]
+    assert ids(answer.items) == ["app/r/rule", "lib/r/rule", "app/r/executor"]
     assert why_omitted(answer) == {"lib/r/executor": "overridden by app/r/executor"}
-    assert item(answer, "app/r/executor")["overrides"] == ["lib/r/executor", "lib/r/rule"]
-    assert item(answer, "lib/r/rule")["overridden_by"] == ["app/r/executor"]
+    assert item(answer, "app/r/executor")["overrides"] == ["lib/r/executor"]
+    assert item(answer, "lib/r/rule")["overridden_by"] == ["app/r/rule"]
 
 
 def test_the_global_scope_shows_shared_entries_with_what_overrides_them(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_limit_cuts_the_hits_and_not_the_total(tmp_path: Path, capsys: Capture) 
     [
         ("timeout", "nothing found: no entry holds timeout"),
         ("what should we", "nothing found: the question holds no word to search for, only stop words or signs"),
-        ("idea", "nothing found: the filters leave out everything that matches"),
+        ("idea", "nothing else found: 1 draft matches, shown by --include-drafts"),
     ],
 )
 def test_nothing_found_says_why(words: str, remark: str, tmp_path: Path, capsys: Capture) -> None:

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
-from builders import write_entry
+from builders import commit_all, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
+from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
+from mdmem.retrieval.retrieve import retrieve
 
-from .builders import found, left_out, make_wings, names, only, put
+from .builders import found, hits, left_out, make_wings, names, only, put
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
 
@@ -203,22 +205,47 @@ def test_invariants_of_a_focus_apply_where_no_focus_is_given(tmp_path: Path) -> 
     assert names(found(root, "unrelated").items) == ["app/a/rule"]
 
 
-def test_invariants_in_other_rooms_are_not_asked_for(tmp_path: Path) -> None:
+def test_invariants_come_whatever_rooms_are_asked_for(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/a/rule", "Rule", type="invariant")
-    put(root, "app/b/other", "Other", type="invariant")
-    answer = found(root, "unrelated", rooms=("a",))
-    assert names(answer.items) == ["app/a/rule"]
+    put(root, "lib/b/other", "Other", type="invariant")
+    put(root, "app/b/choice", "Queue")
+    put(root, "app/a/choice", "Queue")
+    answer = found(root, "queue", rooms=("a",))
+    assert names(answer.items) == ["app/a/rule", "lib/b/other", "app/a/choice"]
     assert answer.searched == ("app/a",)
+    answer = found(root, "queue", rooms=("a",), types=(INVARIANT,))
+    assert (names(answer.items), left_out(answer)) == (["app/a/rule"], {"lib/b/other": "another room"})
 
 
-@pytest.mark.parametrize(("manifest", "expected"), [("kind: project", []), ("shared_wings: [lib]", ["lib/a/law"])])
-def test_invariants_of_a_shared_wing_apply_only_where_the_manifest_names_it(
-    manifest: str, expected: list[str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [("kind: project", ["lib/a/law"]), ("shared_wings: [lib]", ["lib/a/law"]), ("shared_wings: []", [])],
+)
+def test_invariants_of_the_shared_wings_that_are_read_apply(manifest: str, expected: list[str], tmp_path: Path) -> None:
     root = make_wings(tmp_path, manifest=manifest)
     put(root, "lib/a/law", "Law", type="invariant")
     assert names(found(root, "unrelated").items) == expected
+
+
+@pytest.mark.parametrize(
+    ("globs", "manifest", "binds"),
+    [
+        ('["src/**"]', "kind: project", True),
+        ('["docs/**"]', "kind: project", False),
+        ('["docs/**"]', "shared_wings: [lib]", True),
+    ],
+)
+def test_shared_wing_that_nobody_names_binds_where_it_is_about_a_tracked_file(
+    globs: str, manifest: str, binds: bool, tmp_path: Path
+) -> None:
+    root = make_wings(make_repository(tmp_path / "repo"), manifest=manifest)
+    write(root, "lib/README.md", f"---\nkind: shared\napplies_to: {globs}\n---\n")
+    write(tmp_path / "repo", "src/app.py")
+    put(root, "lib/a/law", "Law", type="invariant")
+    commit_all(tmp_path / "repo")
+    pack = retrieve(open_root(root), Question(words="unrelated"))
+    assert [one.item.entry.address for one in pack.items] == (["lib/a/law"] if binds else [])
     assert names(found(root, "law").items) == ["lib/a/law"]
 
 
@@ -477,15 +504,46 @@ def test_override_answers_for_the_rule_it_replaced(tmp_path: Path) -> None:
     assert (answer.basis.covered, answer.items[0].matches, answer.items[0].score > 0) == (True, True, True)
 
 
-def test_override_of_an_invariant_never_drops_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lower", "higher"), [("note", "decision"), ("note", "pattern"), ("pattern", "decision"), ("decision", "invariant")]
+)
+def test_override_of_what_has_more_authority_drops_nothing(lower: str, higher: str, tmp_path: Path) -> None:
     root = make_wings(tmp_path)
-    put(root, "lib/a/law", "Callbacks must not block", type="invariant")
-    put(root, "app/a/local", "Ours may", overrides=["lib/a/law"])
+    put(root, "lib/a/law", "Callbacks must not block", type=higher)
+    put(root, "app/a/local", "Ours may", type=lower, overrides=["lib/a/law"])
     answer = found(root, "callbacks")
     assert names(answer.items) == ["lib/a/law", "app/a/local"]
+    assert "overridden" not in only(answer, "lib/a/law").reason
+    assert only(answer, "app/a/local").reason == f"cannot override the {higher} lib/a/law"
+    assert (only(answer, "app/a/local").overrides, left_out(answer)) == ((), {})
+
+
+def test_override_of_an_invariant_by_an_invariant_leaves_both_and_says_so(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/law", "Callbacks must not block", type="invariant")
+    put(root, "app/a/local", "Ours may", type="invariant", overrides=["lib/a/law"])
+    answer = found(root, "callbacks")
+    assert names(answer.items) == ["app/a/local", "lib/a/law"]
     assert only(answer, "lib/a/law").reason.endswith("overridden here by app/a/local")
-    assert only(answer, "app/a/local").reason == "overrides lib/a/law"
     assert left_out(answer) == {}
+
+
+def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread for the queue")
+    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/local", "lib/a/default"]
+    assert only(answer, "app/a/local").reason == "overrides lib/a/default only in src/nav/**"
+    assert names(found(root, "queue", ("src/nav/node.py",)).items) == ["app/a/local"]
+    assert names(found(root, "queue", ("src/dock.py",)).items) == ["lib/a/default"]
+
+
+def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread for the queue")
+    put(root, "app/a/local", "Two threads for the queue", overrides=["lib/a/default"])
+    assert names(found(root, "queue", wings=("lib", "app")).items) == ["lib/a/default", "app/a/local"]
 
 
 def test_override_counts_from_a_room_that_is_not_asked_for(tmp_path: Path) -> None:
@@ -532,34 +590,35 @@ def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) ->
     assert names(found(root, "queue").items) == ["app/a/local"]
 
 
-# --- covered ---
+# --- coverage ---
 
 
 @pytest.mark.parametrize(
-    ("words", "covered", "unmatched"),
+    ("words", "coverage", "lacking"),
     [
-        ("queue", True, ()),
-        ("queue timeout", True, ("timeout",)),
-        ("queue timeout backoff", False, ("timeout", "backoff")),
-        ("queues retried timeout backoff", True, ("timeout", "backoff")),
-        ("queue retry timeout backoff jitter", False, ("timeout", "backoff", "jitter")),
-        ("backoff", False, ("backoff",)),
+        ("retry the queue", "full", ()),
+        ("queue", "full", ()),
+        ("explain general queue behavior", "partial", ("explain", "general", "behavior")),
+        # The rarest word is one that nothing holds.
+        ("retry the queue timeout", "partial", ("timeout",)),
+        # Half of the weight, but no word of the title.
+        ("lane crowded", "partial", ()),
+        # In two sections; one of them holds little, and its title nothing.
+        ("lane beacon horn", "none", ()),
+        ("zebra", "none", ()),
     ],
 )
-def test_covered_where_one_decision_holds_half_of_the_words(
-    words: str, covered: bool, unmatched: tuple[str, ...], tmp_path: Path
+def test_coverage_is_what_one_section_with_its_title_holds(
+    words: str, coverage: str, lacking: tuple[str, ...], tmp_path: Path
 ) -> None:
     root = make_wings(tmp_path)
-    put(root, "app/a/choice", "Retry the queue")
-    answer = found(root, words)
-    assert (answer.basis.covered, answer.basis.unmatched_terms) == (covered, unmatched)
-
-
-def test_covered_is_not_said_where_two_decisions_hold_half_together(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
-    put(root, "app/a/x", "Queue")
-    put(root, "app/a/y", "Lock")
-    assert not found(root, "queue lock timeout backoff").basis.covered
+    put(root, "app/a/choice", "Retry the queue", "The lane is crowded.\n\n## Other\n\nA beacon is lit.\n")
+    for number in range(9):
+        put(root, f"app/a/note-{number}", "Of another matter", type="note")
+    put(root, "app/a/horn", "A horn", type="note")
+    basis = found(root, words).basis
+    assert (basis.coverage, basis.uncovered_terms) == (coverage, lacking)
+    assert basis.covered is (coverage != "none")
 
 
 @pytest.mark.parametrize(
@@ -585,6 +644,56 @@ def test_covered_is_not_said_for_what_ended(tmp_path: Path) -> None:
     put(root, "app/a/old", "Queue", status="deprecated")
     assert not found(root, "queue", include_deprecated=True).basis.covered
     assert not found(root, include_deprecated=True).basis.covered
+
+
+def test_unknown_words_are_named_once(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/choice", "Queue")
+    assert found(root, "refresh-token rotation").basis.unmatched_terms == ("refresh-token", "rotation")
+
+
+def test_decisions_that_share_no_word_are_counted(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/x", "Queue")
+    put(root, "app/a/y", "Lock")
+    put(root, "lib/a/z", "Timer")
+    assert found(root, "queue").basis.omitted_counts == (OmittedCount("decision", "shares no word", 2),)
+    assert found(root).basis.omitted_counts == ()
+
+
+def test_likely_room_holds_most_of_the_best_matches(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for address in ("app/a/one", "app/a/two", "app/b/three"):
+        put(root, address, "Queue")
+    assert found(root, "queue").likely_room == "app/a"
+    assert found(root, "queue", rooms=("b",)).likely_room is None
+    put(root, "app/b/four", "Queue")
+    put(root, "app/c/five", "Queue")
+    assert found(root, "queue").likely_room is None
+
+
+def test_notes_of_like_score_stand_by_their_relevance(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for address, stated in (("app/a/low", 0.1), ("app/a/high", 0.9), ("app/a/middle", None)):
+        put(root, address, "Queue", type="note", relevance_score=stated)
+    put(root, "app/a/other", "Lock of another matter, near a queue", type="note", relevance_score=1.0)
+    order = ["app/a/high", "app/a/middle", "app/a/low", "app/a/other"]
+    assert names(found(root, "queue").items) == order
+    assert names(hits(root, "queue").hits) == order
+
+
+# --- other wings ---
+
+
+def test_rules_of_another_project_on_the_path_are_counted(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for address, kind in (("web/a/rule", "invariant"), ("web/a/choice", "decision"), ("web/a/note", "note")):
+        put(root, address, "Rule", type=kind, applies_to=["src/web/**"])
+    put(root, "web/a/draft", "Rule", status="draft", applies_to=["src/web/**"])
+    put(root, "web/a/always", "Rule", type="invariant")
+    assert found(root, "queue", ("src/web/a.ts",)).basis.elsewhere == (Elsewhere("web", 2),)
+    assert found(root, "queue", ("src/app.ts",)).basis.elsewhere == ()
+    assert found(root, "queue", ("src/web/a.ts",), wings=("web",)).basis.elsewhere == ()
 
 
 def test_searched_names_the_rooms_of_the_scope(tmp_path: Path) -> None:

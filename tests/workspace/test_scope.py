@@ -49,6 +49,23 @@ def test_active_wing_is_the_option_before_the_setting(tmp_path: Path) -> None:
     assert scope_of(found, default_wing="web", wings=("app",)).wing == "app"
 
 
+def test_active_wing_is_the_one_that_is_about_a_given_path(tmp_path: Path) -> None:
+    about = {"app": 'applies_to: ["src/app/**", "src/shared/**"]', "web": 'applies_to: ["src/web/**", "src/shared/**"]'}
+    found = wings(tmp_path, lib='kind: shared\napplies_to: ["**"]', other="kind: project", **about)
+    chosen = {
+        ("src/web/a.ts",): "web",
+        ("src/web/a.ts", "src/app/b.ts", "src/app/c.ts"): "app",
+        ("src/shared/x.ts",): "web",
+        ("docs/x.md",): "other",
+    }
+    settings = {"src/shared/x.ts": "web", "docs/x.md": "other"}
+    for paths, wing in chosen.items():
+        scope = resolve_scope(found, Settings(default_wing=settings.get(paths[0])), Filters(), paths=paths)
+        assert scope.wing == wing, paths
+    named = resolve_scope(found, Settings(), Filters(wings=("app",)), paths=("src/web/a.ts",))
+    assert named.wing == "app"
+
+
 def test_active_wing_is_a_shared_one_where_it_is_the_only_wing(tmp_path: Path) -> None:
     scope = scope_of(wings(tmp_path, lib="kind: shared"))
     assert (scope.wing, scope.wings, scope.shared_wings) == ("lib", ("lib",), ())
@@ -93,7 +110,11 @@ def test_wings_of_a_reading_scope_are_the_named_ones_alone(tmp_path: Path) -> No
 def test_shared_wings_are_all_where_the_manifest_names_none(tmp_path: Path) -> None:
     found = wings(tmp_path, app="kind: project", lib="kind: shared", base="kind: shared")
     scope = scope_of(found)
-    assert (scope.wings, scope.shared_wings, scope.binding_wings) == (("app", "base", "lib"), ("base", "lib"), ("app",))
+    assert (scope.wings, scope.shared_wings, scope.binding_wings) == (
+        ("app", "base", "lib"),
+        ("base", "lib"),
+        ("app", "base", "lib"),
+    )
 
 
 def test_shared_wings_are_the_named_ones_in_their_order(tmp_path: Path) -> None:

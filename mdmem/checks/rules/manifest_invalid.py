@@ -9,7 +9,8 @@ Fails:
     kind: libary
     ---
 
-Fix: correct the value or the key; known are kind, project_id, owners, shared_wings, description and last_hygiene_at.
+Fix: correct the value or the key; known are kind, project_id, owners, shared_wings, applies_to, description and
+last_hygiene_at.
 """
 
 from __future__ import annotations

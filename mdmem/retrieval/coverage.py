@@ -1,0 +1,102 @@
+"""How far something binding answers a question: the words weighed by their rarity, within one section of one entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from mdmem.entry.headings import sections_of
+from mdmem.index.analysis import finder, text_terms
+from mdmem.retrieval.question import Coverage
+
+# Measured on two collections and a foreign one by tests/bench/covering_share.py, which prints the table.
+FULL_SHARE = 0.5
+PARTIAL_SHARE = 0.2
+# To see what stands within one section a body has to be read: no more than a few are.
+_READ = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One entry that may answer: its title and tags, its score, and those of the question's terms that it holds."""
+
+    address: str
+    title: str
+    score: float
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Which terms of a question one section of an entry holds, with those of its heading and of the entry's title."""
+
+    terms: frozenset[str] = frozenset()
+    heading: frozenset[str] = frozenset()
+    title: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each term of a question weighs, by its rarity among the entries; one that none holds is the rarest."""
+
+    of: Mapping[str, float]
+    known: frozenset[str]
+
+    def total(self, terms: Iterable[str]) -> float:
+        """Return what some terms weigh together."""
+        return sum(self.of[term] for term in terms)
+
+    def share(self, terms: Iterable[str], *, among: Iterable[str]) -> float:
+        """Return the share that some terms have in the weight of others."""
+        whole = self.total(among)
+        return self.total(terms) / whole if whole else 0.0
+
+
+def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int) -> Weights:
+    """Return the weights of terms among so many entries, of which some hold some."""
+    counts = Counter(term for one in held for term in one)
+    return Weights({term: log(1 + total / (counts[term] or 0.5)) for term in terms}, frozenset(counts))
+
+
+def coverage_by(hold: Hold, weights: Weights, *, full: float = FULL_SHARE, partial: float = PARTIAL_SHARE) -> Coverage:
+    """Return how far one section covers a question.
+
+    Full is half of the weight, the rarest term, one more, and a term of the entry's title among them: of questions from
+    another field, cut to three words, one section of 20 KB holds so much in a third, and a title names it in a
+    twentieth. Part is half of the weight alone, or a fifth of what is known with a term of a title or heading.
+    """
+    share = weights.share(hold.terms, among=weights.of)
+    if share >= full:
+        rarest = max(weights.of.values())
+        has_rarest = any(weights.of[term] == rarest for term in hold.terms)
+        is_full = has_rarest and hold.title and len(hold.terms) >= min(2, len(weights.of))
+        return Coverage.FULL if is_full else Coverage.PARTIAL
+    touches = weights.share(hold.terms, among=weights.known) >= partial
+    return Coverage.PARTIAL if touches and hold.title | hold.heading else Coverage.NONE
+
+
+def coverage_of(weights: Weights, texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
+    """Return how far the best of the best scored texts covers a question; `body` is asked for a few."""
+    return max((coverage_by(hold, weights) for hold in holds(texts, body)), default=Coverage.NONE, key=_ORDER.index)
+
+
+_ORDER = (Coverage.NONE, Coverage.PARTIAL, Coverage.FULL)
+
+
+def holds(texts: Iterable[Held], body: Callable[[str], str]) -> Iterator[Hold]:
+    """Yield what the title of each text holds, then each section of the best scored ones with their titles."""
+    titled = [(text, text.terms & text_terms(text.title)) for text in texts]
+    yield from (Hold(title, title=title) for _, title in titled)
+    for text, title in sorted(titled, key=lambda one: (-one[0].score, one[0].address))[:_READ]:
+        yield from _sections_held(text, title, body(text.address))
+
+
+def _sections_held(text: Held, title: frozenset[str], body: str) -> Iterator[Hold]:
+    hits = finder(text.terms)(body)
+    for section in sections_of(body):
+        start, end = section.span
+        inside = [(at, terms) for at, _, terms in hits if start <= at < end]
+        heading = frozenset().union(*(terms for at, terms in inside if at < section.start))
+        yield Hold(title.union(*(terms for _, terms in inside)), heading, title)

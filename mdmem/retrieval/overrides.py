@@ -1,0 +1,81 @@
+"""Which shared entries a question's wing overrides: only where it applies, and none that has more authority."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.entry.globs import any_match
+from mdmem.entry.model import Entry
+from mdmem.retrieval.question import Question
+from mdmem.workspace.scope import Scope
+
+# One that holds in a narrower place says so by its first globs.
+_GLOBS = 3
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """The overrides of the active wing, as one question finds them; rooms do not matter."""
+
+    catalog: Catalog
+    scope: Scope
+    question: Question
+
+    @cached_property
+    def _in_force(self) -> tuple[Entry, ...]:
+        """The entries that override something and may apply, those that do here before those of a narrower place."""
+        wing, wings = self.scope.wing, self.catalog.wings
+        if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
+            return ()
+        found = (one for one in self.catalog.entries.values() if one.overrides and one.wing == wing)
+        return tuple(sorted(filter(self._may_apply, found), key=lambda one: not self.holds_here(one)))
+
+    def _may_apply(self, entry: Entry) -> bool:
+        focuses, is_current = self.question.filters.focuses, self.catalog.lineage.is_current(entry.address)
+        has_focus = not focuses or entry.focus in (None, *focuses)
+        return is_current and has_focus and (not self.question.paths or self.holds_here(entry))
+
+    def holds_here(self, entry: Entry) -> bool:
+        """Say whether an entry applies to all that the question is about, or to a path of it."""
+        return not entry.applies_to or any_match(entry.applies_to, self.question.paths) is not None
+
+    def of(self, chosen: Collection[str]) -> dict[str, Entry]:
+        """Return, for each chosen entry that one of the wing overrides, the one that does."""
+        found: dict[str, Entry] = {}
+        for entry in self._in_force:
+            for other in self.overridden_by(entry):
+                if other.address in chosen:
+                    found.setdefault(other.address, entry)
+        return found
+
+    def powerless(self, chosen: Collection[str]) -> list[Entry]:
+        """Return what names a chosen entry of more authority: both are shown, and a person decides."""
+        return [
+            entry
+            for entry in self._in_force
+            if any(other.address in chosen and other.type.rank < entry.type.rank for other in self._named_by(entry))
+        ]
+
+    def overridden_by(self, entry: Entry) -> list[Entry]:
+        """Return the shared entries that an entry overrides: those of its own authority, or of a lower one."""
+        return [other for other in self._named_by(entry) if entry.type.rank <= other.type.rank]
+
+    def _named_by(self, entry: Entry) -> list[Entry]:
+        named = (self.catalog.entries.get(address) for address in entry.overrides)
+        wings = self.catalog.wings
+        return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]
+
+    def notes_on(self, entry: Entry) -> list[str]:
+        """Return what an entry does to each shared one that it names, and where."""
+        return [self._note_on(entry, other) for other in self._named_by(entry)]
+
+    def _note_on(self, entry: Entry, other: Entry) -> str:
+        if entry.type.rank > other.type.rank:
+            return f"cannot override the {other.type} {other.address}"
+        if self.holds_here(entry):
+            return f"overrides {other.address}"
+        more = ", …" if entry.applies_to[_GLOBS:] else ""
+        return f"overrides {other.address} only in {', '.join(entry.applies_to[:_GLOBS])}{more}"
