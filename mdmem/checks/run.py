@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mdmem.checks.baseline import without_known, write_baseline
+from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.compare import ComparedTrees, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
@@ -17,7 +17,9 @@ from mdmem.checks.rules import settings_loosened
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
+from mdmem.settings import Old
 from mdmem.tree import NarrowedTree
+from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
@@ -58,21 +60,24 @@ class CheckRequest:
     """What one run of the checks was asked for.
 
     `base` is the revision to compare with; without one, what is staged is compared with HEAD and a merge with what it
-    goes into. `baseline` is a file of known findings, counted from the working folder; without one the settings' own.
-    With `strict` warnings fail, too. Without `with_info` findings of severity info are left out, without `with_older`
-    those that what it is compared with has, too, and that fail nothing.
+    goes into, and what is `pushed` with what is there already. `baseline` is a file of known findings, counted from the
+    root; without one the settings' own. With `strict` warnings fail, too. Without `with_info` findings of severity info
+    are left out; with `shows_old` those that what it is compared with has, too, are told one by one. `progress` is told
+    how far the run is.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     base: str | None = None
+    pushed: PushTarget | None = None
     baseline: str | None = None
     strict: bool = False
     with_info: bool = True
-    with_older: bool = True
+    shows_old: bool = False
     in_ci: bool = False
     is_debugging: bool = False
+    progress: Progress | None = None
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
@@ -84,14 +89,12 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     """Return a report without the findings that the request leaves out, and at what it says that a run fails."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
     found = [one for one in report.findings if request.with_info or one.severity is not Severity.INFO]
-    # A commit is asked about what it did; a team's thousand known warnings would hide it.
-    told = [one for one in found if request.with_older or one.new or one.weight.rank <= fail_on.rank]
-    return replace(report, findings=tuple(told), older=len(found) - len(told), fail_on=fail_on)
+    return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     """Return what the checks find whatever its severity, new or old, narrowed to paths where some are given."""
-    compared = compare(workspace, request.base)
+    compared = compare(workspace, request.base, pushed=request.pushed)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be told; what goes into it can.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
@@ -108,8 +111,9 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         checked=len(catalog.files),
         findings=tuple(narrowed(workspace, found, request.paths)),
         incomplete=tuple(incomplete),
-        base=compared.base.name if compared.base is not None else None,
+        base=compared.name,
         fail_on=workspace.settings.fail_on,
+        old_fails=workspace.settings.old is Old.FAIL,
     )
 
 
@@ -136,16 +140,21 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         changing = [code for code in codes if code in CHANGE]
         elsewhere = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), changing)}
         found = [one for one in found if one.code not in CHANGE or (one.code, one.place.path) in elsewhere]
-    if compared.base is None:
-        return found
-    before = Case(compared.base.catalog, compared.base.settings, workspace.today, case.facts)
-    told = {finding.code for finding in found}
-    # A check that finds nothing now needs no look at what it found before.
-    return mark_new(found, found_in(before, [code for code in codes if code in told and code not in CHANGE]))
+    moves = {one.before.address: one.after.address for one in case.changes.changed}
+    found = [replace(one, new=True) for one in found] if compared.has_before else found
+    for before in compared.before():
+        # A check that finds nothing new needs no look at what it found before; to read a tree takes a while.
+        codes = [code for code in codes if code not in CHANGE and any(one.new and one.code == code for one in found)]
+        if not codes:
+            break
+        was = Case(before.catalog, before.settings, workspace.today, case.facts)
+        marked = mark_new(found, found_in(was, codes), moves=moves)
+        found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
+    return found
 
 
-def update_baseline(workspace: Workspace, request: CheckRequest) -> tuple[Path, int]:
-    """Record every finding of the whole tree as known, and return the file and how many findings it records."""
+def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
+    """Record every finding of the whole tree as known, in the file that settings or request name, or the usual one."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     found = find(workspace, compare(workspace, request.base), codes, request)
     return write_baseline(workspace, found, codes, request.baseline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from mdmem.authoring.fix import FixResult
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
-    from mdmem.workspace.location import Location
     from mdmem.workspace.workspace import Workspace
 
 
@@ -33,8 +33,12 @@ if TYPE_CHECKING:
 @click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
-@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records.")
-@click.option("--update-baseline", is_flag=True, help="Record every finding there is in the baseline.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records; it counts from the root.")
+@click.option(
+    "--update-baseline",
+    is_flag=True,
+    help="Record every finding there is: in the baseline that settings name, or in .baseline.json, and name that.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option(
     "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
@@ -64,9 +68,11 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     runs = [_run(given, workspace, paths, options) for workspace in workspaces]
     if options["diff"]:
         _remark_sums(given, runs)
-    is_silent = staged and form in (None, "text", "concise") and not any(one.report.findings for one in runs)
-    if not is_silent and not options["diff"]:
-        _print(runs, form or _usual_format(), given)
+    is_quiet = staged and form in (None, "text", "concise") and not any(one.report.told for one in runs)
+    if is_quiet:
+        _remark_old(given, runs)
+    elif not options["diff"]:
+        _print(runs, form or _usual_format(), given, is_whole=options["verbose"] or bool(options["select"]))
     return max((_exit_code(one, options) for one in runs), default=0)
 
 
@@ -82,6 +88,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
 
 def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
+    from mdmem.workspace.roots import push_target
 
     return CheckRequest(
         select=split_values(options["select"]),
@@ -91,7 +98,8 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
         baseline=options["baseline"],
         strict=options["strict"],
         with_info=options["verbose"],
-        with_older=options["verbose"] or not options["staged"],
+        shows_old=options["verbose"],
+        pushed=push_target(os.environ) if options["staged"] else None,
         in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
         is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
     )
@@ -110,21 +118,21 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
             _print_diff(mended, workspace, given)
     else:
         report = check(workspace, request)
-    location = workspace.location
     return CheckedRoot(
         report=report,
-        under=location.under,
+        under=workspace.location.under,
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
-        show_path=_path_for_reader(location, workspace.cwd),
+        show_path=_show_path(workspace),
     )
 
 
-def _path_for_reader(location: Location, cwd: Path) -> Callable[[str], str]:
+def _show_path(workspace: Workspace) -> Callable[[str], str]:
     """Return a function that turns a path of the root into one that opens from the working folder."""
+    root, cwd = workspace.location.root, workspace.cwd
 
     def show(path: str) -> str:
-        whole = location.root / path
+        whole = root / path
         return os.path.relpath(whole, cwd) if whole.is_relative_to(cwd) else str(whole)
 
     return show
@@ -141,12 +149,12 @@ def _usual_format() -> str:
     return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
 
 
-def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
+def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool) -> None:
     from mdmem import __version__
     from mdmem.render.findings.report import Look
     from mdmem.render.ink import sent
 
-    look = Look(given.ink(), __version__)
+    look = Look(given.ink(), __version__, is_whole)
     print_text(get_format(form)(runs, look))
     if form == "concise":
         _remark_sums(given, runs)
@@ -154,6 +162,15 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
     if step_summary and os.environ.get("GITHUB_ACTIONS") == "true":
         with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(sent(get_format("markdown")(runs, look)) + "\n")
+
+
+def _remark_old(given: Globals, runs: list[CheckedRoot]) -> None:
+    """Say what stands there from before, where it would fail a commit that brought it."""
+    from mdmem.render.findings.report import old_line
+
+    for one in runs:
+        if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
+            given.remark(old_line(one.report))
 
 
 def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
@@ -181,8 +198,12 @@ def _update_baseline(
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        path, number = update_baseline(workspace, _request(paths, options))
-        given.remark(f"{path} records {count(number, 'finding')}")
+        done, show = update_baseline(workspace, _request(paths, options)), _show_path(workspace)
+        path = show(os.fspath(done.path))
+        given.remark(f"{path} records {count(done.number, 'finding')}")
+        if done.settings is not None:
+            named = show(os.fspath(done.settings))
+            given.remark(f"{named} names it; commit both: git add {shlex.quote(path)} {shlex.quote(named)}")
     return 0
 
 

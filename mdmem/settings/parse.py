@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
-from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Profile, Proposals, Settings, WingSettings
+from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Old, Profile, Proposals, Settings, WingSettings
 
 _ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 _WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
@@ -300,6 +300,12 @@ KEYS: _Rows = {
     "check.severity": Key("severity", table(choice(Severity)), 'a severity by check: `severity.expired = "error"`'),
     "check.ended": Key(
         "ended", choice(Ended), "how a finding weighs on an entry that has ended: one level `lower`, or the `same`"
+    ),
+    "check.old": Key(
+        "old",
+        choice(Old),
+        "what was there before the change, with `--staged`, `--base` and `--merge`: it may `pass`, counted in one "
+        "line, or `fail`",
     ),
     "check.baseline": Key(
         "baseline", below_root, "a file below the root with the findings that are known and no longer reported"
