@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from types import MappingProxyType
@@ -136,18 +136,25 @@ def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
 
 
 def run_checks(
-    case: Case, codes: Collection[str], *, by_wing: bool = True, is_debugging: bool = False
+    case: Case,
+    codes: Collection[str],
+    *,
+    by_wing: bool = True,
+    is_debugging: bool = False,
+    step: Callable[[int], None] | None = None,
 ) -> list[Finding]:
     """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
 
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
-    A check that raises is a finding, too, unless `is_debugging`.
+    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done.
     """
     policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
     run = _Run(case, policy, is_debugging=is_debugging)
-    for code in codes:
+    for number, code in enumerate(codes, 1):
         if code != unused_suppression.CODE:
             run.take(code)
+        if step is not None:
+            step(number)
     if unused_suppression.CODE in codes:
         run.take_unused()
     return sorted(set(run.found), key=lambda finding: finding.sort_key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,7 +77,7 @@ class CheckRequest:
     shows_old: bool = False
     in_ci: bool = False
     is_debugging: bool = False
-    progress: Progress | None = None
+    progress: Callable[[int, int], None] | None = None
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
@@ -99,6 +99,9 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         # The merge cannot be told; what goes into it can.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
     codes = _codes(workspace, compared, request)
+    if request.progress is not None:
+        # To read the files is a quarter of it.
+        request.progress(0, len(workspace.tree.files()))
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
     found = find(workspace, compared, codes, request)
@@ -131,7 +134,9 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     case = _case(workspace, compared, in_ci=request.in_ci)
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
-        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging)
+        files, told = len(one.catalog.files), request.progress
+        step = None if told is None else lambda done: told(files * done // len(some), files)
+        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging, step=step)
 
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]

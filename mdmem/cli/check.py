@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import AT_HELP, Globals, global_options, print_patch, print_text, split_values, workspace_at
+from mdmem.cli.common import (
+    AT_HELP,
+    CheckProgress,
+    Globals,
+    global_options,
+    print_patch,
+    print_text,
+    split_values,
+    workspace_at,
+)
 from mdmem.cli.completion import complete_code
 from mdmem.render.findings.formats import FORMATS, get_format
 
@@ -65,7 +75,12 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
-    runs = [_run(given, workspace, paths, options) for workspace in workspaces]
+    progress = CheckProgress()
+    try:
+        asked = partial(_request, paths, options, None if given.quiet else progress)
+        runs = [_run(given, workspace, asked, options) for workspace in workspaces]
+    finally:
+        progress.clear()
     if options["diff"]:
         _remark_sums(given, runs)
     is_quiet = staged and form in (None, "text", "concise") and not any(one.report.told for one in runs)
@@ -86,7 +101,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any], progress: CheckProgress | None = None) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
     from mdmem.workspace.roots import push_target
 
@@ -102,14 +117,17 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
         pushed=push_target(os.environ) if options["staged"] else None,
         in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
         is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
+        progress=progress,
     )
 
 
-def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
+def _run(
+    given: Globals, workspace: Workspace, asked: Callable[[], CheckRequest], options: dict[str, Any]
+) -> CheckedRoot:
     from mdmem.checks.run import check
     from mdmem.render.findings.report import CheckedRoot
 
-    request = _request(paths, options)
+    request = asked()
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         from mdmem.authoring.fix import mend
 
@@ -166,10 +184,10 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool
 
 def _remark_old(given: Globals, runs: list[CheckedRoot]) -> None:
     """Say what stands there from before, where it would fail a commit that brought it."""
-    from mdmem.render.findings.report import old_line
-
     for one in runs:
         if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
+            from mdmem.render.findings.report import old_line
+
             given.remark(old_line(one.report))
 
 

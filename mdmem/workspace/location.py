@@ -10,6 +10,7 @@ from stat import S_ISREG
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
+from mdmem.workspace.absence import memory_elsewhere
 
 _LISTED = 5
 
@@ -83,7 +84,8 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         raise RootNotFoundError(f"no memory is found here, for git does not answer: {error}") from error
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
-        hint = "`mdmem init` makes one, --root names one"
+        elsewhere = memory_elsewhere(repository) if repository is not None else ""
+        hint = elsewhere or "`mdmem init` makes one, --root names one"
         raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
     why = f"the repository's only {SETTINGS_NAME}" if len(tracked) == 1 else "one of several in the repository"
     folders = sorted((repository.top / path).parent for path in tracked)

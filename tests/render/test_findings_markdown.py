@@ -20,7 +20,7 @@ def test_clean_run_is_a_headline_and_the_sums() -> None:
 
 def test_table_has_the_worst_first_and_marks_the_new() -> None:
     found = (finding("title-missing", "m", severity=Severity.WARNING), finding("dangling-link", "m", new=True))
-    text = rendered("markdown", checked(*found, base="main"))
+    text = rendered("markdown", checked(*found, base="main", shows_old=True))
     assert text.startswith("## mdmem: 1 error, 1 warning\n")
     place = "<code>memory/nav/rules/a.md&#58;3</code>"
     assert rows(text) == [
