@@ -10,7 +10,7 @@ from mdmem.git import Repository, find_repository, list_revision, list_staged, l
 from mdmem.git.default_branch import find_default_branch
 from mdmem.git.status import list_ignored_named
 
-_SUBMODULE = 0o160000
+_SUBMODULE = "160000"
 
 
 def memory_elsewhere(repository: Repository) -> str:
@@ -31,10 +31,10 @@ def _places(repository: Repository) -> Iterator[str]:
                 folder = _folder(f"{blob.path}/{path}")
                 yield f"the submodule {blob.path} holds one: name it with --root {folder}"
     branch = find_default_branch(repository)
-    held = list_revision(repository, branch.commit, "") if branch is not None and not branch.is_here else ()
-    for blob in held:
-        if blob.path.rpartition("/")[2] == SETTINGS_NAME and branch is not None:
-            yield f"`{branch.name}` holds one in {_folder(blob.path)}, and this branch does not"
+    if branch is not None and not branch.is_here:
+        for blob in list_revision(repository, branch.commit, ""):
+            if blob.path.rpartition("/")[2] == SETTINGS_NAME:
+                yield f"`{branch.name}` holds one in {_folder(blob.path)}, and this branch does not"
 
 
 def _folder(path: str) -> str:

@@ -150,6 +150,7 @@ def test_diff_shows_the_fix_as_a_patch_and_writes_nothing(tmp_path: Path, capsys
     before = snapshot(folder)
     ran = run_here(capsys, "check", "--diff", cwd=folder)
     assert (ran.code, snapshot(folder) == before) == (1, True)
+    assert ran.err == "2 entries checked in the working tree: no findings; would fix 1\n"
     git(folder, "apply", "-", text_in=ran.out.encode())
     assert path.read_bytes() == good
 
