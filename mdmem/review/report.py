@@ -13,7 +13,7 @@ from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
 from mdmem.finding import Finding
 from mdmem.review.chains import touched_chains
-from mdmem.review.changes import beliefs, transitions
+from mdmem.review.changes import beliefs, transitions, wordings
 from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.dependents import contradictions, covered_files, dependents
 from mdmem.review.model import (
@@ -33,6 +33,7 @@ from mdmem.review.model import (
     Unread,
     Which,
     WingChangeCount,
+    Wording,
 )
 from mdmem.review.similar import near_entries
 from mdmem.review.texts import field_edits, rewordings
@@ -50,6 +51,7 @@ class ReviewReport:
     wings: tuple[WingChangeCount, ...] = ()
     transitions: tuple[Transition, ...] = ()
     beliefs: tuple[Belief, ...] = ()
+    wordings: tuple[Wording, ...] = ()
     graph: Graph = field(default_factory=Graph)
     rewordings: tuple[Rewording, ...] = ()
     edits: tuple[FieldEdit, ...] = ()
@@ -82,14 +84,16 @@ def report_on(
     comparison = Comparison(before, after)
     faults = _faults(comparison, today)
     reworded = rewordings(comparison, faults)
+    steps, believed = transitions(comparison, faults), beliefs(comparison)
     return ReviewReport(
         before=before.name,
         after=after.name,
         unread=tuple(_unread(comparison)),
         counts=_counts(comparison),
         wings=_wings(comparison),
-        transitions=transitions(comparison, faults),
-        beliefs=beliefs(comparison),
+        transitions=steps,
+        beliefs=believed,
+        wordings=wordings(comparison, believed, steps),
         graph=touched_chains(comparison),
         rewordings=reworded,
         edits=field_edits(comparison, reworded),
