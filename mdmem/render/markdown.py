@@ -12,10 +12,10 @@ _URL = re.compile(r":(?=//)")
 # What a span of code may hold as it is, in a table, too.
 _SIMPLE = re.compile(r"[^\s`<>|\\](?:[^`<>|\\]*[^\s`<>|\\])?")
 # A mention or a reference is looked for after entities are read; only a character in between ends it.
-_REFERENCE = re.compile(r"(?<=[@#!$%&])(?=[\w\"{])|(?<=\b[Gg][Hh])(?=-\d)|(?<=\b[Ww]{3})(?=\.)")
+_REFERENCE = re.compile(r"(?<=[@#!$%&])(?=\S)|(?<=\b[Gg][Hh])(?=-\d)|(?<=\b[Ww]{3})(?=\.)")
 # The name of a commit becomes a link to it; in code it does not, and can be copied.
 _COMMIT = re.compile(r"\b([0-9a-f]{7,40})\b")
-_NOTHING_SHOWN = "&#8203;"
+_NOTHING = "\u200b"
 
 
 def prose(message: str) -> str:
@@ -53,5 +53,5 @@ def _plain(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    marked = _SPECIAL.sub(r"\\\g<0>", text)
-    return _REFERENCE.sub(_NOTHING_SHOWN, _URL.sub("&#58;", marked))
+    marked = _SPECIAL.sub(r"\\\g<0>", _REFERENCE.sub(_NOTHING, text))
+    return _URL.sub("&#58;", marked).replace(_NOTHING, f"&#{ord(_NOTHING)};")

@@ -69,7 +69,7 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
         _section("Moves and files that say the same", _moves(review)),
         _section("Answers", _all(_answer(one) for one in review.answers)),
     )
-    return tuple(part for part in parts if part.lines)
+    return tuple(part for part in parts if part.lines or part.wordings)
 
 
 def _beliefs(review: ReviewReport) -> ReviewSection:
@@ -77,7 +77,7 @@ def _beliefs(review: ReviewReport) -> ReviewSection:
     told = _section(title, _all(_belief(one) for one in review.beliefs))
     if told.lines or not review.wordings:
         return replace(told, wordings=review.wordings)
-    return ReviewSection("What is proposed", (line("drafts, which change nothing yet"),), wordings=review.wordings)
+    return ReviewSection("What is proposed, and changes nothing yet", (), wordings=review.wordings)
 
 
 def headline(review: ReviewReport) -> str:
