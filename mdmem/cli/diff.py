@@ -65,8 +65,8 @@ def _rendered(report: ReviewReport, form: str, given: Globals, *, under: str) ->
 
         return review_json(report)
     if form == "markdown":
+        from mdmem.render.review.bodies import file_links
         from mdmem.render.review.markdown import review_markdown
-        from mdmem.render.review.wording import file_links
 
         return review_markdown(report, file_links(os.environ, under))
     from mdmem.render.review.text import review_text

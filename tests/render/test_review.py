@@ -14,12 +14,12 @@ from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
+from mdmem.render.review.bodies import FileLinks, file_links
 from mdmem.render.review.graph import mermaid
 from mdmem.render.review.json import review_json
 from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
 from mdmem.render.review.sections import sections
 from mdmem.render.review.text import review_text
-from mdmem.render.review.wording import FileLinks, file_links
 from mdmem.review.model import Answered, AnswerPair, Merging
 from mdmem.review.report import ReviewReport
 
@@ -223,7 +223,7 @@ HOSTILE = st.lists(
     min_size=1,
     max_size=12,
 ).map(" ".join)
-_OURS = re.compile(r"</?(?:code|ins|del|strong|details|summary|br/)>")
+_OURS = re.compile(r"</?(?:code|ins|del|details|summary|br/)>|\*\*")
 _FENCE = re.compile(r"^(`{3,})(?:mermaid|diff)\n.*?\n\1$", re.DOTALL | re.MULTILINE)
 # A marked character, then code: a mark stands in no code.
 _SHOWN = re.compile(r"<code>.*?</code>|\\[!-/:-@\[-`{-~]|`[^`\n]*`")

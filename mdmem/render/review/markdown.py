@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mdmem.render.markdown import code, prose
+from mdmem.render.review.bodies import FileLinks, folded
 from mdmem.render.review.pieces import Line, Piece, PieceKind, ReviewSection, clipped
 from mdmem.render.review.sections import headline, sections
-from mdmem.render.review.wording import FileLinks, folded
 from mdmem.review.report import ReviewReport
 
 MARKER = "<!-- mdmem diff -->"
@@ -67,7 +67,13 @@ def _piece(piece: Piece) -> str:
     if piece.kind is PieceKind.REMOVED:
         return f"<del>{prose(piece.text)}</del>"
     text = prose(piece.text)
-    return f"<strong>{text}</strong>" if piece.kind is PieceKind.STRONG else text
+    return _strong(text) if piece.kind is PieceKind.STRONG else text
+
+
+def _strong(text: str) -> str:
+    # Stars beside a blank mark nothing.
+    inner = text.strip()
+    return text.replace(inner, f"**{inner}**", 1)
 
 
 def _size(block: Sequence[str]) -> int:
