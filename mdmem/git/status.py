@@ -110,12 +110,6 @@ def list_tracked_named(repository: Repository, name: str) -> list[str]:
     return sorted(tracked or records(run(repository.top, "ls-files", "--others", "--exclude-standard", *wanted)))
 
 
-def list_ignored_named(repository: Repository, name: str) -> list[str]:
-    """Return the files with one name, in any folder, that git ignores, as paths from the top."""
-    wanted = ("--others", "--ignored", "--exclude-standard", "-z", "--", f":(glob)**/{name}")
-    return sorted(records(run(repository.top, "ls-files", *wanted)))
-
-
 def search_lines(repository: Repository, words: Sequence[str], limit: int) -> list[tuple[str, int, str]]:
     """Return path, line number and text of tracked lines that hold any of the words, whatever their case."""
     patterns = [part for word in words for part in ("-e", word)]

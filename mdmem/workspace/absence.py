@@ -6,36 +6,29 @@ from collections.abc import Iterator
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError
-from mdmem.git import Repository, find_repository, list_revision, list_staged, list_tracked_named
+from mdmem.git import Repository, find_repository, list_revision
 from mdmem.git.default_branch import find_default_branch
-from mdmem.git.status import list_ignored_named
-
-_SUBMODULE = "160000"
 
 
 def memory_elsewhere(repository: Repository) -> str:
-    """Return where a memory lies that is not found, and what to do; empty where there is none."""
+    """Return where a memory lies of which git lists no file here, and what to do; empty where there is none."""
     try:
         return next(_places(repository), "")
-    except GitError:
+    except (GitError, OSError):
         return ""
 
 
 def _places(repository: Repository) -> Iterator[str]:
-    for path in list_ignored_named(repository, SETTINGS_NAME):
-        yield f"git ignores the one in {_folder(path)}: take it out of .gitignore, or name it with --root"
-    for blob in list_staged(repository, ""):
-        within = find_repository(repository.top / blob.path) if blob.mode == _SUBMODULE else None
-        if within is not None and within.top != repository.top:
-            for path in list_tracked_named(within, SETTINGS_NAME):
-                folder = _folder(f"{blob.path}/{path}")
-                yield f"the submodule {blob.path} holds one: name it with --root {folder}"
+    # Two levels: what is ignored may hold a hundred thousand files.
+    found = (path for depth in ("*", "*/*") for path in repository.top.glob(f"{depth}/{SETTINGS_NAME}"))
+    for folder in (path.parent for path in found):
+        shown, within = folder.relative_to(repository.top).as_posix(), find_repository(folder)
+        if within is not None and within.top.resolve() != repository.top.resolve():
+            yield f"the repository within this one, in {shown}, holds one: name it with --root {shown}"
+        yield f"git ignores the one in {shown}: take it out of .gitignore, or name it with --root"
     branch = find_default_branch(repository)
     if branch is not None and not branch.is_here:
         for blob in list_revision(repository, branch.commit, ""):
-            if blob.path.rpartition("/")[2] == SETTINGS_NAME:
-                yield f"`{branch.name}` holds one in {_folder(blob.path)}, and this branch does not"
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0] or "the repository's top"
+            folder_, _, name = blob.path.rpartition("/")
+            if name == SETTINGS_NAME:
+                yield f"`{branch.name}` holds one in {folder_ or 'its top'}, and this branch does not"
