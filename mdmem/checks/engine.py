@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Protocol, cast
 
 from mdmem.checks.case import Case
-from mdmem.checks.registry import ASKS_GIT, CODES
+from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES
 from mdmem.checks.rules import unused_suppression
 from mdmem.checks.rules.check_crashed import crash_of
 from mdmem.checks.rules.loaded import LOADED
@@ -56,8 +56,11 @@ class CheckReport:
     is_dry: bool = False
 
     def is_old(self, finding: Finding) -> bool:
-        """Say whether a finding was there before the change; without anything to compare with none is old."""
-        return self.base is not None and not finding.new
+        """Say whether a finding was there before the change; without anything to compare with none is old.
+
+        What could not be looked at is none: nobody knows what it would have shown.
+        """
+        return self.base is not None and not finding.new and finding.code not in INCOMPLETE_CODES
 
     def fails(self, finding: Finding) -> bool:
         """Say whether a finding fails the run."""

@@ -45,3 +45,9 @@ def test_without_anything_to_compare_with_nothing_is_old() -> None:
 def test_strict_run_fails_for_warnings(strict: bool, fails: bool) -> None:
     report = CheckReport("git index", 1, (OLD[1],))
     assert reported(report, CheckRequest(strict=strict)).is_failing is fails
+
+
+def test_what_could_not_be_looked_at_is_told_each_time() -> None:
+    unread = Finding("unreadable", "", Place("a/b/c.md"), severity=Severity.ERROR)
+    report = replace(REPORT, findings=(unread,), incomplete=("a/b/c.md",))
+    assert (report.told, report.is_failing) == ((unread,), True)
