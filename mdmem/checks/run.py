@@ -145,7 +145,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         changing = [code for code in codes if code in CHANGE]
         elsewhere = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), changing)}
         found = [one for one in found if one.code not in CHANGE or (one.code, one.place.path) in elsewhere]
-    moves = {one.before.address: one.after.address for one in case.changes.changed}
+    moves = _moves(case)
     found = [replace(one, new=True) for one in found] if compared.has_before else found
     for before in compared.before():
         # A check that finds nothing new needs no look at what it found before; to read a tree takes a while.
@@ -156,6 +156,21 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         marked = mark_new(found, found_in(was, codes), moves=moves)
         found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
     return found
+
+
+def _moves(case: Case) -> dict[str, str]:
+    """Return where the change moved entries, and files of the same bytes that are none, from address to address."""
+    if case.base is None:
+        return {}
+    before, after = case.base.catalog, case.catalog
+    gone = {file.path for file in before.files} - {file.path for file in after.files}
+    if not gone:
+        return {}
+    had = {file.path for file in before.files}
+    fresh = {digest: path for path, digest in after.file_digests.items() if path not in had}
+    same = ((path, fresh.get(before.file_digests.get(path, ""))) for path in gone)
+    files = {old.removesuffix(".md"): new.removesuffix(".md") for old, new in same if new is not None}
+    return files | {one.before.address: one.after.address for one in case.changes.changed}
 
 
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:

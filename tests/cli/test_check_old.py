@@ -97,6 +97,8 @@ def test_setting_lets_what_was_there_before_fail(tmp_path: Path, capsys: Capture
 
 def test_moved_entry_brings_nothing_new(tmp_path: Path, capsys: Capture) -> None:
     folder = lived_in(tmp_path)
+    write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\n")
+    commit_all(folder)
     for number in (1, 2):
         git(folder, "mv", f"memory/app/rules/bad-{number}.md", f"memory/app/rules/moved-{number}.md")
     code, heads, _ = staged(folder, capsys)
