@@ -117,19 +117,20 @@ def test_sums_of_several_roots_name_each() -> None:
 
 
 def test_more_than_fifty_findings_are_a_table_and_the_errors_in_full() -> None:
-    many = [finding("expired", f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, 50)]
+    many = [finding("expired", f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, 49)]
+    many.append(finding("expired", "7 in one", severity=Severity.WARNING, count=7))
     other = finding("expired", place=Place("app/rules/b.md"), severity=Severity.WARNING)
     report = checked(finding(), *many, other)
     said = rendered("text", report).splitlines()
     assert said[:3] == [
         "error    dangling-link      1  memory/nav 1",
-        "warning  expired           50  memory/nav 49, memory/app 1",
+        "warning  expired           56  memory/nav 55, memory/app 1",
         "",
     ]
     assert [line for line in said if line.startswith(("error[", "warning["))] == [
         "error[dangling-link] ../nav/rules/a.md:3:6"
     ]
-    assert said[-2].endswith("1 error, 50 warnings")
+    assert said[-2].endswith("1 error, 56 warnings")
     assert said[-1].startswith("`--select CODE` shows those of one check, `--verbose` all")
     assert "warning[expired]" in get_format("text")([report], Look(is_whole=True))
 

@@ -196,7 +196,9 @@ def old_line(report: CheckReport) -> str:
 
 def levels(findings: Iterable[Finding]) -> str:
     """Return how many findings there are of each level, the worst first."""
-    sums = Counter(finding.severity or Severity.ERROR for finding in findings)
+    sums = Counter[Severity]()
+    for finding in findings:
+        sums[finding.weight] += finding.count
     return ", ".join(count(sums[level], level.value) for level in Severity if sums[level]) or "no findings"
 
 

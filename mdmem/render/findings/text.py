@@ -36,7 +36,7 @@ def _table(found: Sequence[RootFinding], ink: Ink) -> str:
     """Return one line a check, the gravest and most frequent first: how many it found, and in which wings."""
     checks: dict[tuple[Severity, str], Counter[str]] = {}
     for one in found:
-        checks.setdefault((one.severity, one.finding.code), Counter())[_wing(one)] += 1
+        checks.setdefault((one.severity, one.finding.code), Counter())[_wing(one)] += one.finding.count
     wings = {wing for counted in checks.values() for wing in counted}
     ordered = sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1]))
     width = max(len(code) for _, code in checks)
