@@ -9,8 +9,11 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
+from mdmem.git import Repository
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
+from mdmem.setup.hooks import HookState, find_hooks
+from mdmem.setup.merge_driver import DriverState, find_driver
 from mdmem.state.pending_writes import PendingWrites
 from mdmem.workspace.freshness import LastHygiene, last_of
 from mdmem.workspace.remote_wings import Borrowed, borrowed_wings
@@ -101,6 +104,8 @@ def _remarks(workspace: Workspace) -> list[str]:
         remarks.append(workspace.location.git_fault)
     elif workspace.location.repository is None:
         remarks.append("not in a git repository: history, --at and --staged are not available")
+    elif unguarded := _unguarded(workspace.location.repository, workspace.location.root):
+        remarks.append(f"{' and '.join(unguarded)}: `mdmem hooks install` sets it up in this clone")
     if waiting := _count_waiting(workspace):
         said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
         remarks.append(f"{said} to be done; `mdmem pending` lists what")
@@ -108,6 +113,17 @@ def _remarks(workspace: Workspace) -> list[str]:
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
     return remarks
+
+
+def _unguarded(repository: Repository, root: Path) -> list[str]:
+    """Return what a clone lacks: a hook that checks commits, and merging by keys."""
+    try:
+        (hook,), driver = find_hooks(repository, ("pre-commit",)), find_driver(repository, [root])
+    except MdmemError:
+        return []
+    said = ["no hook checks commits"] if hook.state in (HookState.ABSENT, HookState.FOREIGN) else []
+    is_absent = driver is not None and driver.state is DriverState.ABSENT
+    return [*said, *(["git merges entries line by line"] if is_absent else [])]
 
 
 def _count_waiting(workspace: Workspace) -> int:

@@ -218,4 +218,4 @@ def mend(
 
     if not is_dry:
         apply(workspace.location.root, mended.plan, state=workspace.state_folder, newest=newest)
-    return reported(replace(mended.report, fixed=mended.fixed), asked), mended
+    return reported(replace(mended.report, fixed=mended.fixed, is_dry=is_dry), asked), mended

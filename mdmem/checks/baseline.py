@@ -18,11 +18,14 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings
-from mdmem.state import leads_away, write_whole
-from mdmem.tree import Unreadable, read_one
+from mdmem.settings.insertion import with_baseline
+from mdmem.state import leads_away, write_new, write_whole
+from mdmem.tree import SETTINGS_NAME, Unreadable, read_one
 from mdmem.workspace.workspace import Workspace
 
 SCHEMA = 1
+# Where the file lies that nobody named.
+USUAL = ".baseline.json"
 _ANEW = "`mdmem check --update-baseline` writes it anew"
 _KEYS = {"code", "address", "count"}
 
@@ -197,34 +200,56 @@ def without_known(
     return sorted([*kept, *stale], key=lambda finding: finding.sort_key)
 
 
+@dataclass(frozen=True, slots=True)
+class BaselineResult:
+    """A baseline that was written: its file, the settings if they were told of it, and how many findings it records."""
+
+    path: Path
+    settings: Path | None
+    number: int
+
+
 def write_baseline(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
-) -> tuple[Path, int]:
-    """Write the file that knows every finding, and return its path and how many findings it records.
+) -> BaselineResult:
+    """Write the file that knows every finding: the one that is given, else the settings' own, else the usual one.
 
-    Raises UsageError where none is named, and SettingsError where the settings name one behind a symbolic link.
+    The usual one is named in the settings, so that every run reads it. Raises SettingsError where a symbolic link is on
+    the way, or the settings leave no certain place for the name.
     """
-    path = _path(workspace, given)
-    if path is None:
-        hint = "name one with --baseline FILE, or in mdmem.toml with `baseline` under [check]"
-        raise UsageError(f"there is no baseline to update; {hint}")
+    root, stated = workspace.location.root, workspace.settings.baseline
+    name = given or stated or USUAL
+    if given is None:
+        _refuse_link(root, name)
+    path, settings = root / name, root / SETTINGS_NAME
+    is_named = given is not None or stated is not None
+    named = b"" if is_named else _naming(settings, name)
     old = read_baseline(read_regular(path), path=str(path)) if path.exists() else None
     content = baseline_of(found, old=old, codes=codes)
+    _write(path, content)
+    if not is_named:
+        _write(settings, named)
+    number = sum(record.count for record in read_baseline(content).records)
+    return BaselineResult(path, None if is_named else settings, number)
+
+
+def _naming(settings: Path, name: str) -> bytes:
     try:
-        write_whole(path, content)
+        return with_baseline(read_regular(settings, follow=False), name)
+    except OSError as error:
+        hint = f'write `baseline = "{name}"` below `[check]` yourself'
+        raise SettingsError(f"{SETTINGS_NAME} is no file that can be changed here; {hint}") from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        if path.exists():
+            write_whole(path, content)
+        else:
+            # Everybody who reads the repository reads it.
+            write_new(path, content)
     except OSError as error:
         raise EnvironmentFaultError(f"cannot write {path}: {error.strerror or error}") from error
-    return path, sum(record.count for record in read_baseline(content).records)
-
-
-def _path(workspace: Workspace, given: str | None) -> Path | None:
-    if given is not None:
-        return workspace.cwd / given
-    stated = workspace.settings.baseline
-    if stated is None:
-        return None
-    _refuse_link(workspace.location.root, stated)
-    return workspace.location.root / stated
 
 
 def _refuse_link(root: Path, stated: str) -> None:
@@ -244,9 +269,10 @@ def _content(workspace: Workspace, given: str | None) -> tuple[str, bytes | None
     if given is not None:
         try:
             # Who names it may name a pipe.
-            return given, (workspace.cwd / given).read_bytes()
+            return given, (workspace.location.root / given).read_bytes()
         except OSError as error:
-            raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}") from error
+            hint = f"it counts from the root {workspace.location.root}"
+            raise UsageError(f"the baseline {given} cannot be read: {error.strerror or error}; {hint}") from error
     _refuse_link(workspace.location.root, stated or "")
     content = read_one(workspace.whole_tree, stated or "")
     if isinstance(content, Unreadable):

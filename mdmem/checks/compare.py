@@ -2,36 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.finding import Finding, Place
-from mdmem.git import NoCommonAncestorError, Repository, ShallowHistoryError, UnknownRevisionError, resolve
+from mdmem.git import (
+    NoCommonAncestorError,
+    Repository,
+    ShallowHistoryError,
+    UnknownRevisionError,
+    list_changed_in_index,
+    resolve,
+    staged_index,
+)
+from mdmem.git.default_branch import find_default_branch
 from mdmem.git.errors import UNSHALLOW
 from mdmem.git.merge import is_shallow, merge_base, parents_at_hand
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedTrees:
-    """The trees to compare with; `other_parents` are those of a merge commit that is being made."""
+    """The trees to compare with; `other_parents` are those of a merge commit that is being made.
+
+    `elsewhere` are trees whose findings are old, too, each read when it is asked for.
+    """
 
     base: Base | None = None
     other_parents: tuple[Base, ...] = ()
     merge: Merge | None = None
     faults: tuple[Finding, ...] = ()
+    elsewhere: tuple[Workspace, ...] = ()
+
+    @property
+    def has_before(self) -> bool:
+        """Say whether there is anything that tells old findings from new ones."""
+        return self.base is not None or bool(self.elsewhere)
+
+    @property
+    def name(self) -> str | None:
+        """Return what people call that which the tree is compared with; None where there is nothing."""
+        if self.base is not None:
+            return self.base.name
+        return self.elsewhere[0].tree.name if self.elsewhere else None
+
+    def before(self) -> Iterator[Base]:
+        """Yield the trees whose findings are old, one that costs more later."""
+        if self.base is not None:
+            yield self.base
+        yield from self.other_parents
+        yield from map(_as_base, self.elsewhere)
 
 
-def compare(workspace: Workspace, base: str | None) -> ComparedTrees:
+def compare(workspace: Workspace, base: str | None, *, pushed: PushTarget | None = None) -> ComparedTrees:
     """Return what a tree is compared with.
 
     A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
-    with HEAD. What cannot be had is a fault, not an error: the rest of the checks still runs.
+    with HEAD, and its findings are old where the default branch has them, too. A push changes no file: only what is
+    there already, or where a new branch left the remote's, tells what is old. What cannot be had is a fault, not an
+    error: the rest of the checks still runs.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -43,6 +78,8 @@ def compare(workspace: Workspace, base: str | None) -> ComparedTrees:
             return _merge(workspace)
         if base is not None:
             return ComparedTrees(base=_left_from(workspace, base))
+        if pushed is not None:
+            return ComparedTrees(elsewhere=_at_remote(workspace, pushed))
         return _staged(workspace) if snapshot.staged else ComparedTrees()
     except (UnknownRevisionError, GitError) as error:
         return ComparedTrees(faults=(_fault_of(error, workspace.location.repository),))
@@ -75,9 +112,44 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     except UnknownRevisionError:
         # Before the first commit everything is new.
         return ComparedTrees()
+    parents = parents_at_hand(repository)
+    if not parents and _asks_about_all(workspace, repository):
+        return ComparedTrees()
     base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
-    others = [_as_base(workspace.at(Snapshot(revision=one))) for one in parents_at_hand(repository)]
-    return ComparedTrees(base=base, other_parents=tuple(others))
+    others = [_as_base(workspace.at(Snapshot(revision=one))) for one in parents]
+    branch = find_default_branch(repository)
+    agreed = () if branch is None or branch.commit in (head, *parents) else (branch.commit,)
+    elsewhere = tuple(workspace.at(Snapshot(revision=one)) for one in agreed)
+    return ComparedTrees(base=base, other_parents=tuple(others), elsewhere=elsewhere)
+
+
+def _asks_about_all(workspace: Workspace, repository: Repository) -> bool:
+    """Say whether nothing is staged and git is not about to commit: `pre-commit run --all-files`, not an amended text.
+
+    git names its index to a hook.
+    """
+    index = staged_index(repository, workspace.environment, workspace.cwd)
+    return "GIT_INDEX_FILE" not in workspace.environment and not list_changed_in_index(repository, index=index)
+
+
+def _at_remote(workspace: Workspace, pushed: PushTarget) -> tuple[Workspace, ...]:
+    """Return what a remote has already: the branch as it is there, or where a new one left its default branch."""
+    repository = _repository(workspace)
+    tried = (pushed.commit, *(f"refs/remotes/{pushed.remote}/{name}" for name in _usual(repository)))
+    for revision in filter(None, tried):
+        try:
+            is_stated = revision == pushed.commit
+            tip = workspace.snapshot.revision or "HEAD"
+            commit = resolve(repository, revision) if is_stated else merge_base(repository, revision, tip)
+        except (UnknownRevisionError, NoCommonAncestorError, ShallowHistoryError):
+            continue
+        return (workspace.at(Snapshot(revision=commit)),)
+    return ()
+
+
+def _usual(repository: Repository) -> tuple[str, ...]:
+    branch = find_default_branch(repository)
+    return ("HEAD",) if branch is None else ("HEAD", branch.name)
 
 
 def _as_base(opened: Workspace, name: str | None = None) -> Base:

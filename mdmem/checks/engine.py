@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from types import MappingProxyType
 from typing import Protocol, cast
 
 from mdmem.checks.case import Case
-from mdmem.checks.registry import ASKS_GIT, CODES
+from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES
 from mdmem.checks.rules import unused_suppression
 from mdmem.checks.rules.check_crashed import crash_of
 from mdmem.checks.rules.loaded import LOADED
@@ -38,8 +39,9 @@ class Check(Protocol):
 class CheckReport:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
-    `base` is what the tree was compared with, `fixed` what was mended before these findings were left, and `older` how
-    many findings the base has, too, that are left out because they fail nothing. At `fail_on` a finding fails the run.
+    `base` is what the tree was compared with, `fixed` what was mended before these findings were left; with `is_dry`
+    that was only tried. At `fail_on` a
+    finding fails the run; one that was there before does so only with `old_fails`. `shows_old` tells those in full.
     """
 
     tree: str
@@ -48,13 +50,36 @@ class CheckReport:
     incomplete: tuple[str, ...] = ()
     base: str | None = None
     fixed: tuple[Finding, ...] = ()
-    older: int = 0
     fail_on: Severity = Severity.ERROR
+    old_fails: bool = False
+    shows_old: bool = False
+    is_dry: bool = False
+
+    def is_old(self, finding: Finding) -> bool:
+        """Say whether a finding was there before the change; without anything to compare with none is old.
+
+        What could not be looked at is none: nobody knows what it would have shown.
+        """
+        return self.base is not None and not finding.new and finding.code not in INCOMPLETE_CODES
+
+    def fails(self, finding: Finding) -> bool:
+        """Say whether a finding fails the run."""
+        return finding.weight.rank <= self.fail_on.rank and (self.old_fails or not self.is_old(finding))
 
     @property
     def is_failing(self) -> bool:
         """Say whether any finding fails the run."""
-        return any(finding.weight.rank <= self.fail_on.rank for finding in self.findings)
+        return any(map(self.fails, self.findings))
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """Return the findings that are told one by one: what the change brought, and what fails the run."""
+        return tuple(one for one in self.findings if self.shows_old or not self.is_old(one) or self.fails(one))
+
+    @property
+    def left_out(self) -> tuple[Finding, ...]:
+        """Return the findings that were there before and are only counted."""
+        return tuple(one for one in self.findings if not (self.shows_old or self.fails(one)) and self.is_old(one))
 
 
 def get_check(code: str) -> Check:
@@ -114,18 +139,25 @@ def require_known_wings(settings: Settings, wings: Collection[str]) -> None:
 
 
 def run_checks(
-    case: Case, codes: Collection[str], *, by_wing: bool = True, is_debugging: bool = False
+    case: Case,
+    codes: Collection[str],
+    *,
+    by_wing: bool = True,
+    is_debugging: bool = False,
+    step: Callable[[int], None] | None = None,
 ) -> list[Finding]:
     """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
 
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
-    A check that raises is a finding, too, unless `is_debugging`.
+    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done.
     """
     policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
     run = _Run(case, policy, is_debugging=is_debugging)
-    for code in codes:
+    for number, code in enumerate(codes, 1):
         if code != unused_suppression.CODE:
             run.take(code)
+        if step is not None:
+            step(number)
     if unused_suppression.CODE in codes:
         run.take_unused()
     return sorted(set(run.found), key=lambda finding: finding.sort_key)
@@ -175,15 +207,19 @@ class _Run:
 
 
 _NUMBER = re.compile(r"`[^`]*`|\d+")
+_NAMED = re.compile(r"`([^`]*)`")
 
 
-def mark_new(findings: Iterable[Finding], base_findings: Iterable[Finding]) -> list[Finding]:
+def mark_new(
+    findings: Iterable[Finding], base_findings: Iterable[Finding], *, moves: Mapping[str, str] = MappingProxyType({})
+) -> list[Finding]:
     """Return the findings, those marked new of which the base has fewer of the same.
 
     The same are of one code and file and say the same but for numbers that are not quoted, so that neither a shifted
-    line nor a longer text makes one new; of several alike the last ones are new.
+    line nor a longer text makes one new; of several alike the last ones are new. `moves` are the addresses that the
+    base has elsewhere, old to new.
     """
-    left = Counter(map(_sameness, base_findings))
+    left = Counter(_moved(_sameness(finding), moves) for finding in base_findings)
     marked = []
     for finding in findings:
         key = _sameness(finding)
@@ -195,6 +231,14 @@ def mark_new(findings: Iterable[Finding], base_findings: Iterable[Finding]) -> l
 def _sameness(finding: Finding) -> tuple[str, str, str]:
     said = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
     return finding.code, finding.address or finding.place.path, said
+
+
+def _moved(same: tuple[str, str, str], moves: Mapping[str, str]) -> tuple[str, str, str]:
+    if not moves:
+        return same
+    code, where, said = same
+    named = _NAMED.sub(lambda found: f"`{moves.get(found[1], found[1])}`", said)
+    return code, moves.get(where, where), named
 
 
 def first_sentences() -> dict[str, str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mdmem.checks.baseline import without_known, write_baseline
+from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Case
 from mdmem.checks.compare import ComparedTrees, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
@@ -17,7 +17,9 @@ from mdmem.checks.rules import settings_loosened
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
+from mdmem.settings import Old
 from mdmem.tree import NarrowedTree
+from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
@@ -58,21 +60,24 @@ class CheckRequest:
     """What one run of the checks was asked for.
 
     `base` is the revision to compare with; without one, what is staged is compared with HEAD and a merge with what it
-    goes into. `baseline` is a file of known findings, counted from the working folder; without one the settings' own.
-    With `strict` warnings fail, too. Without `with_info` findings of severity info are left out, without `with_older`
-    those that what it is compared with has, too, and that fail nothing.
+    goes into, and what is `pushed` with what is there already. `baseline` is a file of known findings, counted from the
+    root; without one the settings' own. With `strict` warnings fail, too. Without `with_info` findings of severity info
+    are left out; with `shows_old` those that what it is compared with has, too, are told one by one. `progress` is told
+    how far the run is.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     base: str | None = None
+    pushed: PushTarget | None = None
     baseline: str | None = None
     strict: bool = False
     with_info: bool = True
-    with_older: bool = True
+    shows_old: bool = False
     in_ci: bool = False
     is_debugging: bool = False
+    progress: Callable[[int, int], None] | None = None
 
 
 def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
@@ -84,18 +89,19 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     """Return a report without the findings that the request leaves out, and at what it says that a run fails."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
     found = [one for one in report.findings if request.with_info or one.severity is not Severity.INFO]
-    # A commit is asked about what it did; a team's thousand known warnings would hide it.
-    told = [one for one in found if request.with_older or one.new or one.weight.rank <= fail_on.rank]
-    return replace(report, findings=tuple(told), older=len(found) - len(told), fail_on=fail_on)
+    return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     """Return what the checks find whatever its severity, new or old, narrowed to paths where some are given."""
-    compared = compare(workspace, request.base)
+    compared = compare(workspace, request.base, pushed=request.pushed)
     if compared.faults and workspace.snapshot.merge_into is not None:
         # The merge cannot be told; what goes into it can.
         workspace = workspace.at(Snapshot(revision=workspace.snapshot.revision or "HEAD"))
     codes = _codes(workspace, compared, request)
+    if request.progress is not None:
+        # To read the files is a quarter of it.
+        request.progress(0, len(workspace.tree.files()))
     catalog = workspace.whole_catalog
     require_known_wings(workspace.settings, catalog.wings)
     found = find(workspace, compared, codes, request)
@@ -108,8 +114,9 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         checked=len(catalog.files),
         findings=tuple(narrowed(workspace, found, request.paths)),
         incomplete=tuple(incomplete),
-        base=compared.base.name if compared.base is not None else None,
+        base=compared.name,
         fail_on=workspace.settings.fail_on,
+        old_fails=workspace.settings.old is Old.FAIL,
     )
 
 
@@ -127,7 +134,9 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     case = _case(workspace, compared, in_ci=request.in_ci)
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
-        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging)
+        files, told = len(one.catalog.files), request.progress
+        step = None if told is None else lambda done: told(files * done // len(some), files)
+        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging, step=step)
 
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
@@ -136,16 +145,36 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         changing = [code for code in codes if code in CHANGE]
         elsewhere = {(one.code, one.place.path) for one in found_in(replace(case, base=parent), changing)}
         found = [one for one in found if one.code not in CHANGE or (one.code, one.place.path) in elsewhere]
-    if compared.base is None:
-        return found
-    before = Case(compared.base.catalog, compared.base.settings, workspace.today, case.facts)
-    told = {finding.code for finding in found}
-    # A check that finds nothing now needs no look at what it found before.
-    return mark_new(found, found_in(before, [code for code in codes if code in told and code not in CHANGE]))
+    moves = _moves(case)
+    found = [replace(one, new=True) for one in found] if compared.has_before else found
+    for before in compared.before():
+        # A check that finds nothing new needs no look at what it found before; to read a tree takes a while.
+        codes = [code for code in codes if code not in CHANGE and any(one.new and one.code == code for one in found)]
+        if not codes:
+            break
+        was = Case(before.catalog, before.settings, workspace.today, case.facts)
+        marked = mark_new(found, found_in(was, codes), moves=moves)
+        found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
+    return found
 
 
-def update_baseline(workspace: Workspace, request: CheckRequest) -> tuple[Path, int]:
-    """Record every finding of the whole tree as known, and return the file and how many findings it records."""
+def _moves(case: Case) -> dict[str, str]:
+    """Return where the change moved entries, and files of the same bytes that are none, from address to address."""
+    if case.base is None:
+        return {}
+    before, after = case.base.catalog, case.catalog
+    gone = {file.path for file in before.files} - {file.path for file in after.files}
+    if not gone:
+        return {}
+    had = {file.path for file in before.files}
+    fresh = {digest: path for path, digest in after.file_digests.items() if path not in had}
+    same = ((path, fresh.get(before.file_digests.get(path, ""))) for path in gone)
+    files = {old.removesuffix(".md"): new.removesuffix(".md") for old, new in same if new is not None}
+    return files | {one.before.address: one.after.address for one in case.changes.changed}
+
+
+def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:
+    """Record every finding of the whole tree as known, in the file that settings or request name, or the usual one."""
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     found = find(workspace, compare(workspace, request.base), codes, request)
     return write_baseline(workspace, found, codes, request.baseline)

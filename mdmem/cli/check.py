@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import AT_HELP, Globals, global_options, print_patch, print_text, split_values, workspace_at
+from mdmem.cli.common import (
+    AT_HELP,
+    CheckProgress,
+    Globals,
+    global_options,
+    print_patch,
+    print_text,
+    split_values,
+    workspace_at,
+)
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.render.findings.formats import FORMATS, get_format
 
@@ -17,7 +28,6 @@ if TYPE_CHECKING:
     from mdmem.authoring.fix import FixResult
     from mdmem.checks.run import CheckRequest
     from mdmem.render.findings.report import CheckedRoot
-    from mdmem.workspace.location import Location
     from mdmem.workspace.workspace import Workspace
 
 
@@ -44,8 +54,12 @@ if TYPE_CHECKING:
 @click.option("--select", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run only these checks.")
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
-@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records.")
-@click.option("--update-baseline", is_flag=True, help="Record every finding there is in the baseline.")
+@click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records; it counts from the root.")
+@click.option(
+    "--update-baseline",
+    is_flag=True,
+    help="Record every finding there is: in the baseline that settings name, or in .baseline.json, and name that.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show findings of severity info, too.")
 @click.option(
     "--explain", metavar="CODE", shell_complete=complete_code, help="Say what a check finds and why; `all` lists them."
@@ -72,12 +86,19 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
-    runs = [_run(given, workspace, paths, options) for workspace in workspaces]
+    progress = CheckProgress()
+    try:
+        asked = partial(_request, paths, options, None if given.quiet else progress)
+        runs = [_run(given, workspace, asked, options) for workspace in workspaces]
+    finally:
+        progress.clear()
     if options["diff"]:
         _remark_sums(given, runs)
-    is_silent = staged and form in (None, "text", "concise") and not any(one.report.findings for one in runs)
-    if not is_silent and not options["diff"]:
-        _print(runs, form or _usual_format(), given)
+    is_quiet = staged and form in (None, "text", "concise") and not any(one.report.told for one in runs)
+    if is_quiet:
+        _remark_old(given, runs)
+    elif not options["diff"]:
+        _print(runs, form or _usual_format(), given, is_whole=options["verbose"] or bool(options["select"]))
     return max((_exit_code(one, options) for one in runs), default=0)
 
 
@@ -91,8 +112,9 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any], progress: CheckProgress | None = None) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
+    from mdmem.workspace.roots import push_target
 
     return CheckRequest(
         select=split_values(options["select"]),
@@ -102,17 +124,21 @@ def _request(paths: tuple[str, ...], options: dict[str, Any]) -> CheckRequest:
         baseline=options["baseline"],
         strict=options["strict"],
         with_info=options["verbose"],
-        with_older=options["verbose"] or not options["staged"],
+        shows_old=options["verbose"],
+        pushed=push_target(os.environ) if options["staged"] else None,
         in_ci=bool(os.environ.get("CI") or os.environ.get("GITHUB_ACTIONS")),
         is_debugging=bool(os.environ.get("MDMEM_DEBUG")),
+        progress=progress,
     )
 
 
-def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: dict[str, Any]) -> CheckedRoot:
+def _run(
+    given: Globals, workspace: Workspace, asked: Callable[[], CheckRequest], options: dict[str, Any]
+) -> CheckedRoot:
     from mdmem.checks.run import check
     from mdmem.render.findings.report import CheckedRoot
 
-    request = _request(paths, options)
+    request = asked()
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
         from mdmem.authoring.fix import mend
 
@@ -121,21 +147,21 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
             _print_diff(mended, workspace, given)
     else:
         report = check(workspace, request)
-    location = workspace.location
     return CheckedRoot(
         report=report,
-        under=location.under,
+        under=workspace.location.under,
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
-        show_path=_path_for_reader(location, workspace.cwd),
+        show_path=_show_path(workspace),
     )
 
 
-def _path_for_reader(location: Location, cwd: Path) -> Callable[[str], str]:
+def _show_path(workspace: Workspace) -> Callable[[str], str]:
     """Return a function that turns a path of the root into one that opens from the working folder."""
+    root, cwd = workspace.location.root, workspace.cwd
 
     def show(path: str) -> str:
-        whole = location.root / path
+        whole = root / path
         return os.path.relpath(whole, cwd) if whole.is_relative_to(cwd) else str(whole)
 
     return show
@@ -152,12 +178,12 @@ def _usual_format() -> str:
     return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
 
 
-def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
+def _print(runs: list[CheckedRoot], form: str, given: Globals, *, is_whole: bool) -> None:
     from mdmem import __version__
     from mdmem.render.findings.report import Look
     from mdmem.render.ink import sent
 
-    look = Look(given.ink(), __version__)
+    look = Look(given.ink(), __version__, is_whole)
     print_text(get_format(form)(runs, look))
     if form == "concise":
         _remark_sums(given, runs)
@@ -165,6 +191,15 @@ def _print(runs: list[CheckedRoot], form: str, given: Globals) -> None:
     if step_summary and os.environ.get("GITHUB_ACTIONS") == "true":
         with Path(step_summary).open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(sent(get_format("markdown")(runs, look)) + "\n")
+
+
+def _remark_old(given: Globals, runs: list[CheckedRoot]) -> None:
+    """Say what stands there from before, where it would fail a commit that brought it."""
+    for one in runs:
+        if any(finding.weight.rank <= one.report.fail_on.rank for finding in one.report.left_out):
+            from mdmem.render.findings.report import old_line
+
+            given.remark(old_line(one.report))
 
 
 def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
@@ -192,8 +227,12 @@ def _update_baseline(
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        path, number = update_baseline(workspace, _request(paths, options))
-        given.remark(f"{path} records {count(number, 'finding')}")
+        done, show = update_baseline(workspace, _request(paths, options)), _show_path(workspace)
+        path = show(os.fspath(done.path))
+        given.remark(f"{path} records {count(done.number, 'finding')}")
+        if done.settings is not None:
+            named = show(os.fspath(done.settings))
+            given.remark(f"{named} names it; commit both: git add {shlex.quote(path)} {shlex.quote(named)}")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -54,20 +55,22 @@ def command(
         wings=split_values(wings),
         with_check=not no_check,
     )
-    report = review_change(open_workspace(given), request)
-    print_text(_rendered(report, form, given))
+    workspace = open_workspace(given)
+    report = review_change(workspace, request)
+    print_text(_rendered(report, form, given, under=workspace.location.under))
     return int(exit_code and not report.is_empty)
 
 
-def _rendered(report: ReviewReport, form: str, given: Globals) -> str:
+def _rendered(report: ReviewReport, form: str, given: Globals, *, under: str) -> str:
     if form == "json":
         from mdmem.render.review.json import review_json
 
         return review_json(report)
     if form == "markdown":
+        from mdmem.render.review.bodies import file_links
         from mdmem.render.review.markdown import review_markdown
 
-        return review_markdown(report)
+        return review_markdown(report, file_links(os.environ, under))
     from mdmem.render.review.text import review_text
 
     return review_text(report, given.ink())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mdmem.catalog import Catalog
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Status
 from mdmem.review.comparison import Comparison
-from mdmem.review.model import Bearing, BearingChange, Belief, Ref, Transition
+from mdmem.review.model import Bearing, BearingChange, Belief, Ref, RuleText, Transition, Wording
 from mdmem.review.texts import Faults
 
 # A rationale may be a page; its beginning tells what kind of reason it is.
@@ -26,6 +26,21 @@ def beliefs(comparison: Comparison) -> tuple[Belief, ...]:
     new = [Belief(None, (comparison.after.ref(address),), _why(comparison, address)) for address in fresh]
     by_rank = [*sorted(ended, key=_rank), *sorted(new, key=_rank)]
     return tuple(by_rank)
+
+
+def wordings(comparison: Comparison, told: Sequence[Belief], steps: Sequence[Transition]) -> tuple[Wording, ...]:
+    """Return the words of what was believed beside those of what will be, then those of new drafts."""
+    drafts = [one.entry for one in steps if one.before is None and one.after is Status.DRAFT]
+    pairs = [*((one.before, one.after) for one in told), *((None, (draft,)) for draft in drafts)]
+    old = {address: body for address, body, _ in comparison.before.catalog.bodies([a.address for a, _ in pairs if a])}
+    new = comparison.bodies(one.address for _, after in pairs for one in after)
+    return tuple(
+        Wording(
+            RuleText(before, old[before.address]) if before is not None and before.address in old else None,
+            tuple(RuleText(one, new[one.address]) for one in after if one.address in new),
+        )
+        for before, after in pairs
+    )
 
 
 def _rank(belief: Belief) -> tuple[int, str]:

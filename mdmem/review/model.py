@@ -109,6 +109,27 @@ class Belief:
     was_there: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """An entry with the words of its body, on the side where it stands."""
+
+    entry: Ref
+    body: str
+
+    @property
+    def path(self) -> str:
+        """Return its file, counted from the root."""
+        return f"{self.entry.address}.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What was said, and what is said in its place; nothing before where it is new, nothing after where it ended."""
+
+    before: RuleText | None
+    after: tuple[RuleText, ...]
+
+
 class EdgeChange(StrEnum):
     """What became of a supersession edge; a skipped one stands for a chain that is not shown."""
 

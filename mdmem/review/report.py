@@ -13,7 +13,7 @@ from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
 from mdmem.finding import Finding
 from mdmem.review.chains import touched_chains
-from mdmem.review.changes import bearings, beliefs, transitions
+from mdmem.review.changes import bearings, beliefs, transitions, wordings
 from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.dependents import contradictions, covered_files, dependents
 from mdmem.review.model import (
@@ -34,6 +34,7 @@ from mdmem.review.model import (
     Unread,
     Which,
     WingChangeCount,
+    Wording,
 )
 from mdmem.review.similar import near_entries
 from mdmem.review.texts import field_edits, rewordings
@@ -52,6 +53,7 @@ class ReviewReport:
     transitions: tuple[Transition, ...] = ()
     bearings: tuple[BearingChange, ...] = ()
     beliefs: tuple[Belief, ...] = ()
+    wordings: tuple[Wording, ...] = ()
     graph: Graph = field(default_factory=Graph)
     rewordings: tuple[Rewording, ...] = ()
     edits: tuple[FieldEdit, ...] = ()
@@ -84,15 +86,17 @@ def report_on(
     comparison = Comparison(before, after)
     faults = _faults(comparison, today)
     reworded = rewordings(comparison, faults)
+    steps, believed = transitions(comparison, faults), beliefs(comparison)
     return ReviewReport(
         before=before.name,
         after=after.name,
         unread=tuple(_unread(comparison)),
         counts=_counts(comparison),
         wings=_wings(comparison),
-        transitions=transitions(comparison, faults),
+        transitions=steps,
         bearings=bearings(comparison),
-        beliefs=beliefs(comparison),
+        beliefs=believed,
+        wordings=wordings(comparison, believed, steps),
         graph=touched_chains(comparison),
         rewordings=reworded,
         edits=field_edits(comparison, reworded),

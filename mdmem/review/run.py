@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mdmem.errors import GitError, MdmemError, UsageError
-from mdmem.git import Repository, UnknownRevisionError, list_revision, list_tracked, resolve, staged_index
+from mdmem.git import (
+    NoCommonAncestorError,
+    Repository,
+    ShallowHistoryError,
+    UnknownRevisionError,
+    list_revision,
+    list_tracked,
+    resolve,
+    staged_index,
+)
 from mdmem.git.merge import merge_base
 from mdmem.review.comparison import TreeSide
 from mdmem.review.model import Answered, AnswerPair, Merging, Unread, Which
@@ -55,6 +64,7 @@ class _Span:
     after: Snapshot
     before_name: str
     into: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
@@ -69,7 +79,7 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     unread = [*_faults(Which.BEFORE, before), *_faults(Which.AFTER, after), *report.unread]
     return replace(
         report,
-        remarks=tuple(dict.fromkeys((*before.remarks, *after.remarks))),
+        remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks))),
         unread=tuple(unread),
         merging=_merging(span, after) if request.with_check else None,
         answers=tuple(
@@ -92,7 +102,20 @@ def _span(workspace: Workspace, request: ReviewRequest) -> _Span:
     first, second = first or "HEAD", second or "HEAD"
     if dots == "...":
         return _since(workspace, first, second, Snapshot(second))
-    return _Span(Snapshot(first), Snapshot(second), "", into=first)
+    return _Span(Snapshot(first), Snapshot(second), "", into=first, remarks=_moved_on(workspace, first, second))
+
+
+def _moved_on(workspace: Workspace, first: str, second: str) -> tuple[str, ...]:
+    """Say where a revision did something that the other one has not: it shows as undone."""
+    repository = _repository(workspace)
+    try:
+        is_behind = merge_base(repository, first, second) not in (resolve(repository, name) for name in (first, second))
+    except (NoCommonAncestorError, ShallowHistoryError):
+        return ()
+    if not is_behind:
+        return ()
+    instead = f"{first}...{second} compares from where {second} left"
+    return (f"{first} has moved on, and what it did there shows here as undone; {instead}",)
 
 
 def _parted(span: str) -> tuple[str, str, str]:

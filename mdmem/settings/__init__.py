@@ -1,6 +1,6 @@
 """What `mdmem.toml` sets."""
 
-from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Profile, Proposals, Settings, WingSettings
+from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Old, Profile, Proposals, Settings, WingSettings
 from mdmem.settings.parse import parse_settings
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "ROOMS",
     "Approvals",
     "Ended",
+    "Old",
     "Profile",
     "Proposals",
     "Settings",

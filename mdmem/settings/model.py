@@ -78,6 +78,13 @@ class OneSided(StrEnum):
     FACT = "fact"
 
 
+class Old(StrEnum):
+    """What a finding does that was there before the change at hand: it passes and is counted, or it fails the run."""
+
+    PASS = "pass"
+    FAIL = "fail"
+
+
 class Proposals(StrEnum):
     """What becomes of entries that the default branch has not seen: shown, hidden, or counted as if it had."""
 
@@ -129,6 +136,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     severity: Mapping[str, Severity] = field(default_factory=dict)
     ended: Ended = Ended.LOWER
+    old: Old = Old.PASS
     baseline: str | None = None
     wings: Mapping[str, WingSettings] = field(default_factory=dict)
     entry_tokens: Mapping[str, int] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from mdmem.settings.model import (
     ROOMS,
     Approvals,
     Ended,
+    Old,
     OneSided,
     Profile,
     Proposals,
@@ -316,6 +317,12 @@ KEYS: _Rows = {
     "check.severity": Key("severity", table(choice(Severity)), 'a severity by check: `severity.expired = "error"`'),
     "check.ended": Key(
         "ended", choice(Ended), "how a finding weighs on an entry that has ended: one level `lower`, or the `same`"
+    ),
+    "check.old": Key(
+        "old",
+        choice(Old),
+        "what was there before the change, with `--staged`, `--base` and `--merge`: it may `pass`, counted in one "
+        "line, or `fail`",
     ),
     "check.baseline": Key(
         "baseline", below_root, "a file below the root with the findings that are known and no longer reported"

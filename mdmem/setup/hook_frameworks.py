@@ -60,6 +60,7 @@ LOCAL_ENTRY = """\
         always_run: true
         pass_filenames: false
         require_serial: true
+        verbose: true
         stages: [pre-commit, pre-merge-commit, pre-push, manual]
 """
 

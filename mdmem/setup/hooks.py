@@ -30,6 +30,7 @@ _UNSIGNED = re.compile(
 )
 # `-P`: the working folder is the repository, and no module of its own may stand in for ours.
 _FIND = """\
+remote=$1
 python={python}
 package={package}
 if [ -x "$python" ] && [ -f "$package" ]; then
@@ -47,12 +48,12 @@ _RUN = 'exec "$@"\n'
 _RUN_FOR_EACH = """\
 status=0
 seen=
-while read -r ref sha remote; do
+while read -r ref sha _ there; do
     case $sha in *[!0]*) ;; *) continue ;; esac
-    case $seen in *"$sha"*) continue ;; esac
-    seen="$seen $sha"
+    case $seen in *"$sha $there"*) continue ;; esac
+    seen="$seen, $sha $there"
     git rev-parse --verify --quiet "$sha^{commit}" >/dev/null 2>&1 || continue
-    PRE_COMMIT_TO_REF=$sha "$@" </dev/null && continue
+    PRE_COMMIT_REMOTE_NAME=$remote PRE_COMMIT_FROM_REF=$there PRE_COMMIT_TO_REF=$sha "$@" </dev/null && continue
     echo "pre-push: the memory of $ref does not pass, so nothing is pushed" >&2
     status=1
 done
@@ -93,7 +94,8 @@ def _digest(content: bytes) -> str:
 _CALL = re.compile(rb"^[^#\n]*\bmdmem(?:\b[^#\n]*)? check\b", re.MULTILINE)
 _LINE = "mdmem check --staged || exit 1"
 _PUSH_LINE = (
-    "while read -r _ sha _; do case $sha in *[!0]*) PRE_COMMIT_TO_REF=$sha mdmem check --staged || exit 1 ;; esac; done"
+    "while read -r _ sha _ there; do case $sha in *[!0]*) "
+    "PRE_COMMIT_FROM_REF=$there PRE_COMMIT_TO_REF=$sha mdmem check --staged || exit 1 ;; esac; done"
 )
 
 

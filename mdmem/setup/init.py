@@ -12,7 +12,7 @@ from pathlib import Path
 from mdmem.disk import read_regular
 from mdmem.document.scalars import scalar
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.git import Repository, find_repository, setting
+from mdmem.git import Repository, find_repository, list_tracked_named, setting
 from mdmem.settings import parse_settings
 from mdmem.setup.clients import CLIENTS, SERVER, join_client, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
@@ -55,6 +55,7 @@ def init(
     )
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
+    yield from _neighbours(root, repository)
     yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
     yield _write(root, f"{name}/README.md", _manifest(name, repository), base)
     if clients:
@@ -80,6 +81,16 @@ def _root_for(cwd: Path, folder: str) -> Path:
         if named.is_relative_to(top) and not root.is_relative_to(top.resolve()):
             raise UsageError(f"{folder} is a link that leads out of the project, to {root}; name that if it is meant")
     return root
+
+
+def _neighbours(root: Path, repository: Repository | None) -> Iterator[str]:
+    """Say which memories lie in this one or around it: each reads the other's files as strays."""
+    paths = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
+    others = [(repository.top / path).parent.resolve() for path in paths] if repository is not None else []
+    for other in others:
+        if other != root and (root.is_relative_to(other) or other.is_relative_to(root)):
+            lies = "around" if root.is_relative_to(other) else "in"
+            yield f"a memory lies {lies} this one already, {other}: each takes the other's files for its own; keep one"
 
 
 def _found_here(cwd: Path) -> str | None:

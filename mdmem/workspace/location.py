@@ -10,6 +10,7 @@ from stat import S_ISREG
 from mdmem import SETTINGS_NAME
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
+from mdmem.workspace.absence import memory_elsewhere
 
 _LISTED = 5
 
@@ -22,6 +23,21 @@ class SeveralRootsError(UsageError):
         more = f" and {len(roots) - _LISTED} more" if len(roots) > _LISTED else ""
         listed = ", ".join(roots[:_LISTED])
         super().__init__(f"this repository holds {len(roots)} memories: {listed}{more}; name one with --root")
+
+
+class NoMemoryError(RootNotFoundError):
+    """Nothing here is a memory; where one may be is looked for when somebody is told, which a hook is not."""
+
+    def __init__(self, cwd: Path, repository: Repository | None) -> None:
+        """Take the working folder and its repository."""
+        super().__init__(cwd)
+        self._cwd, self._repository = cwd, repository
+
+    def __str__(self) -> str:
+        """Return the sentence for the user."""
+        elsewhere = memory_elsewhere(self._repository) if self._repository is not None else ""
+        hint = elsewhere or "`mdmem init` makes one, --root names one"
+        return f"no memory here: no {SETTINGS_NAME} in {self._cwd} or above; {hint}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +99,7 @@ def locate_each(given: str | None, environment: Mapping[str, str], cwd: Path) ->
         raise RootNotFoundError(f"no memory is found here, for git does not answer: {error}") from error
     tracked = list_tracked_named(repository, SETTINGS_NAME) if repository is not None else ()
     if repository is None or not tracked:
-        hint = "`mdmem init` makes one, --root names one"
-        raise RootNotFoundError(f"no memory here: no {SETTINGS_NAME} in {cwd} or above; {hint}")
+        raise NoMemoryError(cwd, repository)
     why = f"the repository's only {SETTINGS_NAME}" if len(tracked) == 1 else "one of several in the repository"
     folders = sorted((repository.top / path).parent for path in tracked)
     return tuple(Location(folder.resolve(), why, repository) for folder in folders)

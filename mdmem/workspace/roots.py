@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmem.errors import RootNotFoundError, UsageError
 from mdmem.git import list_changed_in_index, staged_index
 from mdmem.workspace.location import Location, locate_each
 from mdmem.workspace.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class PushTarget:
+    """Where a push goes: the remote, and the commit that it has there; one that names none is new to it."""
+
+    remote: str
+    commit: str | None
 
 
 def roots_to_check(
@@ -46,6 +55,13 @@ def _pushed_commit(environment: Mapping[str, str]) -> str | None:
     # pre-commit names no commit for a branch whose whole history is new; the remote it names at a push only.
     remote = environment.get("PRE_COMMIT_REMOTE_NAME")
     return environment.get("PRE_COMMIT_TO_REF") or ("HEAD" if remote else None)
+
+
+def push_target(environment: Mapping[str, str]) -> PushTarget | None:
+    """Return where the push at hand goes, as pre-commit or our own hook says; None where nothing is pushed."""
+    if _pushed_commit(environment) is None:
+        return None
+    return PushTarget(environment.get("PRE_COMMIT_REMOTE_NAME") or "origin", environment.get("PRE_COMMIT_FROM_REF"))
 
 
 def concerns_staged(location: Location, environment: Mapping[str, str], cwd: Path) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mdmem.checks.engine import CheckReport
@@ -12,25 +14,40 @@ OLD, NEW = (
     [Finding(level.value, "", Place("a/b/c.md"), severity=level, new=new) for level in Severity]
     for new in (False, True)
 )
-REPORT = CheckReport("git index", 1, (*OLD, *NEW))
+REPORT = CheckReport("git index", 1, (*OLD, *NEW), base="HEAD")
 
 
 @pytest.mark.parametrize(
-    ("request_", "told", "older"),
+    ("request_", "told", "left_out"),
     [
-        (CheckRequest(), [*OLD, *NEW], 0),
-        (CheckRequest(with_info=False), [*OLD[:2], *NEW[:2]], 0),
-        (CheckRequest(with_info=False, with_older=False), [OLD[0], *NEW[:2]], 1),
-        (CheckRequest(with_older=False), [OLD[0], *NEW], 2),
-        (CheckRequest(with_older=False, strict=True), [*OLD[:2], *NEW], 1),
+        (CheckRequest(), NEW, OLD),
+        (CheckRequest(with_info=False), NEW[:2], OLD[:2]),
+        (CheckRequest(shows_old=True), [*OLD, *NEW], []),
     ],
 )
-def test_report_keeps_what_is_asked_for_and_what_fails(request_: CheckRequest, told: list[Finding], older: int) -> None:
+def test_what_was_there_before_is_counted(request_: CheckRequest, told: list[Finding], left_out: list[Finding]) -> None:
     made = reported(REPORT, request_)
-    assert (list(made.findings), made.older) == (told, older)
+    assert (list(made.told), list(made.left_out)) == (told, left_out)
+
+
+@pytest.mark.parametrize(("old_fails", "told"), [(False, []), (True, OLD[:1])])
+def test_what_was_there_before_fails_only_where_the_settings_say_so(old_fails: bool, told: list[Finding]) -> None:
+    report = replace(REPORT, findings=tuple(OLD), old_fails=old_fails)
+    assert (report.is_failing, list(report.told)) == (old_fails, told)
+
+
+def test_without_anything_to_compare_with_nothing_is_old() -> None:
+    report = replace(REPORT, findings=tuple(OLD), base=None)
+    assert (report.is_failing, list(report.told)) == (True, OLD)
 
 
 @pytest.mark.parametrize(("strict", "fails"), [(False, False), (True, True)])
 def test_strict_run_fails_for_warnings(strict: bool, fails: bool) -> None:
     report = CheckReport("git index", 1, (OLD[1],))
     assert reported(report, CheckRequest(strict=strict)).is_failing is fails
+
+
+def test_what_could_not_be_looked_at_is_told_each_time() -> None:
+    unread = Finding("unreadable", "", Place("a/b/c.md"), severity=Severity.ERROR)
+    report = replace(REPORT, findings=(unread,), incomplete=("a/b/c.md",))
+    assert (report.told, report.is_failing) == ((unread,), True)

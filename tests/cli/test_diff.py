@@ -302,3 +302,19 @@ def test_diff_changes_no_byte(top: Path, run: Run) -> None:
 def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
     edit(top, RULE, "must not", "may not")
     assert run("diff", "--format", "markdown").out.startswith("<!-- mdmem diff -->\n\n## mdmem diff: 1 changed;")
+
+
+def test_two_dots_say_where_the_first_has_moved_on(top: Path, run: Run) -> None:
+    edit(top, RULE, "must not", "may not")
+    commit_all(top)
+    assert "moved on" not in run("diff", "main..work", "--no-check").out
+    git(top, "checkout", "-q", "main")
+    write_entry(top / "memory", "nav/rules/late", title="Late")
+    commit_all(top)
+    said = "main has moved on, and what it did there shows here as undone; main...work compares from where work left\n"
+    assert said in run("diff", "main..work", "--no-check").out
+    assert "moved on" not in run("diff", "main...work", "--no-check").out
+
+
+def test_nothing_changed_is_all_that_is_said(run: Run) -> None:
+    assert run("diff", "HEAD..HEAD").out.splitlines()[1:] == ["nothing changed; 2 in force"]

@@ -215,7 +215,7 @@ def test_markdown_shows_nothing_as_markup(worn: Path, capsys: Capture) -> None:
     lines = run_here(capsys, "hygiene", "--format", "markdown", cwd=worn).out.splitlines()
     assert lines[:3] == ["## Hygiene on 2026-11-21", "", "### not verified since the code they apply to changed (1)"]
     (odd,) = [line for line in lines if "nav/how/odd" in line]
-    assert odd.startswith("- <code>nav/how/odd</code>: &#60;b&#62;@&#8203;ada&#60;/b&#62; (324 days, stale)")
+    assert odd.startswith(r"- `nav/how/odd`: \<b\>@&#8203;ada\</b\> (324 days, stale)")
 
 
 def test_nothing_to_do_is_said(tmp_path: Path, capsys: Capture) -> None:

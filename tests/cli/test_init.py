@@ -191,3 +191,10 @@ def test_folder_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: Capture) 
     write(folder, "memory", "I am a file\n")
     ran = run_here(capsys, "init", cwd=folder)
     assert (ran.code, ran.err.count("\n"), (folder / "memory").read_text()) == (3, 1, "I am a file\n")
+
+
+def test_memory_around_a_memory_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "init", ".", cwd=folder)
+    said = f"a memory lies in this one already, {folder}/memory: each takes the other's files for its own; keep one"
+    assert ran.out.splitlines()[0] == said

@@ -9,6 +9,7 @@ import pytest
 from builders import memory, run_here, snapshot, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
+UNGUARDED = "no hook checks commits and git merges entries line by line: `mdmem hooks install` sets it up in this clone"
 
 
 def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Capture) -> None:
@@ -22,7 +23,10 @@ def test_text_says_root_tree_wings_index_and_findings(tmp_path: Path, capsys: Ca
         f"index    not built yet; the first question builds it in {folder}/.git/mdmem/cache/memory/text",
         "findings none",
         "hygiene  never (due); `mdmem hygiene` shows what needs maintenance",
+        f"note     {UNGUARDED}",
     ]
+    assert run_here(capsys, "hooks", "install", cwd=folder).code == 0
+    assert "note" not in run_here(capsys, "status", cwd=folder).out
 
 
 def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
@@ -48,7 +52,7 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
         "borrowed": [],
         "findings": {"error": 0, "warning": 0, "info": 0},
         "hygiene": {"last_at": None, "due": True},
-        "remarks": [],
+        "remarks": [UNGUARDED],
     }
 
 

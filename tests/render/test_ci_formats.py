@@ -42,7 +42,8 @@ def test_github_command_counts_its_path_from_the_top() -> None:
 
 def test_github_annotates_ten_of_a_level_and_says_how_many_not() -> None:
     many = [finding(place=Place(RULE, line), new=line > 10) for line in range(1, 13)]
-    lines = rendered("github", checked(*many, finding("t", severity=Severity.WARNING), base="main")).splitlines()
+    report = checked(*many, finding("t", severity=Severity.WARNING), base="main", shows_old=True)
+    lines = rendered("github", report).splitlines()
     assert [line.split(",")[1] for line in lines[:2]] == ["line=11", "line=12"]
     assert [line.split(" ")[0] for line in lines[:11]] == ["::error"] * 10 + ["::warning"]
     assert lines[11] == "2 more findings without an annotation:"

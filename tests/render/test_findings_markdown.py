@@ -15,24 +15,24 @@ def rows(text: str) -> list[str]:
 
 def test_clean_run_is_a_headline_and_the_sums() -> None:
     text = rendered("markdown", checked())
-    assert text == "## mdmem: no findings\n\n2 entries checked in the working tree&#58; no findings"
+    assert text == "## mdmem: no findings\n\n2 entries checked in the working tree: no findings"
 
 
 def test_table_has_the_worst_first_and_marks_the_new() -> None:
     found = (finding("title-missing", "m", severity=Severity.WARNING), finding("dangling-link", "m", new=True))
-    text = rendered("markdown", checked(*found, base="main"))
+    text = rendered("markdown", checked(*found, base="main", shows_old=True))
     assert text.startswith("## mdmem: 1 error, 1 warning\n")
-    place = "<code>memory/nav/rules/a.md&#58;3</code>"
+    place = "`memory/nav/rules/a.md:3`"
     assert rows(text) == [
-        f"| error **new** | <code>dangling-link</code> | {place} | m |",
-        f"| warning | <code>title-missing</code> | {place} | m |",
+        f"| error **new** | `dangling-link` | {place} | m |",
+        f"| warning | `title-missing` | {place} | m |",
     ]
 
 
 def test_help_and_fix_stand_in_a_block_that_opens() -> None:
     text = rendered("markdown", checked(finding(fix=fix())))
     block = text[text.index("<details><summary>How to mend") :]
-    assert "write an address; or remove the link (<code>mdmem check --fix</code>)" in block
+    assert "write an address; or remove the link (`mdmem check --fix`)" in block
     assert block.endswith("\n\n</details>")
 
 
@@ -40,21 +40,23 @@ def test_fixed_and_unread_are_listed() -> None:
     text = rendered(
         "markdown", checked(fixed=(finding("no-final-newline", fix=fix(title="end it")),), incomplete=("x",))
     )
-    assert "- <code>memory/nav/rules/a.md</code> <code>no-final-newline</code>: end it" in text
-    assert "incomplete</summary>\n\n- <code>memory/x</code>" in text
+    assert "- `memory/nav/rules/a.md` `no-final-newline`: end it" in text
+    assert "incomplete</summary>\n\n- `memory/x`" in text
 
 
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
-        ("a | b", "a &#124; b"),
-        ("<b>&amp;", "&#60;b&#62;&#38;&#8203;amp;"),
-        ("`a|b` and `@ada`", "<code>a&#124;b</code> and <code>@ada</code>"),
+        ("a | b", r"a \| b"),
+        ("<b>&amp;", r"\<b\>&&#8203;amp;"),
+        ("`a|b` and `@ada`", "<code>a&#124;b</code> and `@ada`"),
         ("@ada #12", "@&#8203;ada #&#8203;12"),
-        ("one ` alone", "one &#96; alone"),
-        ("`a` and ` b", "<code>a</code> and &#96; b"),
-        ("[x](y) **z** https://e", "&#91;x&#93;(y) &#42;&#42;z&#42;&#42; https&#58;//e"),
-        ("a\nb", "a&#60;U+000A&#62;b"),
+        ("one ` alone", r"one \` alone"),
+        ("`a` and ` b", r"`a` and \` b"),
+        ("[x](y) **z** https://e", r"\[x\](y) \*\*z\*\* https&#58;//e"),
+        ("a_b _c_ d: e", r"a_b \_c\_ d: e"),
+        ("in b89d4577e1", "in `b89d4577e1`"),
+        ("a\nb", r"a\<U+000A\>b"),
     ],
 )
 def test_prose_shows_markup_as_it_is_written(written: str, shown: str) -> None:

@@ -1,8 +1,12 @@
 """Findings for people: order, caret, other end, help, fix, sums; what is printed starts no escape sequence."""
 
+import json
+
 import pytest
 
 from mdmem.finding import Place, Severity
+from mdmem.render.findings.formats import FORMATS, get_format
+from mdmem.render.findings.report import Look
 from render.reports import RULE, checked, edit, finding, fix, rendered
 
 MEND = fix(edit(0, 1, "x"))
@@ -84,7 +88,7 @@ def test_concise_of_a_clean_root_is_empty() -> None:
         ((), {"base": "main"}, "2 entries checked in the working tree against main: no findings"),
         (
             (finding(), finding(new=True), finding(severity=Severity.WARNING)),
-            {"base": "main", "tree": "git index"},
+            {"base": "main", "tree": "git index", "shows_old": True},
             "2 entries checked in the git index against main: 2 errors, 1 warning; 1 new",
         ),
         ((), {"fixed": (finding(), finding())}, "2 entries checked in the working tree: no findings; fixed 2"),
@@ -110,3 +114,38 @@ def test_sums_of_several_roots_name_each() -> None:
         ".: 2 entries checked in the working tree: no findings",
         "docs: 2 entries checked in the working tree: 1 error",
     ]
+
+
+def test_more_than_fifty_findings_are_a_table_and_the_errors_in_full() -> None:
+    many = [finding("expired", f"m{n}", place=Place(RULE, n), severity=Severity.WARNING) for n in range(1, 49)]
+    many.append(finding("expired", "7 in one", severity=Severity.WARNING, count=7))
+    other = finding("expired", place=Place("app/rules/b.md"), severity=Severity.WARNING)
+    report = checked(finding(), *many, other)
+    said = rendered("text", report).splitlines()
+    assert said[:3] == [
+        "error    dangling-link      1  memory/nav 1",
+        "warning  expired           56  memory/nav 55, memory/app 1",
+        "",
+    ]
+    assert [line for line in said if line.startswith(("error[", "warning["))] == [
+        "error[dangling-link] ../nav/rules/a.md:3:6"
+    ]
+    assert said[-2].endswith("1 error, 56 warnings")
+    assert said[-1].startswith("`--select CODE` shows those of one check, `--verbose` all")
+    assert "warning[expired]" in get_format("text")([report], Look(is_whole=True))
+
+
+OLD, NEW = finding(message="old"), finding(message="new", new=True)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_was_there_before_stands_only_where_a_host_compares_by_itself(form: str) -> None:
+    said = rendered(form, checked(OLD, NEW, base="main"))
+    assert ("new" in said, "old" in said.replace('"old": 1', "")) == (True, form in ("sarif", "gitlab", "junit"))
+
+
+def test_what_was_there_before_is_told_in_numbers() -> None:
+    report = checked(OLD, NEW, base="main")
+    assert json.loads(rendered("json", report))["old"] == 1
+    assert 'failures="1" errors="0" skipped="1"' in rendered("junit", report)
+    assert "1 error was there before; " in rendered("github", report)

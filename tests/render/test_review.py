@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from builders import entry_text
@@ -13,9 +14,11 @@ from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
+from mdmem.render.review.bodies import FileLinks, file_links
 from mdmem.render.review.graph import mermaid
 from mdmem.render.review.json import review_json
 from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
+from mdmem.render.review.sections import sections
 from mdmem.render.review.text import review_text
 from mdmem.review.model import Answered, AnswerPair, Merging
 from mdmem.review.report import ReviewReport
@@ -34,17 +37,17 @@ def test_text_of_a_supersession() -> None:
         "old → new\n"
         "1 added, 1 changed; in force 1 → 1\n"
         "\n"
-        "In force\n"
-        "  app 1 → 1 (of 1 → 2 entries)\n"
+        "What we believed → what we will believe\n"
+        "  decision app/rules/a “Old rule”\n"
+        "    → decision app/rules/b “New rule”\n"
+        "    because it was slow\n"
         "\n"
         "Steps\n"
         "  decision app/rules/a “Old rule”: active → deprecated\n"
         "  decision app/rules/b “New rule”: new → active\n"
         "\n"
-        "What we believed → what we will believe\n"
-        "  decision app/rules/a “Old rule”\n"
-        "    → decision app/rules/b “New rule”\n"
-        "    because it was slow\n"
+        "In force\n"
+        "  app 1 → 1 (of 1 → 2 entries)\n"
         "\n"
         "Chains\n"
         "  app/rules/a deprecated: Old rule\n"
@@ -136,7 +139,7 @@ def test_json_has_every_part() -> None:
     told = json.loads(review_json(reviewed(OLD, NEW)))
     assert list(told) == [
         *("schema", "changed", "before", "after", "remarks", "unread", "counts", "wings", "transitions"),
-        *("bearings", "beliefs"),
+        *("bearings", "beliefs", "wordings"),
         *("graph", "rewordings", "edits", "dependents", "covered", "moves", "no_ops", "near", "contradictions"),
         *("merging", "answers"),
     ]
@@ -210,8 +213,10 @@ HOSTILE = st.lists(
     min_size=1,
     max_size=12,
 ).map(" ".join)
-_OURS = re.compile(r"</?(?:code|ins|del|strong|details|summary|br/)>")
-_FENCE = re.compile(r"```mermaid\n.*?\n```", re.DOTALL)
+_OURS = re.compile(r"</?(?:code|ins|del|details|summary|br/)>|\*\*")
+_FENCE = re.compile(r"^(`{3,})(?:mermaid|diff)\n.*?\n\1$", re.DOTALL | re.MULTILINE)
+# A marked character, then code: a mark stands in no code.
+_SHOWN = re.compile(r"<code>.*?</code>|\\[!-/:-@\[-`{-~]|`[^`\n]*`")
 
 
 def _quoted(words: str) -> str:
@@ -234,17 +239,63 @@ def test_nothing_quoted_is_read_as_markup(title: str, words: str, reason: str) -
     }
     shown = review_markdown(reviewed(before, after))
     assert (shown.count(MARKER), len(shown) <= LIMIT) == (1, True)
-    rest = _OURS.sub("", _FENCE.sub("", shown.removeprefix(MARKER)))
+    rest = _OURS.sub("", _SHOWN.sub("", _FENCE.sub("", shown.removeprefix(MARKER))))
     assert not set("<>`|*[]~\\\x1b\u202e") & set(rest)
     # In code no mention and no reference counts.
     apart = shown.replace("&#8203;", "\u200b")
-    unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", re.sub(r"<code>.*?</code>", "", _FENCE.sub("", apart))))
+    unlinked = _OURS.sub("", re.sub(r"&#\d+;", "", _SHOWN.sub("", _FENCE.sub("", apart))))
     assert not re.search(r"@\w|#\w|GH-\d|www\.|://|!\d|\$\d|%\d", re.sub(r"^#+ ", "", unlinked, flags=re.MULTILINE))
-    started = [line for line in unlinked.splitlines()[1:] if not re.match(r"( {2})*- |#{2,3} |$|As a diagram$", line)]
-    assert started == [" → "]
+    ours = re.compile(r"( {2})*- |#{2,3} |$|As a diagram$|The words of ( → )?$")
+    started = [line for line in unlinked.splitlines()[1:] if not ours.match(line)]
+    assert set(started) == {" → "}
 
 
 @pytest.mark.parametrize("form", [review_markdown, review_json, text])
 def test_same_trees_give_the_same_bytes(form: object) -> None:
     assert callable(form)
     assert form(reviewed(OLD, NEW)) == form(reviewed(OLD, NEW))
+
+
+def test_words_of_old_and_new_are_folded_below_what_is_believed() -> None:
+    shown = review_markdown(reviewed(OLD, NEW), FileLinks("https://host/blob/1/", "memory"))
+    words = shown.partition("  - because it was slow\n\n")[2].partition("\n\n###")[0]
+    old, new = (
+        f"[`memory/app/rules/{name}.md`](https://host/blob/1/memory/app/rules/{name}.md)" for name in ("a", "b")
+    )
+    assert words == (
+        "<details><summary>The words of <code>app/rules/a</code> → <code>app/rules/b</code></summary>\n\n"
+        f"{old} → {new}\n\n"
+        "```diff\n- The old words.\n+ The new words.\n```\n\n</details>"
+    )
+
+
+def test_words_of_a_new_draft_are_shown_to_who_approves_it() -> None:
+    draft = {"d": entry_text("Do it so.\n```\ncode\n```\n", status="draft")}
+    shown = review_markdown(reviewed({}, draft))
+    assert "### What is proposed, and changes nothing yet\n" in shown
+    assert "\n````diff\n+ Do it so.\n+ ```\n+ code\n+ ```\n````\n" in shown
+    assert "proposed" not in text(reviewed({}, draft))
+
+
+@pytest.mark.parametrize(
+    ("environment", "base"),
+    [
+        (
+            {"GITHUB_SERVER_URL": "https://g.org", "GITHUB_REPOSITORY": "o/r", "GITHUB_SHA": "1"},
+            "https://g.org/o/r/blob/1/",
+        ),
+        ({"CI_PROJECT_URL": "https://l.org/o/r", "CI_COMMIT_SHA": "2"}, "https://l.org/o/r/-/blob/2/"),
+        ({}, ""),
+    ],
+)
+def test_files_are_linked_where_a_host_shows_them(environment: dict[str, str], base: str) -> None:
+    assert file_links(environment, "memory") == FileLinks(base, "memory")
+
+
+def test_errors_stand_second() -> None:
+    one = Finding("two-successors", "both claim it", Place("app/rules/b.md", 3), severity=Severity.ERROR)
+    review = replace(reviewed(OLD, NEW), merging=Merging("merging b into main", True, (one,)))
+    assert [section.title for section in sections(review)][:2] == [
+        "What we believed → what we will believe",
+        "What merging would do",
+    ]

@@ -89,6 +89,7 @@ def test_hooks_file_says_what_is_run_and_that_a_deletion_alone_runs_it() -> None
     kept = [(hook["always_run"], hook["pass_filenames"], hook["require_serial"]) for hook in hooks]
     assert kept == [(True, False, True)] * 2
     assert hooks[0]["stages"] == ["pre-commit", "pre-merge-commit", "pre-push", "manual"]
+    assert hooks[0]["verbose"], "of a hook that passes nothing else is shown"
 
 
 @pytest.mark.long

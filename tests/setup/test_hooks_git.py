@@ -305,3 +305,18 @@ def test_commit_of_code_alone_imports_nothing_heavy(tmp_path: Path) -> None:
     done = run(folder, *command, PYTHONPATH=os.environ.get("PYTHONPATH", ""))
     imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines()}
     assert (done.returncode, imported & HEAVY) == (0, set())
+
+
+def test_push_passes_beside_errors_that_the_remote_has(tmp_path: Path) -> None:
+    folder = guarded(tmp_path / "p")
+    add_remote(folder, tmp_path / "remote.git")
+    stage(folder, **DANGLES)
+    git(folder, "commit", "-q", "--no-verify", "-m", "broken")
+    git(folder, "push", "-q", "--no-verify", "origin", "main")
+    stage(folder, "nav/rules/good", title="Good", owner="Ada")
+    git(folder, "commit", "-q", "--no-verify", "-m", "good")
+    pushed = run(folder, "git", "push", "-q", "origin", "main")
+    assert pushed.returncode == 0, said(pushed)
+    stage(folder, "nav/rules/bad", **{**DANGLES, "title": "Bad"})
+    git(folder, "commit", "-q", "--no-verify", "-m", "broken, too")
+    assert refused_for(run(folder, "git", "push", "-q", "origin", "main"), "dangling-link")

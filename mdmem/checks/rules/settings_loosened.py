@@ -23,7 +23,7 @@ from mdmem.checks.registry import CODES
 from mdmem.checks.severity import codes_of
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Place, Severity
-from mdmem.settings import Ended, Settings, WingSettings
+from mdmem.settings import Ended, Old, Settings, WingSettings
 from mdmem.tree import SETTINGS_NAME
 
 CODE = "settings-loosened"
@@ -93,6 +93,8 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         yield _at(after.line_of("check.fail_on"), message)
     if before.ended is Ended.SAME and after.ended is Ended.LOWER:
         yield _at(after.line_of("check.ended"), "what ended is told at a lower severity than before")
+    if before.old is Old.FAIL and after.old is Old.PASS:
+        yield _at(after.line_of("check.old"), "what was there before a change does not fail it any more")
     for kind, status in before.agent_status.items():
         now = after.agent_status[kind]
         if status is Status.DRAFT and now is not Status.DRAFT:

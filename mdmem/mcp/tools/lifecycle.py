@@ -89,8 +89,8 @@ _CHECK = Tool(
     about=(
         "Call this after entries were written or edited, and before a commit: it checks every file and every link of "
         "the memory and returns what is wrong, where, and what to do about it. It changes nothing. Findings of "
-        "severity `error` block a commit. With `base`, what changed since that revision is judged, too, and "
-        "`new` marks the findings that it had not."
+        "severity `error` block a commit. With `base`, only what changed since that revision brought is told; `old` "
+        "counts the rest."
     ),
     parameters=(
         Parameter(name="paths", kind=ParameterKind.TEXTS, about="Report only what lies in or below these paths."),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mdmem.finding import Severity
 from mdmem.render.characters import replace_surrogates
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, in_order, summary
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, summary, told
 from mdmem.render.findings.text import concise_line
 from mdmem.render.words import count
 
@@ -21,7 +21,7 @@ def commands(roots: Sequence[CheckedRoot], _: Look) -> str:
     shown: Counter[str] = Counter()
     annotated: list[str] = []
     rest: list[str] = []
-    for found in in_order(roots):
+    for found in told(roots):
         shown[found.severity] += 1
         if shown[found.severity] <= _LIMIT:
             annotated.append(_command(found))

@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.checks.engine import CheckReport
 from mdmem.finding import Fix
 from mdmem.render.characters import json_text
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, mended
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, mended, told
 from mdmem.render.json import SCHEMA, dump
 
 
@@ -24,7 +24,8 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
     return {
         **head,
         **_totals(roots),
-        "findings": [_finding(one, named=several) for one in in_order(roots)],
+        **_old(roots),
+        "findings": [_finding(one, named=several) for one in told(roots)],
         "incomplete": [one.from_top(path) if several else path for one in roots for path in one.report.incomplete],
         "fixed": [_finding(one, named=several) for one in mended(roots)],
     }
@@ -32,7 +33,7 @@ def findings_json(roots: Sequence[CheckedRoot]) -> dict[str, Any]:
 
 def lines(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return a line for each finding, then for each that was fixed, then the sums of each root; `kind` says which."""
-    records = [{"kind": "finding", **_finding(one, named=True)} for one in in_order(roots)]
+    records = [{"kind": "finding", **_finding(one, named=True)} for one in told(roots)]
     records += [{"kind": "fixed", **_finding(one, named=True)} for one in mended(roots)]
     records += [{"kind": "summary", **_summary(one)} for one in roots]
     return "\n".join(json_text({"schema": SCHEMA, **record}, indent=None) for record in records)
@@ -56,10 +57,16 @@ def _summary(checked: CheckedRoot) -> dict[str, Any]:
         "tree": report.tree,
         "base": report.base,
         "checked": report.checked,
-        "findings": len(report.findings),
+        "findings": len(report.told),
+        **_old(roots=[checked]),
         "fixed": len(report.fixed),
         "incomplete": list(report.incomplete),
     }
+
+
+def _old(roots: Sequence[CheckedRoot]) -> dict[str, int]:
+    left_out = sum(len(one.report.left_out) for one in roots)
+    return {"old": left_out} if left_out else {}
 
 
 def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:

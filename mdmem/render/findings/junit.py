@@ -13,6 +13,8 @@ from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_orde
 def suites(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return a suite for each root and a case for each finding, failed where it fails the run; a clean root passes one.
 
+    What was there before is skipped, so that no server takes it for mended.
+
     What could not be read is a case in error. A case is named by its check and message, never by a line.
     """
     top = ElementTree.Element("testsuites", {"name": "mdmem"})
@@ -38,12 +40,16 @@ def _sums(checked: CheckedRoot, found: Sequence[RootFinding], tests: int) -> dic
         "tests": str(tests),
         "failures": str(sum(map(_fails, found))),
         "errors": str(len(checked.report.incomplete)),
-        "skipped": "0",
+        "skipped": str(sum(map(_is_old, found))),
     }
 
 
 def _fails(found: RootFinding) -> bool:
-    return found.severity.rank <= found.checked.report.fail_on.rank
+    return found.checked.report.fails(found.finding)
+
+
+def _is_old(found: RootFinding) -> bool:
+    return found.checked.report.is_old(found.finding) and not _fails(found)
 
 
 def _names(found: Sequence[RootFinding]) -> list[str]:
@@ -67,6 +73,8 @@ def _case(found: RootFinding, name: str) -> ElementTree.Element:
     if _fails(found):
         kind = {"message": for_xml(finding.message), "type": found.severity.value}
         ElementTree.SubElement(case, "failure", kind).text = said
+    elif _is_old(found):
+        ElementTree.SubElement(case, "skipped", {"message": f"was there before: {for_xml(finding.message)}"})
     else:
         ElementTree.SubElement(case, "system-out").text = f"{found.severity}: {said}"
     return case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, in_order, levels, mended, summary
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, fix_flag, levels, mended, summary, told
 from mdmem.render.markdown import code, prose
 
 # A comment on GitHub holds 65,536 characters; a job's summary holds more.
@@ -17,7 +17,7 @@ _HEAD = "| | code | place | finding |\n| --- | --- | --- | --- |"
 
 def summary_markdown(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return the sums, a table with the worst first, what was fixed, and the help, in 65,000 characters at most."""
-    found, fixed = in_order(roots), mended(roots)
+    found, fixed = told(roots), mended(roots)
     findings = [one.finding for one in found]
     head = f"## mdmem: {levels(findings)}\n\n" + "  \n".join(prose(line) for line in summary(roots).split("\n"))
     unread = [f"- {code(one.from_top(path))}" for one in roots for path in one.report.incomplete]

@@ -12,13 +12,13 @@ from typing import Any
 from mdmem.entry.model import visible_text
 from mdmem.finding import Edit
 from mdmem.render.characters import json_text, replace_surrogates
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, in_order, is_text, merged, point
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, is_text, merged, point, told
 from mdmem.render.findings.text import concise_line
 
 
 def diagnostics(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return the findings as one result; columns count bytes of UTF-8, the end of a range is not in it."""
-    result = {"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in in_order(roots)]}
+    result = {"source": {"name": "mdmem"}, "diagnostics": [_diagnostic(found) for found in told(roots)]}
     return json_text(result)
 
 

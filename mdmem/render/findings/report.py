@@ -89,10 +89,11 @@ class CheckedRoot:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a report is to look: its colours, and the version of the program that made it."""
+    """How a report is to look: its colours, the version of the program, and whether all is told however much it is."""
 
     ink: Ink = field(default_factory=Ink)
     version: str = ""
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,11 @@ def in_order(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.findings)
 
 
+def told(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
+    """Return the findings that are told one by one, in the same order; what was there before is counted."""
+    return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.told)
+
+
 def mended(roots: Sequence[CheckedRoot]) -> tuple[RootFinding, ...]:
     """Return what was fixed before these findings were left, in the same order."""
     return _sorted(RootFinding(one, finding) for one in roots for finding in one.report.fixed)
@@ -164,20 +170,35 @@ def fix_flag(fix: Fix) -> str:
 def summary_line(report: CheckReport) -> str:
     """Return what was checked, the sums by level, what is new, what was fixed and what can be."""
     against = f" against {report.base}" if report.base is not None else ""
-    parts = [levels(report.findings), *_extras(report)]
+    parts = [levels(report.told), *_extras(report)]
     return f"{entries(report.checked)} checked in {_tree(report)}{against}: {'; '.join(parts)}"
 
 
 def summary(roots: Sequence[CheckedRoot]) -> str:
-    """Return one line of sums for each root; of several each is named."""
+    """Return one line of sums for each root, and one of what was there before; of several roots each is named."""
     if len(roots) == 1:
-        return summary_line(roots[0].report)
-    return "\n".join(f"{one.under or '.'}: {summary_line(one.report)}" for one in roots)
+        return "\n".join(_sums(roots[0].report))
+    return "\n".join(f"{one.under or '.'}: {line}" for one in roots for line in _sums(one.report))
+
+
+def _sums(report: CheckReport) -> list[str]:
+    return [line for line in (summary_line(report), old_line(report)) if line]
+
+
+def old_line(report: CheckReport) -> str:
+    """Return how many findings were there before and are not told, and the two ways on; empty where there are none."""
+    if not report.left_out:
+        return ""
+    verb = "was" if len(report.left_out) == 1 else "were"
+    ways = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
+    return f"{levels(report.left_out)} {verb} there before; {ways}"
 
 
 def levels(findings: Iterable[Finding]) -> str:
     """Return how many findings there are of each level, the worst first."""
-    sums = Counter(finding.severity or Severity.ERROR for finding in findings)
+    sums = Counter[Severity]()
+    for finding in findings:
+        sums[finding.weight] += finding.count
     return ", ".join(count(sums[level], level.value) for level in Severity if sums[level]) or "no findings"
 
 
@@ -186,11 +207,10 @@ def _tree(report: CheckReport) -> str:
 
 
 def _extras(report: CheckReport) -> list[str]:
-    new = sum(finding.new for finding in report.findings)
-    said = [f"{new} new"] if report.base is not None and report.findings else []
-    said += [f"{report.older} older not shown, --verbose shows them"] if report.older else []
-    said += [f"fixed {len(report.fixed)}"] if report.fixed else []
-    return said + _fixable(report.findings)
+    new = sum(finding.new for finding in report.told)
+    said = [f"{new} new"] if report.base is not None and report.told else []
+    said += [f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}"] if report.fixed else []
+    return said + _fixable(report.told)
 
 
 def _fixable(findings: Iterable[Finding]) -> list[str]:

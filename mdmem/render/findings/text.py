@@ -3,19 +3,59 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from mdmem.checks.engine import Check
 from mdmem.entry.model import visible
-from mdmem.finding import Place
-from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, in_order, summary
+from mdmem.finding import Place, Severity
+from mdmem.render.findings.report import CheckedRoot, Look, RootFinding, ShowPath, fix_flag, summary, told
 from mdmem.render.ink import Ink
+from mdmem.render.words import count
+
+# More findings than this nobody reads one by one.
+_READABLE = 50
+# Wings that are named beside a check.
+_WINGS = 4
+_WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
 
 
 def text(roots: Sequence[CheckedRoot], look: Look) -> str:
-    """Return each finding with its source line and caret, the other end, the help and the fix, then the sums."""
-    blocks = [_block(found, look.ink) for found in in_order(roots)]
-    return "\n\n".join([*blocks, summary(roots)])
+    """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
+
+    Of more than fifty the errors alone, below a table of all by check and wing.
+    """
+    found = told(roots)
+    if look.is_whole or len(found) <= _READABLE:
+        return "\n\n".join([*(_block(one, look.ink) for one in found), summary(roots)])
+    errors = [_block(one, look.ink) for one in found if one.severity is Severity.ERROR]
+    return "\n\n".join([_table(found, look.ink), *errors, f"{summary(roots)}\n{_WAYS}"])
+
+
+def _table(found: Sequence[RootFinding], ink: Ink) -> str:
+    """Return one line a check, the gravest and most frequent first: how many it found, and in which wings."""
+    checks: dict[tuple[Severity, str], Counter[str]] = {}
+    for one in found:
+        checks.setdefault((one.severity, one.finding.code), Counter())[_wing(one)] += one.finding.count
+    wings = {wing for counted in checks.values() for wing in counted}
+    ordered = sorted(checks.items(), key=lambda row: (row[0][0].rank, -row[1].total(), row[0][1]))
+    width = max(len(code) for _, code in checks)
+    lines = []
+    for (severity, code), counted in ordered:
+        level = ink.severity(severity, f"{severity:<7}")
+        listed = f"  {_in_wings(counted)}" if len(wings) > 1 else ""
+        lines.append(f"{level}  {code:<{width}}  {counted.total():>5}{listed}")
+    return "\n".join(lines)
+
+
+def _wing(found: RootFinding) -> str:
+    return visible(found.checked.from_top(found.finding.place.path.partition("/")[0]))
+
+
+def _in_wings(counted: Counter[str]) -> str:
+    most = [f"{wing} {number}" for wing, number in counted.most_common(_WINGS)]
+    more = f" and {count(len(counted) - _WINGS, 'more wing')}" if len(counted) > _WINGS else ""
+    return ", ".join(most) + more
 
 
 def _block(found: RootFinding, ink: Ink) -> str:
@@ -56,7 +96,7 @@ def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
 
 def concise(roots: Sequence[CheckedRoot], _: Look) -> str:
     """Return one line a finding: `path:line:col: severity code message`; `[*]` marks what `--fix` mends."""
-    return "\n".join(concise_line(found, found.checked.show_path) for found in in_order(roots))
+    return "\n".join(concise_line(found, found.checked.show_path) for found in told(roots))
 
 
 def concise_line(found: RootFinding, show_path: ShowPath) -> str:

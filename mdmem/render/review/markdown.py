@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mdmem.render.markdown import code, prose
+from mdmem.render.review.bodies import FileLinks, folded
 from mdmem.render.review.pieces import Line, Piece, PieceKind, ReviewSection, clipped
 from mdmem.render.review.sections import headline, sections
 from mdmem.review.report import ReviewReport
@@ -19,7 +20,7 @@ _DEEPEST = 8
 _CUT = "- {} more lines left out; `mdmem diff` shows all."
 
 
-def review_markdown(review: ReviewReport) -> str:
+def review_markdown(review: ReviewReport, links: FileLinks = FileLinks()) -> str:  # noqa: B008  # frozen
     """Return the review in 65,000 characters at most; where lines are left out, their part says so.
 
     Nothing that is quoted from a file is read as markup, a link, a mention or a reference.
@@ -32,15 +33,17 @@ def review_markdown(review: ReviewReport) -> str:
     head += [f"**{prose(clipped(remark))}**" for remark in review.remarks]
     told = sections(review)
     blocks = [[f"### {prose(section.title)}\n", *map(_line, section.lines)] for section in told]
-    diagrams = [_diagram(section) for section in told]
+    folds = [[*(folded(one, links) for one in section.wordings), _diagram(section)] for section in told]
     room = LIMIT - sum(len(one) + 2 for one in head)
     allotted = _shares([_size(block) for block in blocks], room)
     parts = [_fitting(block, share) for block, share in zip(blocks, allotted, strict=True)]
     left = room - sum(len(part) + 2 for part in parts)
-    for number, diagram in enumerate(diagrams):
-        if diagram and len(diagram) + 2 <= left:
-            parts[number] += f"\n\n{diagram}"
-            left -= len(diagram) + 2
+    for number, fold in ((number, fold) for number, some in enumerate(folds) for fold in some):
+        # A body that holds the marker is not to be taken for the comment.
+        shown = fold.replace(MARKER, MARKER.replace("-->", "-- >"))
+        if shown and len(shown) + 2 <= left:
+            parts[number] += f"\n\n{shown}"
+            left -= len(shown) + 2
     return "\n\n".join([*head, *(part for part in parts if part)])
 
 
@@ -64,7 +67,13 @@ def _piece(piece: Piece) -> str:
     if piece.kind is PieceKind.REMOVED:
         return f"<del>{prose(piece.text)}</del>"
     text = prose(piece.text)
-    return f"<strong>{text}</strong>" if piece.kind is PieceKind.STRONG else text
+    return _strong(text) if piece.kind is PieceKind.STRONG else text
+
+
+def _strong(text: str) -> str:
+    # Stars beside a blank mark nothing.
+    inner = text.strip()
+    return text.replace(inner, f"**{inner}**", 1)
 
 
 def _size(block: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from mdmem.entry.model import visible
 from mdmem.render.words import count
-from mdmem.review.model import Ref, Span
+from mdmem.review.model import Ref, Span, Wording
 
 # A title may be a page long; its beginning tells which one it is.
 _LONGEST = 200
@@ -51,11 +51,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ReviewSection:
-    """A part of the review with its title; `diagram` is a drawing in Mermaid, where the format can show one."""
+    """A part of the review with its title.
+
+    `diagram` is a drawing in Mermaid, `wordings` are old and new texts in full, where the format can show them.
+    """
 
     title: str
     lines: tuple[Line, ...]
     diagram: str = ""
+    wordings: tuple[Wording, ...] = ()
 
 
 def line(*pieces: Piece | str, level: int = 0) -> Line:

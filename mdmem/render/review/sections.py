@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from mdmem.render.review.graph import graph_lines, mermaid
 from mdmem.render.review.pieces import (
@@ -31,7 +32,6 @@ from mdmem.review.model import (
     Covered,
     Dependent,
     FieldChange,
-    Merging,
     Move,
     Ref,
     Rewording,
@@ -56,10 +56,11 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
     merging = "What merging would do" if is_merge else "What the checks find new"
     parts = (
         _section("Cannot be read", (_unread(review, one) for one in review.unread)),
-        _section("In force", _wings(review)),
-        _section("Steps", (*map(_transition, review.transitions), *map(_bearing, review.bearings))),
-        _section("What we believed → what we will believe", _all(_belief(one) for one in review.beliefs)),
+        _beliefs(review),
+        _section(merging, _merging(review)),
         _section("Rules and decisions in force that say something else", _all(_rewording(one) for one in frozen)),
+        _section("Steps", (*map(_transition, review.transitions), *map(_bearing, review.bearings))),
+        _section("In force", _wings(review)),
         _section("Other texts that changed", _all(_rewording(one) for one in others)),
         ReviewSection("Chains", tuple(graph_lines(review.graph)), mermaid(review.graph)),
         _section("Who depends on what was replaced", map(_dependent, review.dependents)),
@@ -68,10 +69,17 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
         _section("Code that this is about", map(_covered, review.covered)),
         _section("Other fields", (line(code(one.entry.address), ": ", *_fields(one.fields)) for one in review.edits)),
         _section("Moves and files that say the same", _moves(review)),
-        _section(merging, _merging(review.merging)),
         _section("Answers", _all(_answer(one) for one in review.answers)),
     )
-    return tuple(part for part in parts if part.lines)
+    return tuple(part for part in parts if part.lines or part.wordings)
+
+
+def _beliefs(review: ReviewReport) -> ReviewSection:
+    title = "What we believed → what we will believe"
+    told = _section(title, _all(_belief(one) for one in review.beliefs))
+    if told.lines or not review.wordings:
+        return replace(told, wordings=review.wordings)
+    return ReviewSection("What is proposed, and changes nothing yet", (), wordings=review.wordings)
 
 
 def headline(review: ReviewReport) -> str:
@@ -232,8 +240,9 @@ def _joined_all(groups: Iterable[tuple[Piece, ...]]) -> Iterator[Piece]:
         yield from (plain(", "), *group) if number else group
 
 
-def _merging(one: Merging | None) -> Iterator[Line]:
-    if one is None:
+def _merging(review: ReviewReport) -> Iterator[Line]:
+    one = review.merging
+    if one is None or (review.is_empty and not one.findings and not one.incomplete):
         return
     older = f"; {one.older} were there before" if one.older else ""
     yield line(said(one.what), f" brings {count(len(one.findings), 'new finding')}{older}")

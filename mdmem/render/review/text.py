@@ -13,7 +13,7 @@ def review_text(review: ReviewReport, ink: Ink) -> str:
     head = [f"{ink.bold(clipped(review.before))} → {ink.bold(clipped(review.after))}", headline(review)]
     head += [ink.warn(clipped(remark)) for remark in review.remarks]
     parts = ["\n".join(head)]
-    for section in sections(review):
+    for section in filter(lambda one: one.lines, sections(review)):
         lines = [_line(one, ink) for one in section.lines]
         parts.append("\n".join([ink.bold(section.title), *lines]))
     return "\n\n".join(parts)

@@ -1,0 +1,184 @@
+"""What was there before a change does not stop it: a memory with true errors, its baseline, and commits on top."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+WAYS = "`mdmem check` shows them, `mdmem check --update-baseline` sets them aside"
+
+
+def lived_in(folder: Path, *, committed: bool = True) -> Path:
+    """Return a memory in which 30 of 60 entries cite what is nowhere and 30 say no reason."""
+    make_repository(folder)
+    make_root(folder / "memory")
+    write(folder, "memory/app/README.md", "---\nowners: [ada]\n---\n")
+    for number in range(30):
+        write_entry(folder / "memory", f"app/rules/bad-{number}", title=f"Bad {number}", see="app/rules/nowhere")
+        write_entry(
+            folder / "memory", f"app/rules/plain-{number}", "We do so.\n", title=f"Plain {number}", type="decision"
+        )
+    if committed:
+        commit_all(folder)
+    return folder
+
+
+def staged(folder: Path, capsys: Capture, *options: str) -> tuple[int, list[str], str]:
+    """Return how the hook ends for what is in the working tree: code, the findings' heads, and what it remarks."""
+    git(folder, "add", "-A")
+    ran = run_here(capsys, "check", "--staged", *options, cwd=folder)
+    return ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE), ran.err
+
+
+def test_memory_with_errors_is_committed_with_a_baseline_and_then_each_commit_tells_what_it_broke(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    folder = lived_in(tmp_path, committed=False)
+    git(folder, "add", "-A")
+    first = run_here(capsys, "check", "--staged", cwd=folder)
+    assert (first.code, first.out.splitlines()[0]) == (1, "error    dangling-link         30")
+    assert first.out.endswith("`mdmem check --update-baseline` sets them aside\n")
+    made = run_here(capsys, "check", "--update-baseline", cwd=folder)
+    assert made.err.splitlines() == [
+        "memory/.baseline.json records 60 findings",
+        "memory/mdmem.toml names it; commit both: git add memory/.baseline.json memory/mdmem.toml",
+    ]
+    assert (folder / "memory/.baseline.json").stat().st_mode & 0o777 == 0o666 & ~os.umask(0o022)
+    assert staged(folder, capsys) == (0, [], "")
+    commit_all(folder)
+    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada", see="app/rules/neither")
+    assert staged(folder, capsys) == (1, ["error[dangling-link] memory/app/rules/fresh.md:7:6 (new)"], "")
+    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada", see="app/rules/plain-1")
+    assert staged(folder, capsys) == (0, [], "")
+
+
+def test_error_that_was_there_before_passes_with_one_line(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada")
+    assert staged(folder, capsys) == (0, [], f"30 errors, 30 warnings were there before; {WAYS}\n")
+
+
+def test_warning_that_was_there_before_is_not_worth_a_line(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada")
+    assert staged(folder, capsys, "--ignore", "dangling-link") == (0, [], "")
+
+
+@pytest.mark.parametrize("how", [["--staged"], ["--base", "main"], ["--merge", "main"]])
+def test_every_comparison_fails_for_the_new_alone(how: list[str], tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    git(folder, "checkout", "-q", "-b", "work")
+    write(folder, "memory/notes.txt", "no entry\n")
+    if how == ["--staged"]:
+        git(folder, "add", "-A")
+    else:
+        commit_all(folder)
+    ran = run_here(capsys, "check", *how, cwd=folder)
+    assert (ran.code, re.findall(r"^\w+\[.*", ran.out, re.MULTILINE)) == (
+        0,
+        ["warning[stray-file] memory/notes.txt:1:1 (new)"],
+    )
+    assert ran.out.endswith(f"30 errors, 30 warnings were there before; {WAYS}\n")
+    assert run_here(capsys, "check", *how, "--strict", cwd=folder).code == 1
+
+
+def test_setting_lets_what_was_there_before_fail(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    write(folder, "memory/mdmem.toml", '[check]\nold = "fail"\n')
+    code, heads, _ = staged(folder, capsys)
+    assert (code, len(heads), "(new)" in "".join(heads)) == (1, 30, False)
+
+
+def test_moved_entry_brings_nothing_new(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\n")
+    commit_all(folder)
+    for number in (1, 2):
+        git(folder, "mv", f"memory/app/rules/bad-{number}.md", f"memory/app/rules/moved-{number}.md")
+    code, heads, _ = staged(folder, capsys)
+    assert (code, heads) == (0, [])
+
+
+def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    git(folder, "checkout", "-q", "-b", "work")
+    git(folder, "checkout", "-q", "main")
+    write_entry(folder / "memory", "app/rules/late", title="Late", owner="ada", see="app/rules/neither")
+    commit_all(folder)
+    git(folder, "checkout", "-q", "work")
+    git(folder, "merge", "-q", "--squash", "main")
+    assert staged(folder, capsys)[:2] == (0, [])
+
+
+def test_text_of_a_commit_is_amended_beside_old_errors(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = lived_in(tmp_path)
+    assert staged(folder, capsys)[0] == 1, "nothing staged is a question about everything"
+    # git names its index to a hook.
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    assert staged(folder, capsys)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("variables", "code"),
+    [
+        ({"PRE_COMMIT_FROM_REF": "HEAD~1"}, 0),
+        ({"PRE_COMMIT_FROM_REF": "HEAD~2"}, 1),
+        ({"PRE_COMMIT_FROM_REF": "0" * 40}, 0),
+        ({"PRE_COMMIT_FROM_REF": "0" * 40, "PRE_COMMIT_REMOTE_NAME": "elsewhere"}, 1),
+    ],
+    ids=["there already", "brought by the push", "a new branch", "a remote that has nothing yet"],
+)
+def test_push_is_measured_by_what_the_remote_has(
+    variables: dict[str, str], code: int, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "memory")
+    write_entry(folder / "memory", "app/rules/good", title="Good")
+    commit_all(folder)
+    write_entry(folder / "memory", "app/rules/bad", title="Bad", see="app/rules/nowhere")
+    commit_all(folder)
+    git(folder, "update-ref", "refs/remotes/origin/main", "HEAD")
+    write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada")
+    commit_all(folder)
+    for name, value in {"PRE_COMMIT_TO_REF": "HEAD", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert run_here(capsys, "check", "--staged", cwd=folder).code == code
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", '[check]\nbaseline = ".baseline.json"\n'),
+        ("[check]\r\nended = 'same'\r\n", "[check]\r\nbaseline = \".baseline.json\"\r\nended = 'same'\r\n"),
+        ('budget = 9  # "x"', 'budget = 9  # "x"\n\n[check]\nbaseline = ".baseline.json"\n'),
+        ('check.ended = "same"\n', 'check.baseline = ".baseline.json"\ncheck.ended = "same"\n'),
+        ("[wings.app.check]\n", '[wings.app.check]\n\n[check]\nbaseline = ".baseline.json"\n'),
+    ],
+)
+def test_settings_are_told_of_the_baseline_and_keep_every_other_byte(
+    before: str, after: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_repository(tmp_path)
+    make_root(folder / "memory")
+    write_entry(folder / "memory", "app/rules/good", title="Good")
+    path = folder / "memory/mdmem.toml"
+    path.write_bytes(before.encode())
+    assert run_here(capsys, "check", "--update-baseline", cwd=folder).code == 0
+    assert path.read_bytes().decode() == after
+
+
+def test_named_baseline_counts_from_the_root_and_changes_no_setting(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    before = (folder / "memory/mdmem.toml").read_bytes()
+    run_here(capsys, "check", "--update-baseline", "--baseline", "known.json", cwd=folder)
+    assert json.loads((folder / "memory/known.json").read_bytes())["schema"] == 1
+    assert (folder / "memory/mdmem.toml").read_bytes() == before
+    assert run_here(capsys, "check", "--baseline", "known.json", "--select", "dangling-link", cwd=folder).code == 0
