@@ -137,6 +137,7 @@ class SaveExecutor:
             request=request,
             target=target,
             neighbours=Neighbours(workspace, self._fingerprints),
+            now=self._now(),
             lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
             supersedes=_superseded(workspace, request, target),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -15,10 +16,10 @@ from mdmem.catalog import Catalog
 from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.errors import LostRaceError
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, SaveRequest
-from mdmem.saving.compose import ComposedEntry, compose_record
+from mdmem.saving.compose import ComposedEntry, compose_record, moment_of_writing
 from mdmem.saving.records import DecisionRecord, MemoryScope, PatternRecord, Record
 from mdmem.saving.results import SaveResult, SaveStatus, failed
 from mdmem.saving.target import Target, free_address, room_for
@@ -27,7 +28,7 @@ from mdmem.state import read_json, write_json
 from mdmem.workspace.workspace import Workspace
 
 # Raised whenever `subject_of` or the fingerprint changes.
-_VERSION, _FILE = "2", "subjects.json"
+_VERSION, _FILE = "3", "subjects.json"
 # So many unknown entries are read anew at each call rather than written down.
 _WORTH_KEEPING = 32
 # A long text's first words name its subject; each more costs the index a list of documents.
@@ -93,6 +94,7 @@ class SaveContext:
     request: SaveRequest
     target: Target
     neighbours: Neighbours
+    now: datetime
     lets_pass: Callable[[str], bool]
     supersedes: str | None = None
 
@@ -135,7 +137,30 @@ def plan_record(saving: SaveContext, record: Record) -> PlannedSave:
     if not isinstance(record, PatternRecord):
         return planned_new(saving, composed, None)
     known = _equal_pattern(saving.catalog, composed.entry)
-    return _duplicate(saving, known, 1.0) if known else planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
+    if known is None:
+        return planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
+    return _renewed(saving, saving.catalog.entries[known], record) or _duplicate(saving, known, 1.0)
+
+
+def _renewed(saving: SaveContext, known: Entry, record: PatternRecord) -> PlannedSave | None:
+    """Return what dates a pattern that is there by its later validation, None where this one is no later."""
+    validated = record.last_validated_at
+    stated = [instant_of(moment) for moment in (known.verified_at, known.created_at) if moment is not None]
+    if validated is None or "verified_at" in known.unread or instant_of(validated) <= max(stated, default=_NEVER):
+        return None
+    skipped = _duplicate(saving, known.address, 1.0)
+    fields = {"verified_at": validated.isoformat()}
+    others = skipped.change_set.changes if skipped.change_set is not None else ()
+    change_set = ChangeSet(
+        (patched(saving.catalog, known.path, fields), *others),
+        actions=(WriteAction(Verb.VERIFY, known.address),),
+        agent=saving.request.text("agent"),
+    )
+    said = f"{known.address} says the same already; it was validated later, so its `verified_at` is now {validated}"
+    return PlannedSave(replace(skipped.result, message=said), change_set)
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def composed_for(saving: SaveContext, record: Record, **given: object) -> ComposedEntry:
@@ -147,7 +172,7 @@ def composed_for(saving: SaveContext, record: Record, **given: object) -> Compos
     address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.title)
     fields = {
         "status": saving.status.value,
-        "created_at": saving.workspace.today.isoformat(),
+        "created_at": moment_of_writing(saving.workspace.today, saving.now).isoformat(),
         "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
         "agent": request.text("agent"),
         "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in entries),

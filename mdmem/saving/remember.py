@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from mdmem.authoring.create import SimilarEntry, create, find_near
@@ -14,6 +14,7 @@ from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
 from mdmem.entry.model import Status
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
+from mdmem.saving.compose import moment_of_writing
 from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
 from mdmem.saving.resend import WAS_LOST, ResentSave
 from mdmem.saving.target import free_address, room_for
@@ -106,7 +107,7 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
     see, unlinked = _links(home, memo.related_to, address)
     status = status_for_agent(home.settings, memo.kind.type)
-    created_at = _created_at(home.today, now)
+    created_at = moment_of_writing(home.today, now)
     composed = compose_memo(memo, address, status=status, created_at=created_at, see=see, unlinked=unlinked)
     text = composed.content.decode()
     change_set = replace(create(address, text), agent=memo.agent)
@@ -154,11 +155,6 @@ def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[s
         see += [found] if found is not None else []
         unlinked += [name] if found is None else []
     return tuple(dict.fromkeys(see)), tuple(unlinked)
-
-
-def _created_at(today: date, now: datetime) -> date:
-    """Return the moment, or the day where the day to judge by is another one."""
-    return now.replace(microsecond=0) if now.date() == today and now.tzinfo is not None else today
 
 
 def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:

@@ -11,6 +11,7 @@ from builders import open_root, snapshot, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mdmem.similarity import Subject
 from mdmem.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
@@ -42,8 +43,10 @@ def test_decision_is_a_draft_with_its_fields_and_its_reasons(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("status", ["draft", "active", "under_review"])
-@pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC"])
-def test_equal_decision_is_skipped_whatever_its_case_and_blanks(tmp_path: Path, title: str, status: str) -> None:
+@pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC", "“Use” – (UTC)!"])
+def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
+    tmp_path: Path, title: str, status: str
+) -> None:
     root = project(tmp_path)
     write_entry(root, "nav/rules/utc", "Rationale: clocks\ndiffer.\n", title=title, status=status)
     before = snapshot(tmp_path)
@@ -51,6 +54,12 @@ def test_equal_decision_is_skipped_whatever_its_case_and_blanks(tmp_path: Path, 
     assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
     assert result.artifact_id == "nav/rules/utc"
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("title", ["Use C", "Use -1", "Use env", "Use 35"])
+def test_signs_that_say_something_make_another_decision(title: str) -> None:
+    marked = {"Use C": "Use C#", "Use -1": "Use 1", "Use env": "Use .env", "Use 35": "Use 3.5"}[title]
+    assert Subject(title, "why").fingerprint != Subject(marked, "why").fingerprint
 
 
 def test_same_call_twice_writes_once(tmp_path: Path) -> None:
