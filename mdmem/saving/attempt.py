@@ -24,7 +24,7 @@ from mdmem.saving.target import Target, find_target
 from mdmem.similarity import DedupOutcome
 from mdmem.state import BusyError, write_lock
 from mdmem.state.approval_tokens import ApprovalTokenError, check_token, use_token
-from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.visibility import require_writable
 from mdmem.workspace.workspace import Workspace
@@ -140,6 +140,7 @@ class SaveExecutor:
             now=self._now(),
             lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
             supersedes=_superseded(workspace, request, target),
+            distinct_from=_distinct(workspace, request, target),
         )
         if isinstance(request.record, EntityRecord):
             return plan_entity(saving, request.record)
@@ -154,9 +155,17 @@ class SaveExecutor:
         result = stopped.result
         if stopped.fingerprint is None or result.dedup_outcome is not DedupOutcome.MANUAL_REVIEW:
             return result
-        key, candidate = _blocked_key(target, stopped.fingerprint), result.candidate_id or ""
+        blocked = Blocked(
+            key=_blocked_key(target, stopped.fingerprint),
+            confidence=stated_confidence(_confidence(request)),
+            candidate=result.candidate_id or "",
+            at=self._now(),
+            title=request.record.title,
+            project=request.text("project_id") or "",
+            request=request.id or "",
+        )
         try:
-            self.ledger.remember_blocked(key, _confidence(request), candidate=candidate, now=self._now())
+            self.ledger.remember_blocked(blocked)
         except EnvironmentFaultError as error:
             return replace(result, message=f"{result.message}; that could not be remembered: {error}")
         return result
@@ -218,15 +227,23 @@ def _blocked_key(target: Target, fingerprint: str) -> str:
 def _superseded(workspace: Workspace, request: SaveRequest, target: Target) -> str | None:
     """Return the address of the older decision that a request names; raises NotFoundError with the nearest."""
     named: str | None = getattr(request.record, "supersedes", None)
-    if named is None:
-        return None
+    return _named(workspace, request, target, named, field="supersedes") if named is not None else None
+
+
+def _distinct(workspace: Workspace, request: SaveRequest, target: Target) -> frozenset[str]:
+    """Return the addresses that a request says it is distinct from; raises NotFoundError with the nearest."""
+    names: tuple[str, ...] = getattr(request.record, "distinct_from", ())
+    return frozenset(_named(workspace, request, target, name, field="distinct_from") for name in names)
+
+
+def _named(workspace: Workspace, request: SaveRequest, target: Target, name: str, *, field: str) -> str:
     near = f"{target.wing}/{workspace.settings.rooms[request.record.kind]}/-"
-    address = full_address(named, near, workspace.catalog.entries)
+    address = full_address(name, near, workspace.catalog.entries)
     if address is not None:
         return address
-    found = resolve_names(workspace, [named])
+    found = resolve_names(workspace, [name])
     if len(found) > 1:
-        raise UsageError(f"`supersedes` must name one decision; `{named}` means {len(found)}")
+        raise UsageError(f"`{field}` must name one decision; `{name}` means {len(found)}")
     return found[0]
 
 

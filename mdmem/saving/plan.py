@@ -25,6 +25,7 @@ from mdmem.saving.results import SaveResult, SaveStatus, failed
 from mdmem.saving.target import Target, free_address, room_for
 from mdmem.similarity import CANDIDATES, DedupOutcome, DedupVerdict, Known, Subject, judge
 from mdmem.state import read_json, write_json
+from mdmem.workspace.scope import shared_of
 from mdmem.workspace.workspace import Workspace
 
 # Raised whenever `subject_of` or the fingerprint changes.
@@ -86,7 +87,8 @@ CLAIM_NOTHING = "it binds nobody until a person approves it"
 class SaveContext:
     """One save over the entries as they are now: what was asked for, where it goes, and what it is compared with.
 
-    `supersedes` is the older decision that the request names; `lets_pass` says whether a blocked write, by its
+    `supersedes` is the older decision that the request names, `distinct_from` are those that it says it is not about;
+    `lets_pass` says whether a blocked write, by its
     fingerprint, may pass as a distinct one with this confidence.
     """
 
@@ -97,6 +99,7 @@ class SaveContext:
     now: datetime
     lets_pass: Callable[[str], bool]
     supersedes: str | None = None
+    distinct_from: frozenset[str] = frozenset()
 
     @property
     def catalog(self) -> Catalog:
@@ -131,7 +134,8 @@ def plan_record(saving: SaveContext, record: Record) -> PlannedSave:
 
     Raises UsageError and UnpatchableError for what cannot be done as it was asked for.
     """
-    composed = composed_for(saving, record)
+    # That both are to stand is kept where people and hygiene see it.
+    composed = composed_for(saving, record, see=tuple(sorted(saving.distinct_from)))
     if isinstance(record, DecisionRecord):
         return _plan_decision(saving, record, composed)
     if not isinstance(record, PatternRecord):
@@ -189,7 +193,7 @@ def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Compos
         verdict = DedupVerdict(DedupOutcome.SUPERSEDE, saving.supersedes, verdict.similarity)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
         if not saving.lets_pass(subject.fingerprint):
-            return PlannedSave(_for_a_person(saving.catalog, verdict), fingerprint=subject.fingerprint)
+            return PlannedSave(_for_a_person(saving, verdict), fingerprint=subject.fingerprint)
         verdict = DedupVerdict(DedupOutcome.NEW, None, verdict.similarity)
     if verdict.outcome is DedupOutcome.SUPERSEDE and verdict.candidate is not None:
         return _plan_supersession(saving, record, verdict, subject.fingerprint)
@@ -197,21 +201,40 @@ def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Compos
 
 
 def _judged(saving: SaveContext, subject: Subject) -> DedupVerdict:
-    """Compare a decision with those of its wing; an older one that it names spares the comparison of words."""
+    """Compare a decision with those of its wing, then with those of the shared wings that it reads.
+
+    What a shared wing says already is no reason to write it again, and nothing here supersedes it.
+    """
+    own = _judged_among(saving, subject, (saving.target.wing,))
+    if own.outcome is not DedupOutcome.NEW:
+        return own
+    shared = _judged_among(saving, subject, shared_of(saving.catalog.wings, saving.target.wing))
+    is_like = shared.outcome is DedupOutcome.SUPERSEDE
+    return replace(shared, outcome=DedupOutcome.MANUAL_REVIEW) if is_like else shared
+
+
+def _judged_among(saving: SaveContext, subject: Subject, wings: Collection[str]) -> DedupVerdict:
+    """Compare a decision with those of some wings; an older one that it names spares the comparison of words."""
     among = [
         address
         for address, entry in saving.catalog.entries.items()
-        if entry.type is EntryType.DECISION and entry.wing == saving.target.wing
+        if entry.type is EntryType.DECISION and entry.wing in wings
     ]
     wanted = subject.fingerprint
     equal = [address for address, one in saving.neighbours.fingerprints(among).items() if one == wanted]
 
     def similar() -> list[Known]:
-        if saving.supersedes is not None:
+        if saving.supersedes is not None or not among:
             return []
-        return [_known(saving.catalog, *pair) for pair in saving.neighbours.similar(subject, among)]
+        found = (_known(saving.catalog, *pair) for pair in saving.neighbours.similar(subject, among))
+        return [one for one in found if not _is_set_apart(saving, one)]
 
-    return judge(subject, [_known(saving.catalog, address, subject) for address in equal], similar)
+    exact = (_known(saving.catalog, address, subject) for address in equal)
+    return judge(subject, [one for one in exact if not (one.ended and _is_set_apart(saving, one))], similar)
+
+
+def _is_set_apart(saving: SaveContext, known: Known) -> bool:
+    return not saving.distinct_from.isdisjoint({known.address, known.head})
 
 
 def _known(catalog: Catalog, address: str, subject: Subject) -> Known:
@@ -316,16 +339,17 @@ def _duplicate(saving: SaveContext, address: str, share: float) -> PlannedSave:
     return PlannedSave(result, ChangeSet(links, actions=(action,), agent=saving.request.text("agent")))
 
 
-def _for_a_person(catalog: Catalog, verdict: DedupVerdict) -> SaveResult:
-    candidate = verdict.candidate or ""
+def _for_a_person(saving: SaveContext, verdict: DedupVerdict) -> SaveResult:
+    catalog, candidate = saving.catalog, verdict.candidate or ""
     stands = "" if catalog.lineage.is_current(candidate) or _is_draft(catalog, candidate) else ", which has ended"
-    ways = "call again with `supersedes` set to it, or with a lower `confidence` if this is a distinct decision"
+    is_own = candidate.startswith(f"{saving.target.wing}/")
+    ways = f"{'`supersedes` set to it, or with ' if is_own else ''}`distinct_from` set to it if both are to stand"
     return SaveResult(
         status=SaveStatus.PENDING_RETRY,
         dedup_outcome=DedupOutcome.MANUAL_REVIEW,
         candidate_id=candidate,
         message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{stands}; nothing was written",
-        next_step=f"read `{candidate}`; {ways}; or run hygiene",
+        next_step=f"read `{candidate}`, then call again with {ways}",
     )
 
 

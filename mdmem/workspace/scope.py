@@ -122,7 +122,7 @@ def resolve_scope(catalog: Catalog, settings: Settings, filters: Filters) -> Sco
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
     active = named[0] if named else _active_wing(wings, settings, _doubtful(catalog) | catalog.fetched_wings)
-    shared = _shared_of(wings[active], wings)
+    shared = shared_of(wings, active)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
     declared = tuple(name for name in wings[active].shared_wings or () if name in read)
@@ -295,8 +295,9 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
     )
 
 
-def _shared_of(wing: Wing, wings: Mapping[str, Wing]) -> tuple[str, ...]:
+def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
     """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
+    wing = wings.get(name, Wing(name=name))
     if wing.is_shared and wing.shared_wings is None:
         return ()
     if wing.shared_wings is None:

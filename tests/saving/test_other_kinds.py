@@ -106,7 +106,8 @@ def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
     assert [one.artifact_id for one in results] == ["nav/context/arm", "nav/context/arm-2"]
     assert (root / "nav/context/arm.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\ntitle: arm\nlabel: context\ntopic: arm\n"
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+        "title: arm\nlabel: context\ntopic: arm\n"
         "relevance_score: 0.8\n---\n\nThe arm has six joints.\n"
     )
 
@@ -118,7 +119,8 @@ def test_equal_session_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
     assert entries(root) == ["nav/sessions/set-up", "nav/sessions/set-up-2"]
     assert (root / "nav/sessions/set-up.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\ntitle: Set up\nlabel: session\nobjective: Set up\n"
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+        "title: Set up\nlabel: session\nobjective: Set up\n"
         "actions_taken:\n  - wrote it\ndecisions_made:\n  - one\nnext_actions:\n  - a\n  - b\n---\n"
     )
 

@@ -18,10 +18,13 @@ from processes import exit_code_of, run_at_once
 
 from mdmem.authoring.write import WriteResult
 from mdmem.catalog import load
+from mdmem.errors import UsageError
+from mdmem.hygiene.run import run_hygiene
 from mdmem.saving import attempt
 from mdmem.saving.results import SaveResult
 from mdmem.state import write_lock
 from mdmem.state.pending_writes import PendingWrites
+from mdmem.status import report_status
 from mdmem.tree import WorkingTree
 from saving.agents import (
     NOON,
@@ -193,8 +196,39 @@ def test_review_is_remembered_and_never_tried_again(tmp_path: Path) -> None:
     assert saves.save_decision(of_words(20, confidence=0.5), "nav").is_for_a_person
     before = snapshot(tmp_path)
     assert (ledger(tmp_path).pending(), saves.pending.retry()) == ((), ())
-    assert saves.get_save_status("nav").as_json()["status"] == "saved"
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("project_id", ["nav", None, "web"])
+def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | None) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    known = saves.save_decision(of_words(13), "nav").artifact_id
+    saves.save_decision(of_words(20), "nav")
+    (blocked,) = ledger(tmp_path).blocked_writes()
+    shown = [{"id": blocked.id, "wing": "nav", "title": "worda", "candidate_id": known, "since": NOON.isoformat()}]
+    told = shown if project_id != "web" else None
+    hygiene = run_hygiene(open_root(root), project_id, check_pending_only=True)
+    assert (hygiene.get("blocked_saves"), hygiene["unresolved_saves"]) == (told, 1 if told else 0)
+    standing = saves.get_save_status(project_id or "nav").as_json()
+    assert standing.get("blocked") == told
+    assert (standing["status"], standing["count"]) == (("pending_retry", 1) if told else ("saved", 0))
+    assert any("1 save was stopped" in one for one in report_status(open_root(root)).remarks)
+    assert saves.save_decision(of_words(20, supersedes=known), "nav").status == "saved"
+    assert "blocked_saves" not in run_hygiene(open_root(root))
+    assert saves.get_save_status("nav").as_json()["status"] == "saved"
+
+
+def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_decision(of_words(13), "nav")
+    saves.save_decision(of_words(20), "nav")
+    (blocked,) = ledger(tmp_path).blocked_writes()
+    with pytest.raises(UsageError, match="did not fail: nav/architecture/worda says much the same; save it again with"):
+        saves.pending.retry(blocked.id[:8])
+    assert saves.pending.drop(blocked.id[:8]) == blocked
+    assert saves.get_save_status("nav").blocked == ()
 
 
 def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(tmp_path: Path) -> None:
