@@ -141,8 +141,8 @@ def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Itera
     """Yield what `check` will ask for where the words of a rule in force changed since the last commit."""
     if workspace.location.repository is None:
         return
-    head = workspace.at(Snapshot(revision="HEAD"))
     try:
+        head = workspace.at(Snapshot(revision="HEAD"))
         base = Base("HEAD", head.whole_catalog, head.settings)
     except (GitError, SettingsError):
         return

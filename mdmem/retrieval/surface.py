@@ -8,6 +8,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
+from mdmem.access import AccessDeniedError
 from mdmem.catalog import Catalog
 from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, Status
@@ -19,6 +20,7 @@ from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, T
 from mdmem.retrieval.search import search_in
 from mdmem.workspace.freshness import Freshness, age_of, freshness_of
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, scope_state
+from mdmem.workspace.visibility import may_write_to, wing_of
 from mdmem.workspace.workspace import Workspace
 
 
@@ -82,10 +84,15 @@ _WIDTH = 300
 
 
 def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is, with the nearest names where one is not there."""
+    """Return how certain a scope is, with the nearest names where one is not there, and whether it may be written.
+
+    Of a project that is not the caller's to read nothing is told, be it there or not.
+    """
     catalog = workspace.catalog
     project_id, focus = plain(project_id), plain(focus)
-    answer = scope_state(catalog, project_id, focus)
+    answer = replace(scope_state(catalog, project_id, focus), is_writable=may_write_to(workspace, project_id))
+    if project_id is not None and answer.wing is None and not workspace.access.reads(wing_of(catalog, project_id)):
+        return replace(answer, message=str(AccessDeniedError(project_id)))
     if answer.state is ScopeState.RESOLVED:
         return answer
     if answer.wing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import why_no_global_writes
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
+from mdmem.entry.model import day_of
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.git.status import state_of
 from mdmem.saving.calls import GRANTED, SaveRequest
@@ -24,8 +25,10 @@ from mdmem.saving.target import Target, find_target
 from mdmem.similarity import DedupOutcome
 from mdmem.state import BusyError, write_lock
 from mdmem.state.approval_tokens import ApprovalTokenError, check_token, use_token
+from mdmem.state.hygiene_times import record_made
 from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
 from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.freshness import began
 from mdmem.workspace.visibility import require_writable
 from mdmem.workspace.workspace import Workspace
 
@@ -83,6 +86,7 @@ class SaveExecutor:
         return self.workspace.reread()
 
     def _attempt(self, request: SaveRequest) -> SaveResult:
+        self.workspace.location.require_root()
         # The comparison and the write of one request are one step to all others.
         with write_lock(self.workspace.state_folder / _SAVING, wait=self._wait):
             workspace = self.fresh()
@@ -197,9 +201,19 @@ class SaveExecutor:
             if not is_written(workspace, change_set):
                 raise
             result = replace(result, message=f"{result.message}; {error}")
+        self._note_beginning(workspace, request, target)
         if planned.fingerprint is not None:
             self._forget_blocked(_blocked_key(target, planned.fingerprint))
         return result
+
+    def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
+        """Keep since when a wing is there where a record bears an older date: that is no time without hygiene."""
+        dated = getattr(request.record, "date", None) or getattr(request.record, "last_validated_at", None)
+        first = began(workspace.catalog, target.wing) or workspace.today
+        if dated is not None and day_of(dated) < first:
+            # Where that cannot be kept, hygiene is due a little early.
+            with suppress(EnvironmentFaultError, OSError):
+                record_made(workspace.state_folder, [target.wing], first)
 
     def _use_token(self, request: SaveRequest) -> None:
         use_token(self.workspace.state_folder, request.token or "", self._now())

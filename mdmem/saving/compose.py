@@ -31,12 +31,6 @@ class ComposedEntry:
     body: str
 
 
-def moment_of_writing(today: date, now: datetime) -> date:
-    """Return the time of day at which an entry is written, or the day alone where the day to judge by is another."""
-    near = (one for one in (now, now.astimezone()) if one.tzinfo is not None and one.date() == today)
-    return next((one.replace(microsecond=0) for one in near), today)
-
-
 def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> ComposedEntry:
     """Return the file of a new entry; `given` are the fields that it has besides those of its record.
 

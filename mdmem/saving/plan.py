@@ -16,10 +16,10 @@ from mdmem.catalog import Catalog
 from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
-from mdmem.entry.model import Entry, EntryType, Status, instant_of
+from mdmem.entry.model import Entry, EntryType, Status, instant_of, moment_on
 from mdmem.errors import LostRaceError
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, SaveRequest
-from mdmem.saving.compose import ComposedEntry, compose_record, moment_of_writing
+from mdmem.saving.compose import ComposedEntry, compose_record
 from mdmem.saving.records import DecisionRecord, MemoryScope, PatternRecord, Record
 from mdmem.saving.results import SaveResult, SaveStatus, failed
 from mdmem.saving.target import Target, free_address, room_for
@@ -176,7 +176,7 @@ def composed_for(saving: SaveContext, record: Record, **given: object) -> Compos
     address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.title)
     fields = {
         "status": saving.status.value,
-        "created_at": moment_of_writing(saving.workspace.today, saving.now).isoformat(),
+        "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
         "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
         "agent": request.text("agent"),
         "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in entries),

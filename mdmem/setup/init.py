@@ -23,7 +23,8 @@ from mdmem.workspace.location import SeveralRootsError, locate
 
 _AGENTS_LINE = """\
 Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
-Propose what you learned with `mdmem new`; people approve it.
+Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
+People approve it.
 """
 
 
@@ -55,9 +56,8 @@ def init(cwd: Path, folder: str | None, *, wing: str | None, hook: bool, clients
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
         yield from _install_hooks(repository, root)
-    # Outside git nothing but the folders above is searched for a root.
-    where = "" if repository is not None else f" --root {shlex.quote(folder)}"
-    yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
+    where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
+    yield f'next: mdmem new decision {name}/architecture "…"{where}'
 
 
 def _root_for(cwd: Path, folder: str) -> Path:
@@ -79,16 +79,21 @@ def _found_here(cwd: Path) -> str | None:
         return None
 
 
+def _is_found(folder: Path, root: Path) -> bool:
+    """Say whether what is typed in a folder is about that memory: another may lie nearer, or as near."""
+    try:
+        return _found_here(folder) == str(root)
+    except SeveralRootsError:
+        return False
+
+
 def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
     """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
     if not root.is_relative_to(base.resolve()):
         yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
         return
     under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
-    try:
-        is_found = _found_here(base) == str(root)
-    except SeveralRootsError:
-        is_found = False
+    is_found = _is_found(base, root)
     for name in dict.fromkeys(clients):
         yield from join_client(CLIENTS[name], base, under=under, is_found=is_found)
     yield from tell_agents(base, profile=_profile(root), is_claude="claude-code" in clients)

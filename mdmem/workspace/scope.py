@@ -162,7 +162,7 @@ class ScopeAnswer:
     """How certain the scope of a project and a focus is, and what to tell the caller.
 
     `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are
-    the names that may be meant, for one that is not there.
+    the names that may be meant, for one that is not there. `is_writable` says that the caller may write there.
     """
 
     state: ScopeState
@@ -171,6 +171,7 @@ class ScopeAnswer:
     focus_exists: bool | None = None
     message: str | None = None
     nearest: tuple[str, ...] = ()
+    is_writable: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer in the contract's shape; `focus_exists` is there where a focus was asked for."""
@@ -179,7 +180,7 @@ class ScopeAnswer:
             "scope_state": self.state.value,
             "project_exists": self.project_exists,
             **focus,
-            "write_permitted": self.project_exists,
+            "write_permitted": self.project_exists and self.is_writable,
             "wing": self.wing,
             "message": self.message,
             "nearest": list(self.nearest),

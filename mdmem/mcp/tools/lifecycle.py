@@ -145,7 +145,7 @@ _PROPOSE = Tool(
         TOKEN,
     ),
     answers={
-        "status": {"type": "string", "enum": ["saved"]},
+        "status": {"type": "string", "enum": ["saved", "duplicate_skip"]},
         "address": TEXT,
         "path": TEXT,
         "entry_status": TEXT,
