@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from mdmem.hygiene.run import run_hygiene
 from mdmem.similarity import Subject
+from mdmem.workspace.freshness import is_due
 from mdmem.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
@@ -371,3 +373,13 @@ def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> Non
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
     workspace = replace(open_root(root), parts=Parts())
     assert outcome(Agent(workspace).save_decision(of_words(20), "nav")) == review(known)
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_decision_of_long_ago_makes_no_hygiene_due_on_the_first_day(tmp_path: Path, is_made: bool) -> None:
+    root = project(tmp_path)
+    if is_made:
+        agent(root).save_session({"objective": "Set up"}, "nav")
+    agent(root).save_decision(decision(date="2026-04-08"), "nav")
+    assert not is_due(open_root(root), "nav")
+    assert is_due(replace(open_root(root), today=date(2026, 12, 21)), "nav")

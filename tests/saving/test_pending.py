@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -21,6 +22,7 @@ from mdmem.catalog import load
 from mdmem.errors import UsageError
 from mdmem.hygiene.run import run_hygiene
 from mdmem.saving import attempt
+from mdmem.saving.remember import remember
 from mdmem.saving.results import SaveResult
 from mdmem.state import write_lock
 from mdmem.state.pending_writes import PendingWrites
@@ -39,6 +41,7 @@ from saving.agents import (
     outcome,
     pattern,
     project,
+    save,
     session,
     ticking,
 )
@@ -397,3 +400,14 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
     assert "1 write waits to be done; `mdmem pending` lists what\n" in run_here(capsys, "status", cwd=root).out
+
+
+@pytest.mark.parametrize("kind", ["decision", "session", "entity"])
+def test_memory_that_went_away_is_no_new_project(tmp_path: Path, kind: str) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    shutil.rmtree(root)
+    result = save(saves, kind)
+    assert (result.status, "is gone" in (result.message or ""), root.exists()) == ("failed", True, False)
+    told = remember(saves.workspace, {"title": "A", "content": "B", "project": "nav"})
+    assert (told.success, "is gone" in told.message) == (False, True)
