@@ -84,9 +84,9 @@ def remember(
 
 def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
     error: MdmemError = LostRaceError("others write all the time; call again")
+    workspace.location.require_root()
     memo = replace(memo, project=_project_of(workspace, memo))
     home = workspace if memo.project is not None else make_own_memory(workspace)
-    home.location.require_root()
     for _ in range(_ATTEMPTS):
         try:
             with write_lock(home.state_folder / _SAVING, wait=_WAIT):

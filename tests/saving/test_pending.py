@@ -409,5 +409,6 @@ def test_memory_that_went_away_is_no_new_project(tmp_path: Path, kind: str) -> N
     shutil.rmtree(root)
     result = save(saves, kind)
     assert (result.status, "is gone" in (result.message or ""), root.exists()) == ("failed", True, False)
-    told = remember(saves.workspace, {"title": "A", "content": "B", "project": "nav"})
-    assert (told.success, "is gone" in told.message) == (False, True)
+    for named in ({"project": "nav"}, {}):
+        told = remember(saves.workspace, {"title": "A", "content": "B", **named})
+        assert (told.success, "is gone" in told.message) == (False, True)
