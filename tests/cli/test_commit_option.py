@@ -179,7 +179,7 @@ def test_first_commit_of_a_repository_holds_the_new_entry_alone(tmp_path: Path, 
     root = memory(tmp_path / "top") / "memory"
     git(root, "checkout", "-q", "--orphan", "other")
     git(root, "rm", "-q", "-r", "--cached", ".")
-    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--new-wing", "--commit", cwd=root)
+    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
     assert (done.code, held(root)) == (0, ["A\tmemory/nav/notes/n.md"])
     assert git(root, "rev-list", "--count", "HEAD") == "1"
 
