@@ -79,21 +79,16 @@ def _found_here(cwd: Path) -> str | None:
         return None
 
 
-def _is_found(folder: Path, root: Path) -> bool:
-    """Say whether what is typed in a folder is about that memory: another may lie nearer, or as near."""
-    try:
-        return _found_here(folder) == str(root)
-    except SeveralRootsError:
-        return False
-
-
 def _join(clients: Sequence[str], root: Path, base: Path) -> Iterator[str]:
     """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
     if not root.is_relative_to(base.resolve()):
         yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
         return
     under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
-    is_found = _is_found(base, root)
+    try:
+        is_found = _found_here(base) == str(root)
+    except SeveralRootsError:
+        is_found = False
     for name in dict.fromkeys(clients):
         yield from join_client(CLIENTS[name], base, under=under, is_found=is_found)
     yield from tell_agents(base, profile=_profile(root), is_claude="claude-code" in clients)
@@ -104,6 +99,14 @@ def _profile(root: Path) -> str:
         return parse_settings(read_regular(root / SETTINGS_NAME)).profile.value
     except (OSError, SettingsError):
         return "core"
+
+
+def _is_found(folder: Path, root: Path) -> bool:
+    """Say whether what is typed in a folder is about that memory: another may lie nearer, or as near."""
+    try:
+        return _found_here(folder) == str(root)
+    except SeveralRootsError:
+        return False
 
 
 def _repository(root: Path) -> Repository | None:
