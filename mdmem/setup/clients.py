@@ -33,7 +33,7 @@ def agents_lines(profile: str) -> str:
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
 Say what you are about to do, and which files you touch.
 Propose what you learned with its tool `{write}`; people approve it.
-Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"`.
+Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """
 
 
