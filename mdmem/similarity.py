@@ -139,6 +139,11 @@ class DedupOutcome(StrEnum):
     MANUAL_REVIEW = "manual_review"
 
 
+# What stands before, behind and between words and says nothing: `C#`, `.env`, `3.5` and `-1` stay what they are.
+_QUOTES, _DASHES = "\"'`“”‘’„‚«»‹›", "-–—"
+_OPENING, _CLOSING = f"{_QUOTES}([{{¿¡", f"{_QUOTES})]}}.,;:!?…、。"
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is compared of a record: its title and its reasons."""
@@ -148,9 +153,11 @@ class Subject:
 
     @property
     def fingerprint(self) -> str:
-        """Return the SHA-256 of title and rationale, NFKC, case-folded, blanks run together."""
+        """Return the SHA-256 of title and rationale, NFKC, case-folded, without the marks that end or enclose words."""
         text = unicodedata.normalize("NFKC", f"{self.title}\n{self.rationale}").casefold()
-        return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
+        plain = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in text.split())
+        words = (word for word in plain if word.strip(_DASHES))
+        return hashlib.sha256(" ".join(words).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def words(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.git import Repository
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult
+from mdmem.saving.pending import blocked_saves
 from mdmem.setup.hooks import HookState, find_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver
 from mdmem.state.pending_writes import PendingWrites
@@ -106,9 +107,13 @@ def _remarks(workspace: Workspace) -> list[str]:
         remarks.append("not in a git repository: history, --at and --staged are not available")
     elif unguarded := _unguarded(workspace.location.repository, workspace.location.root):
         remarks.append(f"{' and '.join(unguarded)}: `mdmem hooks install` sets it up in this clone")
-    if waiting := _count_waiting(workspace):
+    waiting, blocked = _count_waiting(workspace)
+    if waiting:
         said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"
         remarks.append(f"{said} to be done; `mdmem pending` lists what")
+    if blocked:
+        said = "1 save was" if blocked == 1 else f"{blocked} saves were"
+        remarks.append(f"{said} stopped by an entry that says much the same; `mdmem pending` lists what")
     owners = [name for name in _WHOOSHES if _is_installed(name)]
     if len(owners) > 1:
         remarks.append(f"{' and '.join(owners)} overwrite each other in this environment; uninstall all but one")
@@ -126,11 +131,13 @@ def _unguarded(repository: Repository, root: Path) -> list[str]:
     return [*said, *(["git merges entries line by line"] if is_absent else [])]
 
 
-def _count_waiting(workspace: Workspace) -> int:
+def _count_waiting(workspace: Workspace) -> tuple[int, int]:
+    """Return how many writes wait, and how many a similar entry stopped."""
+    ledger = PendingWrites(workspace.state_folder)
     try:
-        return sum(is_visible(workspace, one) for one in PendingWrites(workspace.state_folder).pending())
+        return sum(is_visible(workspace, one) for one in ledger.pending()), len(blocked_saves(workspace, ledger))
     except EnvironmentFaultError:
-        return 0
+        return 0, 0
 
 
 # All of them install the package `whoosh`. To ask which distributions do reads every file list: 80 ms.

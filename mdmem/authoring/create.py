@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import zip_longest
+from math import log
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
@@ -20,7 +21,9 @@ from mdmem.document.scalars import compose_entry
 from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
 from mdmem.entry.templates import BODIES
 from mdmem.errors import LostRaceError, UsageError, taken
-from mdmem.similarity import CANDIDATES, REVIEW_FROM, Subject, jaccard, words_once
+from mdmem.index.analysis import fold, text_terms
+from mdmem.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_once
+from mdmem.workspace.scope import shared_of
 from mdmem.workspace.workspace import Workspace
 
 _ID_LENGTH = 60
@@ -66,9 +69,13 @@ _KINDS = (
 )
 
 
+# Latin letters that have no accent to drop, and that folding leaves as they are; `ß` is `ss` in small letters.
+_LETTERS = str.maketrans({"þ": "th", "ð": "d", "ħ": "h", "ŧ": "t", "ŋ": "n"})
+
+
 def slug_of(title: str) -> str:
     """Return an entry-id that people recognise from a title; raises UsageError for one without a letter or digit."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    plain = fold(title.casefold()).translate(_LETTERS).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", plain.replace("'", ""))
     slug = ""
     for word in words:
@@ -119,6 +126,8 @@ def refuse_unmade_wing(workspace: Workspace, wing: str) -> None:
 _FEW = 200
 # Words of a new text that the index is asked for: more of them find the same entries, later.
 _ASKED = 40
+# Of what speaks of the same subject, so many are named.
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +181,30 @@ def find_near(workspace: Workspace, address: str, text: str) -> tuple[SimilarEnt
     return tuple(sorted(found, key=lambda one: (-one.similarity, one.entry.address))[:CANDIDATES])
 
 
+def find_on_subject(workspace: Workspace, address: str, text: str, near: Iterable[SimilarEntry]) -> tuple[Entry, ...]:
+    """Return up to three more entries that speak of what a new one is about, those of its wing and its shared wings.
+
+    They hold most of what its title says, each word weighed by its rarity among the entries that are looked at.
+    """
+    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
+    new = interpret(document).entry
+    asked = text_terms(new.title) if new is not None else frozenset()
+    if new is None or not asked:
+        return ()
+    beside = {address, *new.supersedes, *(one.entry.address for one in near)}
+    wings = (new.wing, *shared_of(workspace.catalog.wings, new.wing))
+    found = {one.address: one for one in _candidates(workspace, new.title) if _is_alive(one) and one.wing in wings}
+    held = {
+        other: text_terms(f"{found[other].title}\n{body}") for other, body, _ in workspace.catalog.bodies(tuple(found))
+    }
+    counts = Counter(term for terms in held.values() for term in terms & asked)
+    weights = {term: log(1 + (len(held) + 1) / (counts[term] + 1)) for term in asked}
+    least = MAY_OVERLAP * sum(weights.values())
+    shares = {other: sum(weights[term] for term in terms & asked) for other, terms in held.items()}
+    best = sorted((-share, other) for other, share in shares.items() if share >= least and other not in beside)
+    return tuple(found[other] for _, other in best[:_NAMED])
+
+
 def _is_alive(entry: Entry) -> bool:
     return entry.status is not Status.DEPRECATED
 
@@ -204,7 +237,14 @@ def _of_all(new: Entry, new_body: str, old: Entry, old_body: str) -> float:
 
 
 def near_remarks(near: Iterable[SimilarEntry]) -> Iterator[str]:
-    """Yield the sentence that names what is near; none where nothing is."""
+    """Yield the sentence that names what says nearly the same; none where nothing does."""
     told = [f"{one.entry.address} ({one.entry.type.value}, {one.similarity:.0%})".replace("%)", " %)") for one in near]
     if told:
         yield f"much the same is said by {', '.join(told)}; `mdmem show {told[0].split(' ')[0]}` shows it"
+
+
+def subject_remarks(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the sentence that names what speaks of the same subject; none where nothing does."""
+    if entries:
+        named = ", ".join(f"{one.address} ({one.type.value})" for one in entries)
+        yield f"on this subject: {named}; `mdmem show {entries[0].address}` shows it"

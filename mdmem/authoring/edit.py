@@ -19,6 +19,7 @@ from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
 from mdmem.errors import GitError, NotFoundError, SettingsError, UsageError
 from mdmem.finding import Finding, Severity
+from mdmem.git import UnknownRevisionError
 from mdmem.tree import OverlaidTree, Tree
 from mdmem.workspace.addresses import from_root, resolve_names
 from mdmem.workspace.remote_wings import refuse_remote
@@ -144,7 +145,7 @@ def _frozen(workspace: Workspace, opening: EditSession, content: bytes) -> Itera
     head = workspace.at(Snapshot(revision="HEAD"))
     try:
         base = Base("HEAD", head.whole_catalog, head.settings)
-    except (GitError, SettingsError):
+    except (GitError, SettingsError, UnknownRevisionError):
         return
     if opening.address not in base.catalog.entries:
         return

@@ -8,28 +8,31 @@ from datetime import datetime
 from typing import Any
 
 from mdmem.authoring.change_set import Change
-from mdmem.authoring.create import Draft, SimilarEntry, address_of, compose, create_entry, find_near, refuse_taken
+from mdmem.authoring.create import (
+    Draft,
+    SimilarEntry,
+    address_of,
+    compose,
+    create_entry,
+    find_near,
+    find_on_subject,
+    refuse_taken,
+)
 from mdmem.authoring.governance import needs_token, why_no_global_writes
 from mdmem.authoring.patch import Value
+from mdmem.authoring.place import ROOM_KINDS
 from mdmem.authoring.successor import compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult, new_fault
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields
-from mdmem.entry.model import Entry, EntryType
+from mdmem.entry.model import Entry, EntryType, Status, moment_on
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.similarity import Subject
 from mdmem.state.approval_tokens import check_token, use_token
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.scope import Filters, get_wing, is_doubtful, resolve_scope
 from mdmem.workspace.workspace import Workspace
-
-# What has no room of its own in the settings goes where its like does.
-_ROOM_OF = {
-    EntryType.INVARIANT: "decision",
-    EntryType.DECISION: "decision",
-    EntryType.PATTERN: "pattern",
-    EntryType.NOTE: "context",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +62,23 @@ class ProposeRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposeResult:
-    """The draft that was written, the entry that it is to replace, and what says nearly the same."""
+    """The draft that was written, the entry that it is to replace, and what says nearly the same.
+
+    `on_subject` is what else speaks of its subject. Nothing is written where an entry says the same already: that is
+    then the address.
+    """
 
     address: str
-    written: WriteResult
+    written: WriteResult | None = None
     supersedes: str | None = None
     near: tuple[SimilarEntry, ...] = ()
+    on_subject: tuple[Entry, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the proposal's outcome as JSON values."""
+        if self.written is None:
+            message = f"{self.address} says the same already; nothing was written"
+            return {"status": "duplicate_skip", "address": self.address, "message": message}
         waiting = f"; {self.supersedes} stays in force until then" if self.supersedes else ""
         return {
             "status": "saved",
@@ -76,6 +87,7 @@ class ProposeResult:
             "entry_status": "draft",
             "supersedes": [self.supersedes] if self.supersedes else [],
             "near": [{"address": one.entry.address, "similarity": round(one.similarity, 2)} for one in self.near],
+            **({"on_subject": [one.address for one in self.on_subject]} if self.on_subject else {}),
             "remarks": list(self.written.remarks),
             "commit": self.written.commit,
             "next_step": f"a person approves it with `mdmem approve {self.address}`{waiting}",
@@ -83,15 +95,20 @@ class ProposeResult:
 
 
 def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) -> ProposeResult:
-    """Write a draft and return what became of it.
+    """Write a draft and return what became of it; what an entry says already is not written again.
 
     Raises UsageError for what does not fit, a shared wing without a token among it, and what writing raises.
     """
+    workspace.location.require_root()
     old = _superseded(workspace, proposal)
     place = _place(workspace, proposal, old)
-    address, text = _composed(workspace, proposal, old, place)
+    known = _same(workspace, proposal, old, place)
+    if known is not None:
+        return ProposeResult(address=known)
+    address, text = _composed(workspace, proposal, old, place, now=now)
     _require_permission(workspace, proposal, address.split("/")[0], now)
     near = find_near(workspace, address, text)
+    on_subject = find_on_subject(workspace, address, text, near)
     change = Change(f"{address}.md", f"{address}.md", None, text.encode())
     fault = new_fault(change, workspace.settings, today=workspace.today)
     if fault is not None:
@@ -107,8 +124,28 @@ def propose(workspace: Workspace, proposal: ProposeRequest, *, now: datetime) ->
         use_token(workspace.state_folder, proposal.governance_token or "", now)
     near = tuple(one for one in near if old is None or one.entry.address != old.address)
     return ProposeResult(
-        address=address, written=write(WriteOptions()), supersedes=old.address if old is not None else None, near=near
+        address=address,
+        written=write(WriteOptions()),
+        supersedes=old.address if old is not None else None,
+        near=near,
+        on_subject=on_subject,
     )
+
+
+def _same(workspace: Workspace, proposal: ProposeRequest, old: Entry | None, place: str) -> str | None:
+    """Return the address of an entry in force, or a draft, of that room that says word for word what is proposed."""
+    wanted, type_ = Subject(proposal.title, proposal.body).fingerprint, _type(proposal, old)
+    alike = {
+        one.address: one.title
+        for one in workspace.catalog.entries.values()
+        if f"{one.wing}/{one.room}" == place and one.type is type_ and one.status is not Status.DEPRECATED
+    }
+    same = (name for name, body, _ in workspace.catalog.bodies(tuple(alike)) if _is(wanted, alike[name], body))
+    return min(same, default=None)
+
+
+def _is(fingerprint: str, title: str, body: str) -> bool:
+    return Subject(title, body).fingerprint == fingerprint
 
 
 def _superseded(workspace: Workspace, proposal: ProposeRequest) -> Entry | None:
@@ -135,11 +172,13 @@ def _place(workspace: Workspace, proposal: ProposeRequest, old: Entry | None) ->
     if wing is None:
         wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
     if wing is None:
-        raise NotFoundError("there is no wing yet; call `save_session` with a `project_id`, or type `mdmem new`")
-    return f"{wing}/{proposal.room or room or workspace.settings.rooms[_ROOM_OF[_type(proposal, old)]]}"
+        raise NotFoundError("there is no wing yet; a person makes one with `mdmem init --wing NAME`")
+    return f"{wing}/{proposal.room or room or workspace.settings.rooms[ROOM_KINDS[_type(proposal, old)]]}"
 
 
-def _composed(workspace: Workspace, proposal: ProposeRequest, old: Entry | None, place: str) -> tuple[str, str]:
+def _composed(
+    workspace: Workspace, proposal: ProposeRequest, old: Entry | None, place: str, *, now: datetime
+) -> tuple[str, str]:
     """Return the address and the whole text of the draft; raises UsageError."""
     if not proposal.body.strip():
         raise UsageError("`body` is empty: say what is proposed, and why")
@@ -148,7 +187,7 @@ def _composed(workspace: Workspace, proposal: ProposeRequest, old: Entry | None,
         address, text = compose_successor(workspace, old.address, draft, reason=proposal.reason or "")
     else:
         refuse_taken(workspace, address_of(draft))
-        address, text = address_of(draft), compose(draft, today=workspace.today)
+        address, text = address_of(draft), compose(draft, today=moment_on(workspace.today, now))
     document = parse_document(f"{address}.md", text.encode())
     return address, apply_edits(document.data, set_fields(document, proposal.fields)).decode()
 
@@ -165,6 +204,6 @@ def _require_permission(workspace: Workspace, proposal: ProposeRequest, wing: st
     if why is not None:
         raise UsageError(why)
     if proposal.governance_token is None:
-        how = "call `request_global_write_approval`, or ask a person for `mdmem token`, and repeat this call with it"
+        how = "ask a person for what `mdmem token` prints, and repeat this call with it"
         raise UsageError(f"a write to the shared wing `{wing}` needs a `governance_token`; {how}")
     check_token(workspace.state_folder, proposal.governance_token, now)

@@ -88,7 +88,9 @@ def check(workspace: Workspace, request: CheckRequest) -> CheckReport:
 def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     """Return a report without the findings that the request leaves out, and at what it says that a run fails."""
     fail_on = Severity.WARNING if request.strict else report.fail_on
-    found = [one for one in report.findings if request.with_info or one.severity is not Severity.INFO]
+    # That nothing was checked is news even where it is no fault.
+    with_info = request.with_info or not report.checked
+    found = [one for one in report.findings if with_info or one.severity is not Severity.INFO]
     return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,88 +22,128 @@ from mdmem.cli.editor import edited, piped_text
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry
     from mdmem.authoring.write import WriteOptions, WriteResult
+    from mdmem.entry.model import Entry
     from mdmem.workspace.workspace import Workspace
 
 
+_TYPES = ("invariant", "decision", "pattern", "note")
+
+
+class _TypeName(click.Choice[str]):
+    """The name of a type; another format's word for one is told which it is."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from mdmem.entry.spelling import meant_value
+
+        meant = meant_value(value, _TYPES)
+        if value not in _TYPES and meant in _TYPES:
+            self.fail(f"`{value}` is no type; write `{meant}`", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command("new")
-@click.argument("entry_type", metavar="TYPE", type=click.Choice(["invariant", "decision", "pattern", "note"]))
-@click.argument("place", metavar="WING/ROOM[/ID]", shell_complete=complete_place)
-@click.option("--title", "-t", default="", help="The title; the entry-id is made from it where none is given.")
+@click.argument("entry_type", metavar="TYPE", type=_TypeName(_TYPES))
+@click.argument("place", metavar="[WING/ROOM[/ID]]", required=False, shell_complete=complete_place)
+@click.argument("heading", metavar="[TITLE]", required=False)
+@click.option("--title", "-t", help="The title, as TITLE; the entry-id is made from it where none is given.")
 @click.option(
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
+@click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it.")
 @write_options
 @global_options
-def command(given: Globals, form: str, **options: Any) -> int:
+def command(given: Globals, form: str, *, new_wing: bool, **options: Any) -> int:
     """Write a new entry; one that exists is never overwritten.
 
-    Without --body on a terminal the template opens in your editor, as git chooses it.
-    Entries that say nearly the same are named.
+    Without a place it goes to the default wing and the room of its type; a wing alone, or a room of the default wing,
+    will do. Without --body on a terminal the template opens in your editor, as git chooses it.
+    Entries that say nearly the same, or speak of the same subject, are named.
     """
     wanted, workspace = write_options_from(options), open_workspace(given)
     piped = piped_text(options["body"])
     draft = _draft(workspace, options, piped or "")
-    address, written, near = _written(workspace, draft, wanted, is_typed=piped is None)
-    _print(given, workspace, written, near, form)
+    written = _written(workspace, draft, wanted, is_typed=piped is None, is_new_wing=new_wing)
+    _print(given, workspace, written, form)
     if piped is not None and not piped.strip():
         given.remark("no text was given: the template stands in it and waits to be filled in")
     if form != "json":
-        _remark(given, written, near)
+        _remark(given, written)
     if not wanted.is_dry:
-        given.remark(f"{address} is written ({draft.type}, {draft.status}); `mdmem check` checks it")
+        given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it")
     return 0
 
 
 def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
     from mdmem.authoring.create import Draft
+    from mdmem.authoring.place import is_place, place_of
     from mdmem.entry.model import EntryType, Status
     from mdmem.workspace.addresses import from_root
 
+    typed, heading, stated = options["place"], options["heading"], options["title"]
+    if heading is not None and stated is not None:
+        raise click.UsageError("a title is given twice; leave out TITLE or --title")
+    title = stated if stated is not None else heading
+    if typed is not None and title is None and not is_place(workspace, typed):
+        typed, title = None, typed
+    type_ = EntryType(options["entry_type"])
     return Draft(
-        type=EntryType(options["entry_type"]),
-        place=from_root(workspace, options["place"]),
-        title=options["title"].strip(),
+        type=type_,
+        place=place_of(workspace, type_, typed if typed is None else from_root(workspace, typed)),
+        title=(title or "").strip(),
         status=Status(options["status"]),
         body=body,
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A new entry, and what was there before: what says nearly the same, and what else speaks of its subject."""
+
+    address: str
+    result: WriteResult
+    near: tuple[SimilarEntry, ...]
+    on_subject: tuple[Entry, ...]
+
+
 def _written(
-    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool
-) -> tuple[str, WriteResult, tuple[SimilarEntry, ...]]:
+    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, is_new_wing: bool
+) -> _Written:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
-    from mdmem.authoring.create import address_of, compose, create_entry, find_near, refuse_taken
+    from mdmem.authoring.create import address_of, compose, create_entry, find_near, find_on_subject, refuse_taken
+    from mdmem.authoring.place import require_wing
 
     address = address_of(draft)
+    if not is_new_wing:
+        require_wing(workspace, address)
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
-    def write(left: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
+    def write(left: str) -> _Written:
         near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
-        return create_entry(workspace, address, left, options=wanted), near
+        on_subject = find_on_subject(workspace, address, left, near)
+        return _Written(address, create_entry(workspace, address, left, options=wanted), near, on_subject)
 
     # Nobody types a text that a dry run would throw away.
-    written, near = edited(workspace, address, text, write) if is_typed and not wanted.is_dry else write(text)
-    return address, written, near
+    return edited(workspace, address, text, write) if is_typed and not wanted.is_dry else write(text)
 
 
-def _print(
-    given: Globals, workspace: Workspace, written: WriteResult, near: tuple[SimilarEntry, ...], form: str
-) -> None:
+def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:
     from mdmem.render.writes import near_json, written_json, written_text
 
     if form == "json":
-        print_text(written_json(written, near=[near_json(one.entry, one.similarity) for one in near]))
-    elif written.is_dry:
-        print_text(written_text(written, given.ink()))
+        near = [near_json(one.entry, one.similarity) for one in written.near]
+        on_subject = [one.address for one in written.on_subject]
+        print_text(written_json(written.result, near=near, **({"on_subject": on_subject} if on_subject else {})))
+    elif written.result.is_dry:
+        print_text(written_text(written.result, given.ink()))
     else:
-        print_text(str(workspace.location.root / written.changes[0].to))
+        print_text(str(workspace.location.root / written.result.changes[0].to))
 
 
-def _remark(given: Globals, written: WriteResult, near: tuple[SimilarEntry, ...]) -> None:
-    from mdmem.authoring.create import near_remarks
+def _remark(given: Globals, written: _Written) -> None:
+    from mdmem.authoring.create import near_remarks, subject_remarks
 
-    commit = (f"committed as {written.commit[:10]}",) if written.commit else ()
-    for remark in (*near_remarks(near), *written.remarks, *commit):
+    commit = (f"committed as {written.result.commit[:10]}",) if written.result.commit else ()
+    for remark in (*near_remarks(written.near), *subject_remarks(written.on_subject), *written.result.remarks, *commit):
         given.remark(remark)

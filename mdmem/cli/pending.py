@@ -12,16 +12,21 @@ from mdmem.cli.common import Globals, format_option, global_options, is_confirme
 @click.pass_context
 @global_options
 def command(given: Globals, context: click.Context, form: str) -> int:
-    """List the writes that failed on the way; the next write tries them again, and so does `mdmem pending retry`."""
+    """List the writes that failed on the way, and the saves that a similar entry stopped.
+
+    The next write tries the former again, and so does `mdmem pending retry`; the latter wait for their caller.
+    """
     from mdmem.render.saves import pending_json, pending_text
+    from mdmem.saving.pending import blocked_saves
     from mdmem.saving.save import open_queue
 
     if context.invoked_subcommand is not None:
         return 0
-    ledger = open_queue(open_workspace(given)).ledger
-    waiting, unreadable = ledger.pending(), ledger.unreadable()
-    print_text(pending_json(waiting, unreadable) if form == "json" else pending_text(waiting, unreadable))
-    if not waiting and not unreadable:
+    workspace = open_workspace(given)
+    ledger = open_queue(workspace).ledger
+    listed = ledger.pending(), blocked_saves(workspace, ledger), ledger.unreadable()
+    print_text(pending_json(*listed) if form == "json" else pending_text(*listed))
+    if not any(listed):
         given.remark("no write waits")
     return 0
 

@@ -26,9 +26,12 @@ _KINDS = ("decision", "pattern", "context", "session", "entity")
 @click.option("--focus", metavar="FOCUS", help="The focus area within the project.")
 @click.option("--token", "governance_token", metavar="TOKEN", help="What `mdmem token` gave, for a shared wing.")
 @click.option("--agent", metavar="NAME", help="Who saves it; it is written into the entry.")
+@click.option(
+    "--distinct-from", multiple=True, metavar="ADDRESS", help="A similar decision that is to stand beside this one."
+)
 @click.option("--room", metavar="ROOM", help="The room.  [default: settings]")
 @global_options
-def command(given: Globals, kind: str, source: str, **options: str | None) -> int:
+def command(given: Globals, kind: str, source: str, *, distinct_from: tuple[str, ...], **options: str | None) -> int:
     """Save a decision, pattern, context, session or entity as agents do, compared with what is there; answers in JSON.
 
     The JSON is the record, or an object with the record under KIND and the other arguments beside it.
@@ -37,6 +40,11 @@ def command(given: Globals, kind: str, source: str, **options: str | None) -> in
     from mdmem.reply import replying
 
     arguments = _arguments(kind, _read(source)) | {name: value for name, value in options.items() if value is not None}
+    if distinct_from:
+        record = arguments[kind]
+        if kind != "decision" or not isinstance(record, dict):
+            raise click.UsageError("--distinct-from is for a decision")
+        arguments[kind] = {**record, "distinct_from": list(distinct_from)}
     with replying() as reply:
         result = _save(open_workspace(given), kind, arguments)
         print_text(saved_json(result))

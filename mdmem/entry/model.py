@@ -82,6 +82,12 @@ def instant_of(moment: date) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def moment_on(today: date, now: datetime) -> date:
+    """Return the time of day at which an entry is written, or the day alone where the day to judge by is another."""
+    near = (one for one in (now, now.astimezone()) if one.tzinfo is not None and one.date() == today)
+    return next((one.replace(microsecond=0) for one in near), today)
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A typed link of an entity to another entry."""

@@ -6,16 +6,18 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 
 from mdmem.catalog import Catalog
 from mdmem.entry.labels import label_of
-from mdmem.entry.model import Entry, EntryType, Status, Wing
+from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing
 from mdmem.finding import Finding, Place
-from mdmem.hygiene.near_duplicates import alike, near_ones, numbered
+from mdmem.hygiene.near_duplicates import NearPair, alike, near_ones, near_pairs, numbered
 from mdmem.hygiene.outgrown import outgrown
 from mdmem.hygiene.report import Groups, HygieneFindings, StaleItem
-from mdmem.similarity import words_once
-from mdmem.state.pending_writes import PendingWrite
+from mdmem.saving.plan import subject_of
+from mdmem.similarity import REVIEW_FROM, words_once
+from mdmem.state.pending_writes import Blocked, PendingWrite
 from mdmem.workspace.freshness import age_of, freshness_of
 
 EMPTY_ROOM = "empty-room"
@@ -101,6 +103,7 @@ class Surroundings:
     changes: Changes
     rooms: Sequence[str] = ()
     unresolved: Sequence[PendingWrite] = ()
+    blocked: Sequence[Blocked] = ()
     found: Sequence[Finding] = ()
 
 
@@ -135,6 +138,7 @@ def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Hygie
         if reach.holds(entry) and entry.status is Status.DRAFT and not _replaces(catalog, entry)
     ]
     addresses = frozenset(entry.address for entry in held)
+    duplicates = _duplicates([*held, *drafts], around.text)
     outdated = tuple(entry.address for entry in held if _is_outdated(catalog, entry, today))
     obsolete = tuple(entry.address for entry in held if _is_obsolete(entry, today))
     stale = {*outdated, *obsolete}
@@ -149,11 +153,13 @@ def examine(catalog: Catalog, around: Surroundings, *, today: date, reach: Hygie
         checked_at=today,
         project_id=reach.project_id,
         scope=reach.scope,
-        duplicates=_duplicates([*held, *drafts], around.text),
+        duplicates=duplicates,
+        near=_near([*held, *drafts], around.text, duplicates),
         outdated=outdated,
         obsolete=obsolete,
         drifted=_drifted([*held, *drafts]),
         unresolved=tuple(around.unresolved),
+        blocked=tuple(around.blocked),
         stale_items=_stale_items([entry for entry in held if entry.address in stale], today),
         findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
         titles={one.address: one.title for one in held} | {one.address: f"{one.title} (draft)" for one in drafts},
@@ -188,6 +194,29 @@ def _duplicates(held: Iterable[Entry], text: Mapping[str, str]) -> Groups:
         said = ((one.address, words_once(f"{one.title}\n{text.get(one.address, '')}")) for one in entries)
         groups += alike(numbered(said), above=DUPLICATE_ABOVE)
     return tuple(sorted(groups))
+
+
+def _near(held: Iterable[Entry], text: Mapping[str, str], duplicates: Groups) -> tuple[NearPair, ...]:
+    """Return the pairs of decisions of a wing that saving would hold to be alike, of which neither names the other."""
+    by_wing: dict[str, dict[str, Entry]] = {}
+    for entry in held:
+        if entry.type is EntryType.DECISION:
+            by_wing.setdefault(entry.wing, {})[entry.address] = entry
+    told = {pair for group in duplicates for pair in combinations(group, 2)}
+    found = []
+    for entries in by_wing.values():
+        said = ((name, subject_of(one, text.get(name, "")).words) for name, one in entries.items())
+        pairs = (one for one in near_pairs(numbered(said), share=REVIEW_FROM) if (one.a, one.b) not in told)
+        found += [one for one in pairs if not _are_linked(entries[one.a], entries[one.b])]
+    return tuple(sorted(found, key=lambda pair: (-pair.share, pair.a, pair.b)))
+
+
+def _are_linked(one: Entry, other: Entry) -> bool:
+    return other.address in _named_by(one) or one.address in _named_by(other)
+
+
+def _named_by(entry: Entry) -> Iterator[str]:
+    return (address for name in LINK_FIELDS for address in getattr(entry, name))
 
 
 def _drifted(held: Iterable[Entry]) -> Groups:

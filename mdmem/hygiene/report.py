@@ -7,7 +7,9 @@ from datetime import date
 from typing import Any
 
 from mdmem.finding import Finding
-from mdmem.state.pending_writes import PendingWrite
+from mdmem.hygiene.near_duplicates import NearPair
+from mdmem.saving.results import blocked_fields
+from mdmem.state.pending_writes import Blocked, PendingWrite
 from mdmem.workspace.freshness import Freshness
 
 Groups = tuple[tuple[str, ...], ...]
@@ -28,18 +30,21 @@ class StaleItem:
 class HygieneFindings:
     """What needs maintenance, by address.
 
-    `duplicates` are groups of entries that say nearly the same, `drifted` groups of entities of one name, `unresolved`
-    the writes that did not complete. `findings` is what the contract does not ask for; `titles` names the addresses.
+    `duplicates` are groups of entries that say nearly the same, `near` pairs of decisions that may, `drifted` groups of
+    entities of one name. `unresolved` are the writes that did not complete, `blocked` those that a similar entry
+    stopped. `findings` is what the contract does not ask for; `titles` names the addresses.
     """
 
     checked_at: date
     project_id: str | None = None
     scope: str | None = None
     duplicates: Groups = ()
+    near: tuple[NearPair, ...] = ()
     outdated: tuple[str, ...] = ()
     obsolete: tuple[str, ...] = ()
     drifted: Groups = ()
     unresolved: tuple[PendingWrite, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
     stale_items: tuple[StaleItem, ...] = ()
     findings: tuple[Finding, ...] = ()
     titles: dict[str, str] = field(default_factory=dict)
@@ -52,8 +57,8 @@ class HygieneFindings:
     @property
     def is_clean(self) -> bool:
         """Say whether nothing needs maintenance."""
-        kinds = (self.duplicates, self.outdated, self.obsolete, self.drifted, self.unresolved, self.findings)
-        return not any(kinds)
+        kinds = (self.duplicates, self.near, self.outdated, self.obsolete, self.drifted, self.findings)
+        return not any((*kinds, self.unresolved, self.blocked))
 
 
 def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
@@ -65,21 +70,31 @@ def hygiene_fields(hygiene: HygieneFindings) -> dict[str, Any]:
         "outdated_decisions": len(hygiene.outdated),
         "obsolete_patterns": len(hygiene.obsolete),
         "entity_drift_count": len(hygiene.drifted),
-        "unresolved_saves": len(hygiene.unresolved),
+        "unresolved_saves": len(hygiene.unresolved) + len(hygiene.blocked),
         "stale_items": [_item(one) for one in hygiene.stale_items],
         "candidate_ids": {
             "duplicate_decisions": _flat(hygiene.duplicates),
             "outdated_decisions": list(hygiene.outdated),
             "obsolete_patterns": list(hygiene.obsolete),
             "entity_drift": _flat(hygiene.drifted),
-            "unresolved_saves": [one.id for one in hygiene.unresolved],
+            "unresolved_saves": [one.id for one in hygiene.unresolved] + [one.id for one in hygiene.blocked],
         },
         "checked_at": hygiene.checked_at.isoformat(),
         "duplicate_groups": [list(group) for group in hygiene.duplicates],
         "entity_groups": [list(group) for group in hygiene.drifted],
         "pending_writes": [_write(one) for one in hygiene.unresolved],
         "findings": [_finding(one) for one in hygiene.findings],
+        **({"near_duplicates": [_pair(one) for one in hygiene.near[:_PAIRS]]} if hygiene.near else {}),
+        **({"blocked_saves": [blocked_fields(one) for one in hygiene.blocked]} if hygiene.blocked else {}),
     }
+
+
+# The most alike are enough to begin with.
+_PAIRS = 20
+
+
+def _pair(pair: NearPair) -> dict[str, Any]:
+    return {"a": pair.a, "b": pair.b, "similarity": round(pair.share, 2)}
 
 
 def _flat(groups: Groups) -> list[str]:

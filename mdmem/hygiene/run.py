@@ -24,9 +24,9 @@ from mdmem.git import Repository
 from mdmem.git.history import last_changes
 from mdmem.hygiene.examine import HygieneReach, Surroundings, examine
 from mdmem.hygiene.report import HygieneFindings, hygiene_fields
-from mdmem.saving.pending import concerns
+from mdmem.saving.pending import blocked_saves, concerns
 from mdmem.state.hygiene_times import record_hygiene
-from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites
 from mdmem.workspace.scope import find_wing, get_wing
 from mdmem.workspace.visibility import is_visible, visible_findings
 from mdmem.workspace.workspace import Workspace
@@ -176,11 +176,13 @@ def _examined(
     workspace: Workspace, request: HygieneRequest, reach: HygieneReach, remarks: list[str]
 ) -> HygieneFindings:
     catalog = workspace.whole_catalog
+    unresolved, blocked = _unresolved(workspace, request, remarks)
     around = Surroundings(
         text={entry.address: content_of(entry, catalog.body(entry.address)) for entry in catalog.entries.values()},
         changes=_Changes(workspace, remarks),
         rooms=tuple(_rooms_on_disk(workspace, catalog)),
-        unresolved=_unresolved(workspace, request, remarks),
+        unresolved=unresolved,
+        blocked=blocked,
         found=_checked(workspace, catalog),
     )
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
@@ -192,9 +194,13 @@ def _examined(
 
 def _only_pending(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> HygieneFindings:
     """Look at the writes that wait alone: only where a project is meant are the wings read at all."""
-    unresolved = _unresolved(workspace, request, remarks)
+    unresolved, blocked = _unresolved(workspace, request, remarks)
     return HygieneFindings(
-        checked_at=workspace.today, project_id=request.wing, scope=request.scope, unresolved=unresolved
+        checked_at=workspace.today,
+        project_id=request.wing,
+        scope=request.scope,
+        unresolved=unresolved,
+        blocked=blocked,
     )
 
 
@@ -257,14 +263,19 @@ def _rooms_on_disk(workspace: Workspace, catalog: Catalog) -> Iterator[str]:
         yield from (f"{wing}/{name}" for name, git in folders if not os.path.lexists(git))
 
 
-def _unresolved(workspace: Workspace, request: HygieneRequest, remarks: list[str]) -> tuple[PendingWrite, ...]:
+def _unresolved(
+    workspace: Workspace, request: HygieneRequest, remarks: list[str]
+) -> tuple[tuple[PendingWrite, ...], tuple[Blocked, ...]]:
+    """Return the writes that failed on the way, and those that a similar entry stopped."""
     try:
         ledger = PendingWrites(workspace.state_folder)
         pending, torn = ledger.pending(), ledger.unreadable()
+        blocked = blocked_saves(workspace, ledger, project=request.wing, scope=request.scope)
     except EnvironmentFaultError as error:
         remarks.append(f"writes that wait cannot be told: {error}")
-        return ()
+        return (), ()
     remarks += [f"{path} cannot be read; it may have been a write" for path in torn]
     pending = tuple(one for one in pending if is_visible(workspace, one))
     wings = workspace.catalog.wings if pending and request.wing is not None else {}
-    return tuple(one for one in pending if concerns(one, wings, project=request.wing, scope=request.scope))
+    meant = tuple(one for one in pending if concerns(one, wings, project=request.wing, scope=request.scope))
+    return meant, blocked

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from mdmem.entry.model import visible
+from mdmem.hygiene.near_duplicates import NearPair
 from mdmem.hygiene.report import Groups, HygieneFindings
 from mdmem.hygiene.run import HygieneReport
 from mdmem.render.ink import Ink
 from mdmem.render.json import dump
 from mdmem.render.markdown import code, prose
-from mdmem.render.saves import ID_LENGTH, title_of_write
+from mdmem.render.saves import ID_LENGTH, RESOLVING, stopped_save, title_of_write
 from mdmem.render.words import count
-from mdmem.state.pending_writes import PendingWrite
+from mdmem.state.pending_writes import Blocked, PendingWrite
 
 _ENDING = "`mdmem deprecate ADDRESS --reason WHY`"
 _HOLDING = f"type `mdmem verify ADDRESS` where it holds, else `mdmem supersede ADDRESS`, or {_ENDING}"
@@ -21,6 +22,7 @@ _COPIED = f"type {_ENDING}, or write `overrides: SHARED` where it differs on pur
 _LATER = f"type {_ENDING}, or write a later `expires_at`"
 _READING = "read it against the code, then type `mdmem verify ADDRESS`, or `mdmem supersede ADDRESS`"
 _ONE_OF_THEM = "type `mdmem supersede ADDRESS --by KEPT --reason WHY` for each but the one to keep"
+_LINKING = "type `mdmem supersede ADDRESS --by KEPT --reason WHY`, or write `see: OTHER` where both are to stand"
 _RELINKING = "type `mdmem check --select link-to-superseded --fix --unsafe-fixes` to write what holds"
 _SHOWN = 20
 # A longer address pushes only what is said of itself aside.
@@ -89,8 +91,10 @@ def _sections(hygiene: HygieneFindings) -> Iterator[_Section]:
         told.setdefault(one.code, []).append((one.address or one.place.path, visible(one.message)))
     named = (
         ("writes that did not complete", map(_waiting, hygiene.unresolved), "type `mdmem pending retry`"),
+        ("saves that a similar entry stopped", map(_stopped, hygiene.blocked), RESOLVING),
         ("not verified since the code they apply to changed", told.get("unverified-since-change", ()), _READING),
         ("entries that say nearly the same", _grouped(hygiene, hygiene.duplicates), _ONE_OF_THEM),
+        ("decisions that may say the same", map(_alike, hygiene.near), _LINKING),
         ("entities of one name", _grouped(hygiene, hygiene.drifted), _ONE_OF_THEM),
         ("repeating a shared rule", told.get("copy-of-shared", ()), _COPIED),
         ("citing what is superseded", told.get("link-to-superseded", ()), _RELINKING),
@@ -119,6 +123,14 @@ def _aged(hygiene: HygieneFindings, addresses: Iterable[str]) -> tuple[tuple[str
     meant = frozenset(addresses)
     found = (item for item in hygiene.stale_items if item.id in meant)
     return tuple((one.id, f"{visible(one.title)} ({count(one.age_days, 'day')}, {one.freshness})") for one in found)
+
+
+def _alike(pair: NearPair) -> tuple[str, str]:
+    return pair.a, f"shares {pair.share:.0%} of its words with {pair.b}"
+
+
+def _stopped(blocked: Blocked) -> tuple[str, str]:
+    return blocked.id[:ID_LENGTH], visible(stopped_save(blocked))
 
 
 def _waiting(write: PendingWrite) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from mdmem.render.words import count
 if TYPE_CHECKING:
     from mdmem.saving.pending import RetryResult
     from mdmem.saving.results import BatchSaveResult, SaveResult
-    from mdmem.state.pending_writes import PendingWrite
+    from mdmem.state.pending_writes import Blocked, PendingWrite
 
 ID_LENGTH = 12
 
@@ -22,21 +22,35 @@ def saved_json(result: SaveResult | BatchSaveResult) -> str:
     return dump(result.as_json())
 
 
-def pending_text(waiting: Sequence[PendingWrite], unreadable: Sequence[str]) -> str:
-    """Return the writes that wait, two lines each: what and when, then why."""
+RESOLVING = "repeat the save with `supersedes` or `distinct_from`, or `mdmem pending drop ID`"
+
+
+def stopped_save(blocked: Blocked) -> str:
+    """Return what people know a save by that a similar entry stopped, and that entry."""
+    named = f"decision `{blocked.title}`" if blocked.title else f"a decision for {blocked.wing}"
+    return f"{named}, since {blocked.at.date()}: much the same says {blocked.candidate}"
+
+
+def pending_text(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
+    """Return the writes that wait, two lines each: what and when, then why or what to do."""
     lines = []
     for one in waiting:
         tries = count(one.attempts, "attempt") + (", refused" if one.refused else "")
         since = one.created.isoformat(timespec="seconds")
         lines.append(f"{one.id[:ID_LENGTH]}  {one.verb}  {visible(title_of_write(one))}  ({tries}, since {since})")
         lines.append(f"  {visible(one.error)}")
+    for stopped in blocked:
+        lines += [f"{stopped.id[:ID_LENGTH]}  {visible(stopped_save(stopped))}", f"  {RESOLVING}"]
     lines += [f"{path} cannot be read; it may have been a write" for path in unreadable]
     return "\n".join(lines)
 
 
-def pending_json(waiting: Sequence[PendingWrite], unreadable: Sequence[str]) -> str:
-    """Return the writes that wait with all they ask for."""
-    return dump({"pending": [_write(one) for one in waiting], "unreadable": list(unreadable)})
+def pending_json(waiting: Sequence[PendingWrite], blocked: Sequence[Blocked], unreadable: Sequence[str]) -> str:
+    """Return the writes that wait with all they ask for, and those that a similar entry stopped."""
+    from mdmem.saving.results import blocked_fields
+
+    stopped = [blocked_fields(one) for one in blocked]
+    return dump({"pending": [_write(one) for one in waiting], "blocked": stopped, "unreadable": list(unreadable)})
 
 
 def retried_text(retried: Sequence[RetryResult]) -> str:
@@ -51,8 +65,12 @@ def retried_json(retried: Sequence[RetryResult]) -> str:
     return dump({"retried": [{"id": one.write.id, **one.result.as_json()} for one in retried]})
 
 
-def title_of_write(write: PendingWrite) -> str:
+def title_of_write(write: PendingWrite | Blocked) -> str:
     """Return what people know a waiting write by."""
+    from mdmem.state.pending_writes import Blocked
+
+    if isinstance(write, Blocked):
+        return write.title or write.wing
     for name in ("decision", "pattern", "context", "session", "entity"):
         record = write.arguments.get(name)
         if isinstance(record, Mapping):

@@ -8,6 +8,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
+from mdmem.access import AccessDeniedError
 from mdmem.catalog import Catalog
 from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, Status
@@ -19,6 +20,7 @@ from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, T
 from mdmem.retrieval.search import search_in
 from mdmem.workspace.freshness import Freshness, age_of, freshness_of
 from mdmem.workspace.scope import Filters, Scope, ScopeAnswer, ScopeState, scope_state
+from mdmem.workspace.visibility import may_write_to, wing_of
 from mdmem.workspace.workspace import Workspace
 
 
@@ -82,10 +84,13 @@ _WIDTH = 300
 
 
 def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
-    """Return how certain a scope is, with the nearest names where one is not there."""
+    """Return how certain a scope is, with the nearest names where one is not there, and whether it may be written.
+
+    Of a project that is not the caller's to read nothing is told, be it there or not.
+    """
     catalog = workspace.catalog
     project_id, focus = plain(project_id), plain(focus)
-    answer = scope_state(catalog, project_id, focus)
+    answer = replace(_scope_of(workspace, project_id, focus), is_writable=may_write_to(workspace, project_id))
     if answer.state is ScopeState.RESOLVED:
         return answer
     if answer.wing:
@@ -95,6 +100,15 @@ def get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str 
         wanted = project_id
         known = {wing.project_id or name for name, wing in catalog.wings.items() if not wing.is_shared}
     return replace(answer, nearest=tuple(_nearest(wanted or "", sorted(known))))
+
+
+def _scope_of(workspace: Workspace, project_id: str | None, focus: str | None = None) -> ScopeAnswer:
+    """Return how certain a scope is; that a project could be made is not told to whom it would be denied."""
+    answer = scope_state(workspace.catalog, project_id, focus)
+    if project_id is None or answer.wing is not None:
+        return answer
+    is_seen = workspace.access.reads(wing_of(workspace.catalog, project_id))
+    return answer if is_seen else replace(answer, message=str(AccessDeniedError(project_id)))
 
 
 def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:
@@ -107,7 +121,7 @@ def _nearest(wanted: str, known: Sequence[str]) -> Sequence[str]:
 def memory_surface(workspace: Workspace, *, query: str, project_id: str | None = None, limit: int = 5) -> Surface:
     """Return the best matches of words in one project's wing, or in every wing; the limit is 1 to 50."""
     words, named, catalog = plain(query) or "", plain(project_id), workspace.catalog
-    state = scope_state(catalog, named)
+    state = _scope_of(workspace, named)
     if named is not None and state.wing is None:
         return Surface(query=words, next_step=state.message or "")
     if not words:

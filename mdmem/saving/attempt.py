@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import why_no_global_writes
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
+from mdmem.entry.model import day_of
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.git.status import state_of
 from mdmem.saving.calls import GRANTED, SaveRequest
@@ -24,8 +25,10 @@ from mdmem.saving.target import Target, find_target
 from mdmem.similarity import DedupOutcome
 from mdmem.state import BusyError, write_lock
 from mdmem.state.approval_tokens import ApprovalTokenError, check_token, use_token
-from mdmem.state.pending_writes import PendingWrite, PendingWrites
+from mdmem.state.hygiene_times import record_made
+from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, stated_confidence
 from mdmem.workspace.addresses import resolve_names
+from mdmem.workspace.freshness import began
 from mdmem.workspace.visibility import require_writable
 from mdmem.workspace.workspace import Workspace
 
@@ -83,6 +86,7 @@ class SaveExecutor:
         return self.workspace.reread()
 
     def _attempt(self, request: SaveRequest) -> SaveResult:
+        self.workspace.location.require_root()
         # The comparison and the write of one request are one step to all others.
         with write_lock(self.workspace.state_folder / _SAVING, wait=self._wait):
             workspace = self.fresh()
@@ -137,8 +141,10 @@ class SaveExecutor:
             request=request,
             target=target,
             neighbours=Neighbours(workspace, self._fingerprints),
+            now=self._now(),
             lets_pass=lambda fingerprint: self._lets_pass(request, target, fingerprint),
             supersedes=_superseded(workspace, request, target),
+            distinct_from=_distinct(workspace, request, target),
         )
         if isinstance(request.record, EntityRecord):
             return plan_entity(saving, request.record)
@@ -153,9 +159,17 @@ class SaveExecutor:
         result = stopped.result
         if stopped.fingerprint is None or result.dedup_outcome is not DedupOutcome.MANUAL_REVIEW:
             return result
-        key, candidate = _blocked_key(target, stopped.fingerprint), result.candidate_id or ""
+        blocked = Blocked(
+            key=_blocked_key(target, stopped.fingerprint),
+            confidence=stated_confidence(_confidence(request)),
+            candidate=result.candidate_id or "",
+            at=self._now(),
+            title=request.record.title,
+            project=request.text("project_id") or "",
+            request=request.id or "",
+        )
         try:
-            self.ledger.remember_blocked(key, _confidence(request), candidate=candidate, now=self._now())
+            self.ledger.remember_blocked(blocked)
         except EnvironmentFaultError as error:
             return replace(result, message=f"{result.message}; that could not be remembered: {error}")
         return result
@@ -187,9 +201,19 @@ class SaveExecutor:
             if not is_written(workspace, change_set):
                 raise
             result = replace(result, message=f"{result.message}; {error}")
+        self._note_beginning(workspace, request, target)
         if planned.fingerprint is not None:
             self._forget_blocked(_blocked_key(target, planned.fingerprint))
         return result
+
+    def _note_beginning(self, workspace: Workspace, request: SaveRequest, target: Target) -> None:
+        """Keep since when a wing is there where a record bears an older date: that is no time without hygiene."""
+        dated = getattr(request.record, "date", None) or getattr(request.record, "last_validated_at", None)
+        first = began(workspace.catalog, target.wing) or workspace.today
+        if dated is not None and day_of(dated) < first:
+            # Where that cannot be kept, hygiene is due a little early.
+            with suppress(EnvironmentFaultError, OSError):
+                record_made(workspace.state_folder, [target.wing], first)
 
     def _use_token(self, request: SaveRequest) -> None:
         use_token(self.workspace.state_folder, request.token or "", self._now())
@@ -217,15 +241,23 @@ def _blocked_key(target: Target, fingerprint: str) -> str:
 def _superseded(workspace: Workspace, request: SaveRequest, target: Target) -> str | None:
     """Return the address of the older decision that a request names; raises NotFoundError with the nearest."""
     named: str | None = getattr(request.record, "supersedes", None)
-    if named is None:
-        return None
+    return _named(workspace, request, target, named, field="supersedes") if named is not None else None
+
+
+def _distinct(workspace: Workspace, request: SaveRequest, target: Target) -> frozenset[str]:
+    """Return the addresses that a request says it is distinct from; raises NotFoundError with the nearest."""
+    names: tuple[str, ...] = getattr(request.record, "distinct_from", ())
+    return frozenset(_named(workspace, request, target, name, field="distinct_from") for name in names)
+
+
+def _named(workspace: Workspace, request: SaveRequest, target: Target, name: str, *, field: str) -> str:
     near = f"{target.wing}/{workspace.settings.rooms[request.record.kind]}/-"
-    address = full_address(named, near, workspace.catalog.entries)
+    address = full_address(name, near, workspace.catalog.entries)
     if address is not None:
         return address
-    found = resolve_names(workspace, [named])
+    found = resolve_names(workspace, [name])
     if len(found) > 1:
-        raise UsageError(f"`supersedes` must name one decision; `{named}` means {len(found)}")
+        raise UsageError(f"`{field}` must name one decision; `{name}` means {len(found)}")
     return found[0]
 
 

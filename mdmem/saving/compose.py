@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 
 from mdmem.catalog import interpret
@@ -13,7 +14,7 @@ from mdmem.document.parse import parse_document
 from mdmem.document.rationale import rationale_of, with_rationale
 from mdmem.document.relations import relation_item
 from mdmem.document.scalars import restyled, scalar
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, day_of, instant_of, parse_moment
 from mdmem.errors import UsageError
 from mdmem.saving.records import ContextRecord, DecisionRecord, EntityRecord, PatternRecord, Record, SessionRecord
 
@@ -38,8 +39,18 @@ def compose_record(record: Record, address: str, given: Mapping[str, Any]) -> Co
     # A decision says its title nowhere else; the others hold theirs in a field or the body, too.
     title = record.title if isinstance(record, DecisionRecord) else _cut(record.title)
     stated, body = stated_by(record)
+    if isinstance(record, PatternRecord) and _is_older(record.last_validated_at, given["created_at"]):
+        # What was tried before it was written down is no younger than its trial.
+        stated["created_at"] = stated["verified_at"]
     fields = {"type": record.type.value, "title": title, **given, **stated}
     return read_back(address, entry_text(fields, body).encode(), "entry")
+
+
+def _is_older(validated: date | None, written: str) -> bool:
+    created = parse_moment(written)
+    if validated is None or (not isinstance(validated, datetime) and validated == day_of(created)):
+        return False
+    return instant_of(validated) < instant_of(created)
 
 
 def read_back(address: str, content: bytes, called: str) -> ComposedEntry:

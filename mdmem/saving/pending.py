@@ -13,9 +13,10 @@ from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, Usage
 from mdmem.saving.attempt import SaveExecutor
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, VERBS, SaveRequest, request_again
 from mdmem.saving.results import NOT_YET, SaveResult, SaveStanding, SaveStatus, failed
-from mdmem.state.pending_writes import PendingWrite
+from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites
 from mdmem.workspace.scope import find_wing
 from mdmem.workspace.visibility import may_retry
+from mdmem.workspace.workspace import Workspace
 
 
 def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | None, scope: str | None) -> bool:
@@ -24,6 +25,29 @@ def concerns(record: PendingWrite, wings: Mapping[str, Wing], *, project: str | 
     A project that has no wing yet is known by its words alone.
     """
     return _is_of(record, wings, project) and (scope is None or _is_in(record, scope))
+
+
+def blocked_saves(
+    workspace: Workspace, ledger: PendingWrites, *, project: str | None = None, scope: str | None = None
+) -> tuple[Blocked, ...]:
+    """Return the saves that a similar entry stopped, of the wings that are seen, of a project and a scope.
+
+    None for either is any; one that stands among the pending writes is no other. Raises EnvironmentFaultError where the
+    state cannot be read.
+    """
+    stopped = [one for one in ledger.blocked_writes() if workspace.access.reads(one.wing)]
+    waiting = {one.id for one in ledger.pending()} if stopped else set()
+    found = [one for one in stopped if one.request not in waiting]
+    wings = workspace.catalog.wings if found and (project, scope) != (None, None) else {}
+    meant = find_wing(project, wings) if project is not None else None
+    of_project = [one for one in found if project in (None, one.project) or meant == one.wing]
+    if scope is None:
+        return tuple(of_project)
+    return tuple(one for one in of_project if _is_shared(wings, one.wing) is (scope == "global") and scope != "focus")
+
+
+def _is_shared(wings: Mapping[str, Wing], name: str) -> bool:
+    return name in wings and wings[name].is_shared
 
 
 def _is_of(record: PendingWrite, wings: Mapping[str, Wing], project: str | None) -> bool:
@@ -87,21 +111,32 @@ class PendingQueue:
 
     def retry(self, prefix: str | None = None) -> tuple[RetryResult, ...]:
         """Try again what waits, all or the one whose id begins so; raises NotFoundError and EnvironmentFaultError."""
-        found = self.ledger.pending() if prefix is None else (self.get(prefix),)
+        found = self.ledger.pending() if prefix is None else (self._failed(prefix),)
         tried = ((record, self._again(record)) for record in _sessions_first(found))
         return tuple(RetryResult(record, result) for record, result in tried if result is not None)
 
-    def drop(self, prefix: str) -> PendingWrite:
+    def drop(self, prefix: str) -> PendingWrite | Blocked:
         """Give up a write for good; raises NotFoundError, and UsageError for one that is being tried at this moment."""
         record = self.get(prefix)
+        if isinstance(record, Blocked):
+            self.ledger.forget_blocked(record.key)
+            return record
         if self.ledger.claim(record.id) is None:
             raise UsageError(f"{record.id[:12]} is being tried again at this moment")
         self.ledger.done(record.id)
         return record
 
-    def get(self, prefix: str) -> PendingWrite:
+    def _failed(self, prefix: str) -> PendingWrite:
+        record = self.get(prefix)
+        if isinstance(record, Blocked):
+            hint = f"save it again with `supersedes` or `distinct_from` set to {record.candidate}"
+            raise UsageError(f"{record.id[:12]} did not fail: {record.candidate} says much the same; {hint}")
+        return record
+
+    def get(self, prefix: str) -> PendingWrite | Blocked:
         """Return the write whose id begins so; raises NotFoundError for none and UsageError for several."""
-        found = [one for one in self.ledger.pending() if one.id.startswith(prefix.lower())] if prefix else []
+        known: tuple[PendingWrite | Blocked, ...] = (*self.ledger.pending(), *self.ledger.blocked_writes())
+        found = [one for one in known if one.id.startswith(prefix.lower())] if prefix else []
         if len(found) > 1:
             raise UsageError(f"`{prefix}` means {len(found)} writes; write more of the id")
         if not found:
@@ -112,13 +147,17 @@ class PendingQueue:
         """Return how the writes of a project stand: those that were refused wait for a person."""
         try:
             records = [one for one in self.ledger.pending() if _concerns(one, project_id, wings) and self._is_ours(one)]
+            blocked = blocked_saves(self.executor.workspace, self.ledger, project=project_id) if project_id else ()
         except EnvironmentFaultError:
             return SaveStanding(status=SaveStatus.FAILED)
-        refused = frozenset(one.refused for one in records)
+        # What a similar entry stopped is not refused: it passes once its caller says how the two stand.
+        refused = frozenset((*(one.refused for one in records), *(False for _ in blocked)))
+        moments = [*(one.created for one in records), *(one.at for one in blocked)]
         return SaveStanding(
             status=_STANDING[refused],
-            oldest_pending_at=records[0].created if records else None,
+            oldest_pending_at=min(moments, default=None),
             artifact_ids=tuple(one.id for one in records),
+            blocked=blocked,
         )
 
     def _is_ours(self, record: PendingWrite) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -15,7 +16,7 @@ from mdmem.catalog import Catalog
 from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
-from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.entry.model import Entry, EntryType, Status, instant_of, moment_on
 from mdmem.errors import LostRaceError
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, SaveRequest
 from mdmem.saving.compose import ComposedEntry, compose_record
@@ -24,10 +25,11 @@ from mdmem.saving.results import SaveResult, SaveStatus, failed
 from mdmem.saving.target import Target, free_address, room_for
 from mdmem.similarity import CANDIDATES, DedupOutcome, DedupVerdict, Known, Subject, judge
 from mdmem.state import read_json, write_json
+from mdmem.workspace.scope import shared_of
 from mdmem.workspace.workspace import Workspace
 
 # Raised whenever `subject_of` or the fingerprint changes.
-_VERSION, _FILE = "2", "subjects.json"
+_VERSION, _FILE = "3", "subjects.json"
 # So many unknown entries are read anew at each call rather than written down.
 _WORTH_KEEPING = 32
 # A long text's first words name its subject; each more costs the index a list of documents.
@@ -85,7 +87,8 @@ CLAIM_NOTHING = "it binds nobody until a person approves it"
 class SaveContext:
     """One save over the entries as they are now: what was asked for, where it goes, and what it is compared with.
 
-    `supersedes` is the older decision that the request names; `lets_pass` says whether a blocked write, by its
+    `supersedes` is the older decision that the request names, `distinct_from` are those that it says it is not about;
+    `lets_pass` says whether a blocked write, by its
     fingerprint, may pass as a distinct one with this confidence.
     """
 
@@ -93,8 +96,10 @@ class SaveContext:
     request: SaveRequest
     target: Target
     neighbours: Neighbours
+    now: datetime
     lets_pass: Callable[[str], bool]
     supersedes: str | None = None
+    distinct_from: frozenset[str] = frozenset()
 
     @property
     def catalog(self) -> Catalog:
@@ -129,13 +134,37 @@ def plan_record(saving: SaveContext, record: Record) -> PlannedSave:
 
     Raises UsageError and UnpatchableError for what cannot be done as it was asked for.
     """
-    composed = composed_for(saving, record)
+    # That both are to stand is kept where people and hygiene see it.
+    composed = composed_for(saving, record, see=tuple(sorted(saving.distinct_from)))
     if isinstance(record, DecisionRecord):
         return _plan_decision(saving, record, composed)
     if not isinstance(record, PatternRecord):
         return planned_new(saving, composed, None)
     known = _equal_pattern(saving.catalog, composed.entry)
-    return _duplicate(saving, known, 1.0) if known else planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
+    if known is None:
+        return planned_new(saving, composed, DedupVerdict(DedupOutcome.NEW))
+    return _renewed(saving, saving.catalog.entries[known], record) or _duplicate(saving, known, 1.0)
+
+
+def _renewed(saving: SaveContext, known: Entry, record: PatternRecord) -> PlannedSave | None:
+    """Return what dates a pattern that is there by its later validation, None where this one is no later."""
+    validated = record.last_validated_at
+    stated = [instant_of(moment) for moment in (known.verified_at, known.created_at) if moment is not None]
+    if validated is None or "verified_at" in known.unread or instant_of(validated) <= max(stated, default=_NEVER):
+        return None
+    skipped = _duplicate(saving, known.address, 1.0)
+    fields = {"verified_at": validated.isoformat()}
+    others = skipped.change_set.changes if skipped.change_set is not None else ()
+    change_set = ChangeSet(
+        (patched(saving.catalog, known.path, fields), *others),
+        actions=(WriteAction(Verb.VERIFY, known.address),),
+        agent=saving.request.text("agent"),
+    )
+    said = f"{known.address} says the same already; it was validated later, so its `verified_at` is now {validated}"
+    return PlannedSave(replace(skipped.result, message=said), change_set)
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 def composed_for(saving: SaveContext, record: Record, **given: object) -> ComposedEntry:
@@ -147,7 +176,7 @@ def composed_for(saving: SaveContext, record: Record, **given: object) -> Compos
     address = free_address(saving.workspace, saving.target.wing, saving.room, kind=record.kind, title=record.title)
     fields = {
         "status": saving.status.value,
-        "created_at": saving.workspace.today.isoformat(),
+        "created_at": moment_on(saving.workspace.today, saving.now).isoformat(),
         "focus": request.text("focus") if record.scope is not MemoryScope.GLOBAL else None,
         "agent": request.text("agent"),
         "produced": tuple(one for one in request.arguments.get(PRODUCED, ()) if one in entries),
@@ -164,7 +193,7 @@ def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Compos
         verdict = DedupVerdict(DedupOutcome.SUPERSEDE, saving.supersedes, verdict.similarity)
     if verdict.outcome is DedupOutcome.MANUAL_REVIEW:
         if not saving.lets_pass(subject.fingerprint):
-            return PlannedSave(_for_a_person(saving.catalog, verdict), fingerprint=subject.fingerprint)
+            return PlannedSave(_for_a_person(saving, verdict), fingerprint=subject.fingerprint)
         verdict = DedupVerdict(DedupOutcome.NEW, None, verdict.similarity)
     if verdict.outcome is DedupOutcome.SUPERSEDE and verdict.candidate is not None:
         return _plan_supersession(saving, record, verdict, subject.fingerprint)
@@ -172,21 +201,40 @@ def _plan_decision(saving: SaveContext, record: DecisionRecord, composed: Compos
 
 
 def _judged(saving: SaveContext, subject: Subject) -> DedupVerdict:
-    """Compare a decision with those of its wing; an older one that it names spares the comparison of words."""
+    """Compare a decision with those of its wing, then with those of the shared wings that it reads.
+
+    What a shared wing says already is no reason to write it again, and nothing here supersedes it.
+    """
+    own = _judged_among(saving, subject, (saving.target.wing,))
+    if own.outcome is not DedupOutcome.NEW:
+        return own
+    shared = _judged_among(saving, subject, shared_of(saving.catalog.wings, saving.target.wing))
+    is_like = shared.outcome is DedupOutcome.SUPERSEDE
+    return replace(shared, outcome=DedupOutcome.MANUAL_REVIEW) if is_like else shared
+
+
+def _judged_among(saving: SaveContext, subject: Subject, wings: Collection[str]) -> DedupVerdict:
+    """Compare a decision with those of some wings; an older one that it names spares the comparison of words."""
     among = [
         address
         for address, entry in saving.catalog.entries.items()
-        if entry.type is EntryType.DECISION and entry.wing == saving.target.wing
+        if entry.type is EntryType.DECISION and entry.wing in wings
     ]
     wanted = subject.fingerprint
     equal = [address for address, one in saving.neighbours.fingerprints(among).items() if one == wanted]
 
     def similar() -> list[Known]:
-        if saving.supersedes is not None:
+        if saving.supersedes is not None or not among:
             return []
-        return [_known(saving.catalog, *pair) for pair in saving.neighbours.similar(subject, among)]
+        found = (_known(saving.catalog, *pair) for pair in saving.neighbours.similar(subject, among))
+        return [one for one in found if not _is_set_apart(saving, one)]
 
-    return judge(subject, [_known(saving.catalog, address, subject) for address in equal], similar)
+    exact = (_known(saving.catalog, address, subject) for address in equal)
+    return judge(subject, [one for one in exact if not (one.ended and _is_set_apart(saving, one))], similar)
+
+
+def _is_set_apart(saving: SaveContext, known: Known) -> bool:
+    return not saving.distinct_from.isdisjoint({known.address, known.head})
 
 
 def _known(catalog: Catalog, address: str, subject: Subject) -> Known:
@@ -291,16 +339,17 @@ def _duplicate(saving: SaveContext, address: str, share: float) -> PlannedSave:
     return PlannedSave(result, ChangeSet(links, actions=(action,), agent=saving.request.text("agent")))
 
 
-def _for_a_person(catalog: Catalog, verdict: DedupVerdict) -> SaveResult:
-    candidate = verdict.candidate or ""
+def _for_a_person(saving: SaveContext, verdict: DedupVerdict) -> SaveResult:
+    catalog, candidate = saving.catalog, verdict.candidate or ""
     stands = "" if catalog.lineage.is_current(candidate) or _is_draft(catalog, candidate) else ", which has ended"
-    ways = "call again with `supersedes` set to it, or with a lower `confidence` if this is a distinct decision"
+    is_own = candidate.startswith(f"{saving.target.wing}/")
+    ways = f"{'`supersedes` set to it, or with ' if is_own else ''}`distinct_from` set to it if both are to stand"
     return SaveResult(
         status=SaveStatus.PENDING_RETRY,
         dedup_outcome=DedupOutcome.MANUAL_REVIEW,
         candidate_id=candidate,
         message=f"a similar decision (Jaccard {verdict.similarity:.2f}) is {candidate}{stands}; nothing was written",
-        next_step=f"read `{candidate}`; {ways}; or run hygiene",
+        next_step=f"read `{candidate}`, then call again with {ways}",
     )
 
 

@@ -38,7 +38,7 @@ class RelationType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRecord:
-    """A decision as an agent states it; `supersedes` is what it typed for the older one."""
+    """A decision as an agent states it; `supersedes` and `distinct_from` are what it typed for others."""
 
     kind: ClassVar[str] = "decision"
     type: ClassVar[EntryType] = EntryType.DECISION
@@ -48,6 +48,7 @@ class DecisionRecord:
     date: date | None = None
     scope: MemoryScope = MemoryScope.PROJECT
     supersedes: str | None = None
+    distinct_from: tuple[str, ...] = ()
     confidence: float | None = None
 
 
@@ -136,7 +137,7 @@ Record = DecisionRecord | PatternRecord | ContextRecord | SessionRecord | Entity
 
 def read_decision(given: object) -> DecisionRecord:
     """Return the decision that JSON values state; raises UsageError naming the field."""
-    known = ("title", "rationale", "owner", "date", "scope", "supersedes", "confidence")
+    known = ("title", "rationale", "owner", "date", "scope", "supersedes", "distinct_from", "confidence")
     read = JsonObject("decision", given, known)
     return DecisionRecord(
         title=read.line("title"),
@@ -145,6 +146,7 @@ def read_decision(given: object) -> DecisionRecord:
         date=read.moment("date"),
         scope=read.choice("scope", MemoryScope, default=MemoryScope.PROJECT),
         supersedes=read.optional_line("supersedes"),
+        distinct_from=read.texts("distinct_from"),
         confidence=read.share("confidence"),
     )
 

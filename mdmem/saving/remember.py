@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from mdmem.authoring.create import SimilarEntry, create, find_near
@@ -12,7 +12,7 @@ from mdmem.authoring.governance import needs_token, status_for_agent
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
-from mdmem.entry.model import Status
+from mdmem.entry.model import Status, moment_on
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo
 from mdmem.saving.resend import WAS_LOST, ResentSave
@@ -20,8 +20,8 @@ from mdmem.saving.target import free_address, room_for
 from mdmem.state import write_lock
 from mdmem.state.places import WING
 from mdmem.workspace.own_memory import make_own_memory
-from mdmem.workspace.scope import Filters, is_doubtful, resolve_scope, scope_state
-from mdmem.workspace.visibility import require_writable
+from mdmem.workspace.scope import Filters, find_wing, is_doubtful, resolve_scope, scope_state
+from mdmem.workspace.visibility import may_write_to, require_writable
 from mdmem.workspace.workspace import Workspace
 
 _ATTEMPTS = 3
@@ -84,6 +84,8 @@ def remember(
 
 def _remembered(workspace: Workspace, memo: Memo, now: datetime) -> RememberResult:
     error: MdmemError = LostRaceError("others write all the time; call again")
+    workspace.location.require_root()
+    memo = replace(memo, project=_project_of(workspace, memo))
     home = workspace if memo.project is not None else make_own_memory(workspace)
     for _ in range(_ATTEMPTS):
         try:
@@ -106,7 +108,7 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     address = free_address(home, wing, room, kind=memo.kind.value, title=memo.title)
     see, unlinked = _links(home, memo.related_to, address)
     status = status_for_agent(home.settings, memo.kind.type)
-    created_at = _created_at(home.today, now)
+    created_at = moment_on(home.today, now)
     composed = compose_memo(memo, address, status=status, created_at=created_at, see=see, unlinked=unlinked)
     text = composed.content.decode()
     change_set = replace(create(address, text), agent=memo.agent)
@@ -132,15 +134,30 @@ def _write(home: Workspace, memo: Memo, now: datetime, *, is_private: bool) -> R
     )
 
 
+def _project_of(workspace: Workspace, memo: Memo) -> str | None:
+    """Return the project that a memory belongs to, None for the caller's own: `private` says so.
+
+    Where none is named it is the default wing, if the settings name a project's that the caller may write.
+    """
+    default = workspace.settings.default_wing
+    if memo.project == WING and find_wing(WING, workspace.catalog.wings) is None:
+        return None
+    if memo.project is not None or default is None:
+        return memo.project
+    wing = workspace.catalog.wings.get(find_wing(default, workspace.catalog.wings) or "")
+    is_open = wing is not None and not wing.is_shared and may_write_to(workspace, default)
+    return default if is_open else None
+
+
 def _wing_of(workspace: Workspace, project: str) -> str:
     """Return the wing that a memory of a project goes to; raises UsageError where none may take it."""
     require_writable(workspace, project)
     answer = scope_state(workspace.catalog, project)
     if answer.wing is None:
-        raise UsageError(f"{answer.message}; without `project` it is kept for you alone")
+        raise UsageError(f"there is no wing for the project `{project}` yet; with `project` `{WING}` it is yours alone")
     wing = workspace.catalog.wings.get(answer.wing)
     if needs_token(wing, "project", is_doubtful=is_doubtful(workspace.catalog, answer.wing)):
-        hint = "save it with `save_decision`, `save_pattern` or `save_context` and a `governance_token`"
+        hint = "a person writes there with `mdmem new`"
         raise UsageError(f"`{answer.wing}` is a shared wing, which takes no memory of this kind; {hint}")
     return answer.wing
 
@@ -154,11 +171,6 @@ def _links(home: Workspace, named: Sequence[str], address: str) -> tuple[tuple[s
         see += [found] if found is not None else []
         unlinked += [name] if found is None else []
     return tuple(dict.fromkeys(see)), tuple(unlinked)
-
-
-def _created_at(today: date, now: datetime) -> date:
-    """Return the moment, or the day where the day to judge by is another one."""
-    return now.replace(microsecond=0) if now.date() == today and now.tzinfo is not None else today
 
 
 def _near(home: Workspace, address: str, text: str, *, is_private: bool) -> tuple[SimilarMemory, ...]:
@@ -187,7 +199,8 @@ def _similar(home: Workspace, near: SimilarEntry, text: str, *, is_private: bool
 
 def _said(name: str, status: Status, unlinked: Sequence[str], near: Sequence[SimilarMemory]) -> Iterator[str]:
     is_draft = status is Status.DRAFT
-    yield f"{name} is saved" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
+    alone = ", for you alone" if name.startswith(PRIVATE) else ""
+    yield f"{name} is saved{alone}" + (" as a draft: it binds nobody until a person approves it" if is_draft else "")
     if unlinked:
         listed = ", ".join(f"`{one}`" for one in unlinked)
         yield f"{listed} of `related_to` is no entry here, so it is kept as a word and not as a link"

@@ -10,6 +10,7 @@ from typing import Any
 
 from mdmem.errors import shown_message
 from mdmem.similarity import DedupOutcome
+from mdmem.state.pending_writes import Blocked
 
 # How the message of a write begins that waits.
 NOT_YET = "not written yet: "
@@ -93,22 +94,38 @@ def _all_as_json(results: Iterable[SaveResult]) -> list[dict[str, Any]]:
     return [result.as_json() for result in results]
 
 
+def blocked_fields(blocked: Blocked) -> dict[str, Any]:
+    """Return a save that a similar entry stopped, as JSON values."""
+    return {
+        "id": blocked.id,
+        "wing": blocked.wing,
+        "title": blocked.title,
+        "candidate_id": blocked.candidate,
+        "since": blocked.at.isoformat(),
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveStanding:
-    """How the writes of a project stand: those that wait, the oldest first, by the id of the pending write."""
+    """How the writes of a project stand: those that wait, the oldest first, by the id of the pending write.
+
+    `blocked` are those that a similar entry stopped.
+    """
 
     status: SaveStatus
     oldest_pending_at: datetime | None = None
     artifact_ids: tuple[str, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the standing as JSON values."""
         oldest = self.oldest_pending_at
         return {
             "status": self.status,
-            "count": len(self.artifact_ids),
+            "count": len(self.artifact_ids) + len(self.blocked),
             "oldest_pending_at": oldest.isoformat() if oldest else None,
-            "artifact_ids": list(self.artifact_ids),
+            "artifact_ids": [*self.artifact_ids, *(one.id for one in self.blocked)],
+            **({"blocked": [blocked_fields(one) for one in self.blocked]} if self.blocked else {}),
         }
 
 

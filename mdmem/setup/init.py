@@ -25,7 +25,8 @@ from mdmem.workspace.location import SeveralRootsError, locate
 
 _AGENTS_LINE = """\
 Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
-Propose what you learned with `mdmem new`; people approve it.
+Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
+People approve it.
 """
 
 
@@ -67,9 +68,8 @@ def init(
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
         yield from _install_hooks(repository, root)
-    # Outside git nothing but the folders above is searched for a root.
-    where = "" if repository is not None else f" --root {shlex.quote(folder)}"
-    yield f'next: mdmem new decision {name}/architecture --title "…"{where}'
+    where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
+    yield f'next: mdmem new decision {name}/architecture "…"{where}'
 
 
 def _root_for(cwd: Path, folder: str) -> Path:
@@ -133,6 +133,14 @@ def _profile(root: Path) -> str:
         return parse_settings(read_regular(root / SETTINGS_NAME)).profile.value
     except (OSError, SettingsError):
         return "core"
+
+
+def _is_found(folder: Path, root: Path) -> bool:
+    """Say whether what is typed in a folder is about that memory: another may lie nearer, or as near."""
+    try:
+        return _found_here(folder) == str(root)
+    except SeveralRootsError:
+        return False
 
 
 def _repository(root: Path) -> Repository | None:

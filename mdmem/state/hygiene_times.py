@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -16,10 +16,11 @@ _FILE, _VERSION = "times.json", "1"
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The day of the last full run over everything, and of those over some wings, by name."""
+    """The day of the last full run over everything, of those over some wings, and on which wings were made, by name."""
 
     everything: date | None = None
     wings: Mapping[str, date] = field(default_factory=dict)
+    made: Mapping[str, date] = field(default_factory=dict)
 
     def last(self, wing: str) -> date | None:
         """Return the day of the last run that looked at a wing, alone or among all."""
@@ -30,9 +31,7 @@ class Times:
 def read_times(folder: Path) -> Times:
     """Return the times that a state folder holds; none where it has no such file, or one that cannot be read."""
     stored = read_json(folder / _FILE, _VERSION)
-    wings = stored.get("wings")
-    days = {name: _day(text) for name, text in wings.items()} if isinstance(wings, dict) else {}
-    return Times(_day(stored.get("everything")), {name: day for name, day in sorted(days.items()) if day is not None})
+    return Times(_day(stored.get("everything")), _days(stored.get("wings")), _days(stored.get("made")))
 
 
 def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> bool:
@@ -42,13 +41,30 @@ def record_hygiene(folder: Path, wings: Collection[str] | None, today: date) -> 
     """
     with write_lock(folder):
         times = read_times(folder)
-        days = {**times.wings, **dict.fromkeys(wings or (), today)}
-        everything = today if wings is None else times.everything
-        content = {
-            "everything": everything.isoformat() if everything else None,
-            "wings": {name: day.isoformat() for name, day in sorted(days.items())},
-        }
-        return write_json(folder / _FILE, _VERSION, content)
+        run = {**times.wings, **dict.fromkeys(wings or (), today)}
+        return _write(folder, replace(times, everything=today if wings is None else times.everything, wings=run))
+
+
+def record_made(folder: Path, wings: Collection[str], today: date) -> bool:
+    """Keep since when wings are there, if that is not known: what they hold from before makes nothing due.
+
+    Raises what `record_hygiene` raises.
+    """
+    with write_lock(folder):
+        times = read_times(folder)
+        return _write(folder, replace(times, made={**dict.fromkeys(wings, today), **times.made}))
+
+
+def _write(folder: Path, times: Times) -> bool:
+    days = {"wings": times.wings, "made": times.made}
+    stated = {name: {wing: day.isoformat() for wing, day in sorted(one.items())} for name, one in days.items() if one}
+    everything = times.everything.isoformat() if times.everything else None
+    return write_json(folder / _FILE, _VERSION, {"everything": everything, **stated})
+
+
+def _days(stored: object) -> dict[str, date]:
+    days = {name: _day(text) for name, text in stored.items()} if isinstance(stored, dict) else {}
+    return {name: day for name, day in sorted(days.items()) if day is not None}
 
 
 def _day(text: object) -> date | None:

@@ -52,12 +52,29 @@ def id_of(verb: str, arguments: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocked:
-    """A write that was stopped because a similar entry is there, which a person has to look at."""
+    """A write that was stopped because a similar entry is there, until it is saved or given up.
+
+    `key` is its wing and its fingerprint; `title` and `project` are empty where an earlier version kept it. `request`
+    is the id of the pending write that was stopped so, empty where a call was.
+    """
 
     key: str
     confidence: float
     candidate: str
     at: datetime
+    title: str = ""
+    project: str = ""
+    request: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the name under which it is kept."""
+        return name_of(self.key)
+
+    @property
+    def wing(self) -> str:
+        """Return the wing that it was to be written to."""
+        return self.key.partition(" ")[0]
 
     def lets_pass(self, confidence: float | None) -> bool:
         """Say whether a repeated call means the entry as a distinct one: its confidence is lower than ever before.
@@ -93,7 +110,8 @@ def pending_to_json(record: PendingWrite) -> dict[str, Any]:
 def blocked_to_json(record: Blocked) -> dict[str, Any]:
     """Return a blocked write as JSON values."""
     at = written_time(record.at)
-    return {"key": record.key, "confidence": record.confidence, "candidate": record.candidate, "at": at}
+    stated = {"key": record.key, "confidence": record.confidence, "candidate": record.candidate, "at": at}
+    return stated | {"title": record.title, "project": record.project, "request": record.request}
 
 
 def read_pending(path: Path) -> PendingWrite | None:
@@ -124,10 +142,15 @@ def read_pending(path: Path) -> PendingWrite | None:
 def read_blocked(path: Path) -> Blocked | None:
     """Return the blocked write of a file; None where its content is not what its name says."""
     match read_record(path):
-        case {"key": str(key), "confidence": int() | float() as confidence, "candidate": str(candidate), "at": at} if (
-            moment := read_time(at)
-        ) is not None:
-            record = Blocked(key=key, confidence=float(confidence), candidate=candidate, at=moment)
+        case {
+            "key": str(key),
+            "confidence": int() | float() as confidence,
+            "candidate": str(candidate),
+            "at": at,
+            **rest,
+        } if (moment := read_time(at)) is not None:
+            said = {name: str(rest.get(name, "")) for name in ("title", "project", "request")}
+            record = Blocked(key=key, confidence=float(confidence), candidate=candidate, at=moment, **said)
             return record if path.name == f"{name_of(key)}{SUFFIX}" else None
     return None
 
@@ -229,14 +252,19 @@ class PendingWrites:
         finally:
             self._let_go(id_)
 
-    def remember_blocked(self, key: str, confidence: float | None, *, candidate: str, now: datetime) -> Blocked:
+    def remember_blocked(self, stopped: Blocked) -> Blocked:
         """Remember that a write was stopped; the lowest confidence that ever was stopped is kept."""
         with self._changing():
-            known = self.blocked(key)
-            lowest = min(stated_confidence(confidence), known.confidence if known is not None else 1.0)
-            record = Blocked(key=key, confidence=lowest, candidate=candidate, at=now)
-            write_record(self._path(_BLOCKED, name_of(key)), blocked_to_json(record))
+            known = self.blocked(stopped.key)
+            lowest = min(stopped.confidence, known.confidence if known is not None else 1.0)
+            record = replace(stopped, confidence=lowest)
+            write_record(self._path(_BLOCKED, record.id), blocked_to_json(record))
         return record
+
+    def blocked_writes(self) -> tuple[Blocked, ...]:
+        """Return the writes that were stopped, the oldest first, then by id."""
+        found = (record for _, record in self._records(_BLOCKED, read_blocked) if record is not None)
+        return tuple(sorted(found, key=lambda record: (record.at, record.id)))
 
     def blocked(self, key: str) -> Blocked | None:
         """Return what is remembered under a key: a fingerprint with its wing."""

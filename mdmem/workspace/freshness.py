@@ -70,13 +70,13 @@ def last_hygiene(wing: Wing, times: Times) -> date | None:
 
 
 def hygiene_due(catalog: Catalog, name: str, times: Times, *, today: date) -> bool:
-    """Say whether a wing was without hygiene for 30 days, of which the first is that of its oldest entry."""
+    """Say whether a wing was without hygiene for 30 days, counted from when it was made, else from its oldest entry."""
     last = last_hygiene(catalog.wings[name], times)
-    start = last if last is not None else _began(catalog, name)
+    start = last or times.made.get(name) or began(catalog, name)
     return start is not None and (today - start).days >= DUE_AFTER_DAYS
 
 
-def _began(catalog: Catalog, name: str) -> date | None:
+def began(catalog: Catalog, name: str) -> date | None:
     """Return the day of a wing's oldest entry, None for a wing without any; one without a date may be of any age."""
     moments = [entry.created_at for entry in catalog.entries.values() if entry.wing == name]
     return min((day_of(moment) if moment is not None else date.min for moment in moments), default=None)

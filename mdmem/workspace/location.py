@@ -57,6 +57,11 @@ class Location:
         relative = self.root.relative_to(self.repository.top).as_posix()
         return "" if relative == "." else relative
 
+    def require_root(self) -> None:
+        """Raise RootNotFoundError where the folder went away since it was found."""
+        if not self.root.is_dir():
+            raise RootNotFoundError(f"the memory's folder {self.root} is gone; nothing was read or written")
+
     @property
     def base(self) -> Path:
         """Return the folder that code paths and fallback documents count from."""

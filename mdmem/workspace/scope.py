@@ -146,7 +146,7 @@ def resolve_scope(
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
     doubtful = _doubtful(catalog) | catalog.fetched_wings
     active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
-    shared = _shared_of(wings[active], wings)
+    shared = shared_of(wings, active)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
     is_shared = wings[active].is_shared
@@ -218,7 +218,7 @@ class ScopeAnswer:
     """How certain the scope of a project and a focus is, and what to tell the caller.
 
     `focus_exists` is None where no focus was asked for; `message` is None where nothing is to be said; `nearest` are
-    the names that may be meant, for one that is not there.
+    the names that may be meant, for one that is not there. `is_writable` says that the caller may write there.
     """
 
     state: ScopeState
@@ -227,6 +227,7 @@ class ScopeAnswer:
     focus_exists: bool | None = None
     message: str | None = None
     nearest: tuple[str, ...] = ()
+    is_writable: bool = True
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer in the contract's shape; `focus_exists` is there where a focus was asked for."""
@@ -235,7 +236,7 @@ class ScopeAnswer:
             "scope_state": self.state.value,
             "project_exists": self.project_exists,
             **focus,
-            "write_permitted": self.project_exists,
+            "write_permitted": self.project_exists and self.is_writable,
             "wing": self.wing,
             "message": self.message,
             "nearest": list(self.nearest),
@@ -351,8 +352,9 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
     )
 
 
-def _shared_of(wing: Wing, wings: Mapping[str, Wing]) -> tuple[str, ...]:
+def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
     """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
+    wing = wings.get(name, Wing(name=name))
     if wing.is_shared and wing.shared_wings is None:
         return ()
     if wing.shared_wings is None:

@@ -126,6 +126,16 @@ def require_writable(workspace: Workspace, project_id: str | None, *, is_global:
         workspace.access.require_write(workspace.settings.default_shared_wing, named="global")
 
 
+def may_write_to(workspace: Workspace, project_id: str | None) -> bool:
+    """Say whether the caller may write to a project; to a shared wing nobody may where the settings give no tokens."""
+    if project_id is None:
+        return False
+    name = wing_of(workspace.catalog, project_id)
+    wing = workspace.catalog.wings.get(name)
+    is_open = wing is None or not wing.is_shared or workspace.settings.global_writes
+    return is_open and workspace.access.writes(name)
+
+
 def wing_of(catalog: Catalog, project_id: str) -> str:
     """Return the wing of a project, or the name that one would get; the id itself where it gives none."""
     found = find_wing(project_id, catalog.wings)

@@ -186,6 +186,6 @@ def test_first_commit_of_a_repository_holds_the_new_entry_alone(tmp_path: Path, 
 
 def test_root_without_git_says_so_and_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
     root = write(tmp_path, "memory/mdmem.toml").parent
-    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--commit", cwd=root)
+    done = run_here(capsys, "new", "note", "nav/notes/n", "--body", "Text.", "--new-wing", "--commit", cwd=root)
     assert (done.code, done.err) == (3, f"mdmem: {root} is in no git repository; leave out --commit\n")
     assert sorted(snapshot(root)) == ["mdmem.toml"]

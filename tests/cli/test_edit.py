@@ -51,6 +51,13 @@ def test_edit_of_a_rule_in_force_says_what_check_will_ask(tmp_path: Path) -> Non
     )
 
 
+def test_edit_works_before_the_first_commit(tmp_path: Path) -> None:
+    root = root_in(tmp_path)
+    git(root.parent, "update-ref", "-d", "HEAD")
+    assert edit(root, by=THREE)[0] == 0
+    assert "We decided on three" in (root / f"{OLD}.md").read_text()
+
+
 def test_edit_opens_again_with_the_findings_above(tmp_path: Path) -> None:
     root = root_in(tmp_path)
     by = f"{TORN} if turn == 0 else text.replace('status: actve', 'status: active').replace('tried', 'seen')"

@@ -7,7 +7,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from builders import TODAY, commit_all, environment, git, memory, on_terminal, run_here, run_mdmem, snapshot, write
+from builders import (
+    TODAY,
+    commit_all,
+    environment,
+    git,
+    memory,
+    on_terminal,
+    run_here,
+    run_mdmem,
+    snapshot,
+    write,
+    write_entry,
+)
 from processes import python
 
 from mdmem.entry.templates import BODIES
@@ -108,6 +120,8 @@ def test_title_over_several_lines_becomes_one(tmp_path: Path, capsys: Capture) -
     [
         ("Use UTC, always!", "use-utc-always"),
         ("Café au lait", "cafe-au-lait"),
+        ("Größe der Straße", "grosse-der-strasse"),
+        ("Œuvre, Łódź, Þórður", "oeuvre-lodz-thordur"),
         ('C++: "x" # y', "c-x-y"),
         ("🚀 Launch", "launch"),
         ("word " * 60, "-".join(["word"] * 12)),
@@ -132,10 +146,10 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, tmp_path: Pa
         ("nav/rules/con", "`con` is the name of a device, which Windows does not allow; write another name"),
         ("nav//x", "`` is no name for a room; write it like `anti-patterns`"),
         ("nav/rules", "`nav/rules` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
-        ("nav", "`nav` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("nav", "`nav/context` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("nav/a/b/c", "`nav/a/b/c` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("../../x/y", "`../../x/y` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
-        ("", "`` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("", "`` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
     ],
 )  # fmt: skip
 def test_bad_name_is_refused_in_one_sentence(place: str, said: str, tmp_path: Path, capsys: Capture) -> None:
@@ -297,10 +311,87 @@ def test_editor_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     assert (code, "mdmem: the system refuses no-such-editor: No such file or directory" in printed) == (3, True)
 
 
-@pytest.mark.parametrize(("wing", "is_new"), [("zebra", True), ("nav", False)])
-def test_wing_that_is_new_is_said(wing: str, is_new: bool, tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "new", "note", f"{wing}/rules/x", "--body", "x", cwd=memory(tmp_path))
-    assert (ran.code, f"`{wing}` is a new wing\n" in ran.err) == (0, is_new)
+def test_wing_that_is_new_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "new", "note", "zebra/rules/x", "--body", "x", "--new-wing", cwd=folder)
+    assert (ran.code, "`zebra` is a new wing\n" in ran.err) == (0, True)
+    assert "new wing" not in run_here(capsys, "new", "note", "nav/rules/x", "--body", "x", cwd=folder).err
+
+
+@pytest.mark.parametrize(
+    ("place", "hint"),
+    [
+        ("nva/rules/x", "did you mean nav/rules? "),
+        ("architecture/x", "did you mean nav/architecture? "),
+        ("zebra/zoo/x", ""),
+    ],
+)
+def test_wing_that_is_not_there_is_refused(place: str, hint: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    before = snapshot(folder)
+    ran = run_here(capsys, "new", "note", place, "--title", "Use UTC", "--body", "x", cwd=folder)
+    said = f"mdmem: there is no wing `{place.split('/')[0]}`; {hint}`--new-wing` makes one\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "address"),
+    [
+        (("decision", "Use UTC"), "nav/architecture/use-utc"),
+        (("invariant", "Use UTC"), "nav/architecture/use-utc"),
+        (("pattern", "Use TCP/IP"), "nav/conventions/use-tcp-ip"),
+        (("note", "postgres"), "nav/context/postgres"),
+        (("note", "-t", "Use UTC"), "nav/context/use-utc"),
+        (("note", "nav", "Use UTC"), "nav/context/use-utc"),
+        (("note", "rules", "Use UTC"), "nav/rules/use-utc"),
+        (("note", "nav/rules", "Use UTC"), "nav/rules/use-utc"),
+        (("note", "nav/rules/clocks", "Use UTC"), "nav/rules/clocks"),
+    ],
+)
+def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
+    arguments: tuple[str, ...], address: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+    ran = run_here(capsys, "new", *arguments, "--body", "x", cwd=folder)
+    assert (ran.code, ran.out) == (0, f"{folder}/memory/{address}.md\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("note", "nav/rules", "A", "--title", "B"), "a title is given twice; leave out TITLE or --title"),
+        (("note", "zoo", "Use UTC"), "`zoo` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
+        (("adr", "Use UTC"), "Invalid value for 'TYPE': `adr` is no type; write `decision`"),
+        (("desicion", "Use UTC"), "Invalid value for 'TYPE': `desicion` is no type; write `decision`"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_what_can(
+    arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "new", *arguments, "--body", "x", cwd=memory(tmp_path))
+    assert (ran.code, ran.out, ran.err.split(": ", 1)[1]) == (2, "", f"{said}\n")
+
+
+def test_new_asks_for_the_wing_where_none_is_the_active_one(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/arm/README.md", "---\nkind: project\n---\n")
+    ran = run_here(capsys, "new", "note", "Use UTC", "--body", "x", cwd=folder)
+    hint = "write WING/ROOM, or set `default_wing` in mdmem.toml: `arm`, `nav`"
+    assert (ran.code, ran.err) == (2, f"mdmem: which wing is meant? {hint}\n")
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_new_names_what_speaks_of_the_same_subject(is_shared: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    if is_shared:
+        write(folder, "memory/base/README.md", "---\nkind: shared\n---\n")
+    text = "Slow disks: the write-ahead log of the queue lies on its own volume, and the broker syncs it each second."
+    write_entry(folder / "memory", "base/queue/log" if is_shared else "nav/queue/log", text, title="Volumes")
+    write_entry(folder / "memory", "other/queue/log", text, title="Volumes")
+    ran = run_here(capsys, "new", "note", "nav", "Broker volume for the queue log", "--body", "x", cwd=folder)
+    address = "base/queue/log" if is_shared else "nav/queue/log"
+    assert f"on this subject: {address} (decision); `mdmem show {address}` shows it\n" in ran.err
 
 
 CLOSE = "A callback must not block its executor.\n\nRationale: the robot stops.\n"

@@ -60,7 +60,7 @@ def test_words_of_exclusions_are_found(root: Path, capsys: Capture) -> None:
 
 def test_new_refuses_a_wing_that_nothing_would_read(tmp_path: Path, capsys: Capture) -> None:
     top = make_root(make_repository(tmp_path / "top"))
-    ran = run_here(capsys, "new", "note", "other/room/one", "--body", "text", cwd=top)
+    ran = run_here(capsys, "new", "note", "other/room/one", "--new-wing", "--body", "text", cwd=top)
     assert (ran.code, (top / "other").exists()) == (2, False)
     assert "README.md with `kind: project`" in ran.err
 

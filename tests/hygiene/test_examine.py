@@ -12,7 +12,8 @@ from builders import make_root, open_root, write, write_entry
 from mdmem.entry.text import content_of
 from mdmem.finding import Finding, Place
 from mdmem.hygiene.examine import HygieneReach, Surroundings, examine
-from mdmem.hygiene.report import HygieneFindings, StaleItem
+from mdmem.hygiene.near_duplicates import NearPair
+from mdmem.hygiene.report import HygieneFindings, StaleItem, hygiene_fields
 from mdmem.workspace.freshness import Freshness
 
 TODAY = date(2026, 11, 21)
@@ -99,6 +100,28 @@ def test_draft_that_takes_the_place_of_another_is_no_duplicate(root: Path, field
     write_entry(root, "app/rules/a", LONG)
     write_entry(root, "app/rules/b", LONG, **fields)
     assert examined(root).duplicates == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_near"),
+    [
+        ({}, True),
+        ({"status": "draft"}, True),
+        ({"see": ["app/rules/a"]}, False),
+        ({"conflicts_with": ["app/rules/a"]}, False),
+        ({"type": "note"}, False),
+        ({"status": "deprecated"}, False),
+    ],
+)
+def test_decisions_that_saving_would_hold_to_be_alike_come_with_their_pair(
+    root: Path, fields: dict[str, object], *, is_near: bool
+) -> None:
+    write_entry(root, "app/rules/a", "Rationale: one two three four five\n", title="Six")
+    write_entry(root, "app/rules/b", "Rationale: one two three four zero\n", title="Nine", **fields)
+    write_entry(root, "app/rules/c", "Rationale: one eight ten eleven\n", title="Twelve")
+    near = (NearPair("app/rules/a", "app/rules/b", 0.5),) if is_near else ()
+    assert examined(root).near == near
+    assert [one["similarity"] for one in hygiene_fields(examined(root)).get("near_duplicates", ())] == [0.5] * is_near
 
 
 def test_patterns_that_differ_in_their_steps_are_no_duplicates(root: Path) -> None:

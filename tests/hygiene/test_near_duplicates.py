@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.hygiene.near_duplicates import NumberedText, SimilarPair, alike, near_ones, numbered
+from mdmem.hygiene.near_duplicates import NumberedText, SimilarPair, alike, near_ones, near_pairs, numbered
 from mdmem.similarity import jaccard
 
 TEXTS = st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=8).map(frozenset), max_size=12)
@@ -45,6 +45,16 @@ def test_near_ones_are_those_of_every_pair(sets: list[frozenset[str]], share: fl
         wanted = {other for other in among if words[other] and jaccard(words[name], words[other]) >= share}
         assert {near.name for near in found.get(name, [])} == wanted
     assert not found.keys() & among
+
+
+@given(TEXTS, SHARES)
+def test_near_pairs_are_those_of_every_pair(sets: list[frozenset[str]], share: float) -> None:
+    texts = [(name, words) for name, words in said(sets) if words]
+    wanted = {(a, b): jaccard(one, other) for (a, one), (b, other) in combinations(texts, 2)}
+    near = {pair: alike for pair, alike in wanted.items() if alike >= share}
+    found = near_pairs(numbered(texts), share=share)
+    assert {(one.a, one.b): one.share for one in found} == near
+    assert found == sorted(found, key=lambda one: (-one.share, one.a, one.b))
 
 
 def test_near_ones_come_the_nearest_first() -> None:

@@ -104,7 +104,8 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     write(root, "shared/README.md", "---\nkind: shared\n---\n")
     server = server_over(root)
     arguments = {"title": "A rule", "body": "X must hold.\n\nRationale: y.\n", "wing": "shared", "type": "invariant"}
-    assert "needs a `governance_token`" in error(call(server, "propose", **arguments))
+    said = error(call(server, "propose", **arguments))
+    assert "needs a `governance_token`; ask a person for what `mdmem token` prints" in said
     token = facts(call(server, "request_global_write_approval", content_preview="A rule"))["token"]
     assert (
         facts(call(server, "propose", **arguments, governance_token=token))["address"] == "shared/architecture/a-rule"

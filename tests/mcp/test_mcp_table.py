@@ -113,6 +113,14 @@ def test_a_profile_names_only_tools_that_exist() -> None:
     assert [name for names in PROFILES.values() for name in names if name not in TOOLS] == []
 
 
+@pytest.mark.parametrize("profile", ["core", "graphbase", "all"])
+def test_a_tool_points_to_those_that_its_profile_lists(profile: str) -> None:
+    listed = tools_of(profile)
+    texts = [text for tool in listed for text in (tool.about, *(one.about for one in tool.parameters))]
+    named = {word for text in texts for word in re.findall(r"`([a-z_]+)`", text)}
+    assert named & set(TOOLS) <= {tool.name for tool in listed}
+
+
 def subschemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a schema and every one inside it."""
     yield schema

@@ -1,10 +1,12 @@
 """The quick look-up, and the state of a scope."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import make_root, open_root, write
 
+from mdmem.access import Access
 from mdmem.retrieval.surface import Surface, get_scope_state, memory_surface
 from retrieval.builders import make_wings, put
 
@@ -217,3 +219,29 @@ def test_the_state_of_a_scope_says_what_to_do(tmp_path: Path) -> None:
     answer = get_scope_state(open_root(make_root(tmp_path / "memory")), project_id="fresh")
 
     assert answer.message == "there is no wing for the project `fresh` yet; `save_session` creates it"
+
+
+@pytest.mark.parametrize(
+    ("access", "project", "is_permitted", "message"),
+    [
+        (Access.to_wings(["app"], may_write=False), "app", False, None),
+        (Access.to_wings(["app"]), "app", True, None),
+        (Access.to_wings(["app"]), "web", False, "Project access denied: web"),
+        (Access.to_wings(["app"]), "nowhere", False, "Project access denied: nowhere"),
+    ],
+)
+def test_write_is_permitted_where_it_would_pass(
+    tmp_path: Path, access: Access, project: str, is_permitted: bool, message: str | None
+) -> None:
+    workspace = replace(open_root(make_wings(tmp_path)), access=access)
+    told = get_scope_state(workspace, project_id=project).as_json()
+    assert (told["write_permitted"], told["message"]) == (is_permitted, message)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_write_to_a_shared_wing_is_permitted_where_there_are_tokens(tmp_path: Path, is_open: bool) -> None:
+    root = make_wings(tmp_path)
+    write(root, "mdmem.toml", f"[governance]\nglobal_writes = {str(is_open).lower()}\n")
+    write(root, "lib/README.md", "---\nkind: shared\n---\n")
+    told = get_scope_state(open_root(root), project_id="lib").as_json()
+    assert told["write_permitted"] is is_open

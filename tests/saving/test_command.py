@@ -160,9 +160,29 @@ def test_pending_lists_what_waits_and_why(tmp_path: Path, capsys: Capture) -> No
                 "refused": False,
             }
         ],
+        "blocked": [],
         "unreadable": [],
     }
     assert snapshot(tmp_path) == before
+
+
+def test_save_that_a_similar_decision_stopped_is_listed_and_passes_as_a_distinct_one(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    root = project(tmp_path)
+    agent(root).save_decision(of_words(13), "nav")
+    file = str(write(tmp_path, "stated.json", json.dumps(of_words(20))))
+    save_it = ("save", "decision", "--project", "nav", "--json", file)
+    assert run_here(capsys, *save_it, cwd=root).code == 1
+    (stopped,) = PendingWrites(root.parent / ".git/mdmem/state/memory").blocked_writes()
+    told = f"decision `worda`, since {stopped.at.date()}: much the same says nav/architecture/worda\n"
+    advice = "repeat the save with `supersedes` or `distinct_from`, or `mdmem pending drop ID`\n"
+    assert run_here(capsys, "pending", cwd=root).out == f"{stopped.id[:12]}  {told}  {advice}"
+    assert f"saves that a similar entry stopped (1)\n  {stopped.id[:12]}  {told}  next: {advice}" in (
+        run_here(capsys, "hygiene", cwd=root).out
+    )
+    assert run_here(capsys, *save_it, "--distinct-from", "nav/architecture/worda", cwd=root).code == 0
+    assert run_here(capsys, "pending", cwd=root).out == ""
 
 
 @pytest.mark.parametrize("arguments", [("pending",), ("pending", "retry")])

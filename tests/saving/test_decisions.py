@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,9 @@ from builders import open_root, snapshot, write, write_entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mdmem.hygiene.run import run_hygiene
+from mdmem.similarity import Subject
+from mdmem.workspace.freshness import is_due
 from mdmem.workspace.workspace import Parts
 from saving.agents import WORDS, Agent, agent, decision, entries, of_words, outcome, project
 
@@ -42,8 +46,10 @@ def test_decision_is_a_draft_with_its_fields_and_its_reasons(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("status", ["draft", "active", "under_review"])
-@pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC"])
-def test_equal_decision_is_skipped_whatever_its_case_and_blanks(tmp_path: Path, title: str, status: str) -> None:
+@pytest.mark.parametrize("title", ["Use UTC", "USE  utc", "Use\u00a0UTC", "Ｕｓｅ UTC", "“Use” – (UTC)!"])
+def test_equal_decision_is_skipped_whatever_its_case_blanks_and_punctuation(
+    tmp_path: Path, title: str, status: str
+) -> None:
     root = project(tmp_path)
     write_entry(root, "nav/rules/utc", "Rationale: clocks\ndiffer.\n", title=title, status=status)
     before = snapshot(tmp_path)
@@ -51,6 +57,12 @@ def test_equal_decision_is_skipped_whatever_its_case_and_blanks(tmp_path: Path, 
     assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
     assert result.artifact_id == "nav/rules/utc"
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("title", ["Use C", "Use -1", "Use env", "Use 35"])
+def test_signs_that_say_something_make_another_decision(title: str) -> None:
+    marked = {"Use C": "Use C#", "Use -1": "Use 1", "Use env": "Use .env", "Use 35": "Use 3.5"}[title]
+    assert Subject(title, "why").fingerprint != Subject(marked, "why").fingerprint
 
 
 def test_same_call_twice_writes_once(tmp_path: Path) -> None:
@@ -133,8 +145,8 @@ def test_review_answers_as_the_contract_says(tmp_path: Path) -> None:
         "dedup_outcome": "manual_review",
         "candidate_id": "nav/architecture/known",
         "message": "a similar decision (Jaccard 0.65) is nav/architecture/known; nothing was written",
-        "next_step": "read `nav/architecture/known`; call again with `supersedes` set to it, or with a lower"
-        " `confidence` if this is a distinct decision; or run hygiene",
+        "next_step": "read `nav/architecture/known`, then call again with `supersedes` set to it, or with"
+        " `distinct_from` set to it if both are to stand",
     }
     assert snapshot(tmp_path) == before
 
@@ -172,6 +184,44 @@ def test_review_of_one_decision_lets_no_other_pass(tmp_path: Path) -> None:
     saves = agent(root)
     assert confident(saves, 0.8) == stopped
     assert outcome(saves.save_decision(of_words(19, confidence=0.1), "nav")) == stopped
+
+
+@pytest.mark.parametrize("count", [13, 16])
+def test_decision_that_says_what_it_is_distinct_from_stands_beside_it(tmp_path: Path, count: int) -> None:
+    root = project(tmp_path)
+    address = with_words(root, count)
+    saves = agent(root)
+    if count == 13:
+        assert saves.save_decision(of_words(20), "nav").is_for_a_person
+    result = saves.save_decision(of_words(20, distinct_from="known"), "nav")
+    assert outcome(result) == NEW
+    assert f"see:\n  - {address}\n" in (root / f"{result.artifact_id}.md").read_text()
+    assert saves.get_save_status("nav").status == "saved"
+    assert run_hygiene(open_root(root), "nav").get("near_duplicates") is None
+
+
+def test_decision_that_is_distinct_from_another_one_is_still_stopped(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    address = with_words(root, 13)
+    write_entry(root, "nav/rules/other", "Else.\n")
+    assert outcome(agent(root).save_decision(of_words(20, distinct_from="nav/rules/other"), "nav")) == review(address)
+
+
+@pytest.mark.parametrize(("count", "status"), [(20, "duplicate_skip"), (15, "pending_retry"), (9, "saved")])
+def test_decision_that_a_shared_wing_holds_is_not_written_again(tmp_path: Path, count: int, status: str) -> None:
+    root = project(tmp_path)
+    write(root, "base/README.md", "---\nkind: shared\n---\n")
+    address = with_words(root, count, "base/rules/known")
+    result = agent(root).save_decision(of_words(20), "nav")
+    assert result.status == status
+    if count == 15:
+        assert result.candidate_id == address
+        assert (
+            result.next_step == f"read `{address}`, then call again with `distinct_from` set to it if both are to stand"
+        )
+        assert outcome(agent(root).save_decision(of_words(20, distinct_from=address), "nav")) == NEW
+    write(root, "nav/README.md", "---\nkind: project\nshared_wings: []\n---\n")
+    assert agent(root).save_decision(of_words(20, confidence=0.2), "nav").artifact_id != address
 
 
 def test_review_is_forgotten_when_the_decision_is_saved(tmp_path: Path) -> None:
@@ -323,3 +373,13 @@ def test_index_that_cannot_be_written_stops_no_comparison(tmp_path: Path) -> Non
     write(tmp_path, ".git/mdmem/cache/memory", "a file where the index would be")
     workspace = replace(open_root(root), parts=Parts())
     assert outcome(Agent(workspace).save_decision(of_words(20), "nav")) == review(known)
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+def test_decision_of_long_ago_makes_no_hygiene_due_on_the_first_day(tmp_path: Path, is_made: bool) -> None:
+    root = project(tmp_path)
+    if is_made:
+        agent(root).save_session({"objective": "Set up"}, "nav")
+    agent(root).save_decision(decision(date="2026-04-08"), "nav")
+    assert not is_due(open_root(root), "nav")
+    assert is_due(replace(open_root(root), today=date(2026, 12, 21)), "nav")

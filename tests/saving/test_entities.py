@@ -41,7 +41,8 @@ def test_entity_is_a_note_with_its_name_and_fact(tmp_path: Path) -> None:
     result = upsert(root)
     assert (result.status, result.artifact_id, result.dedup_outcome) == ("saved", ARM, "new")
     assert (root / f"{ARM}.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21\ntitle: Arm\nlabel: entity\nentity: Arm\n---\n\n"
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+        "title: Arm\nlabel: entity\nentity: Arm\n---\n\n"
         "It has six joints.\n"
     )
 

@@ -44,7 +44,7 @@ RECORDS = {
 }
 
 
-FIELDS = "`title`, `rationale`, `owner`, `date`, `scope`, `supersedes`, `confidence`"
+FIELDS = "`title`, `rationale`, `owner`, `date`, `scope`, `supersedes`, `distinct_from`, `confidence`"
 AHEAD = "2027-01-01, 41 days ahead of today"
 NUMBER = "`decision.confidence` must be a number from 0 to 1"
 SCOPE = "`decision.scope` must be one of `global`, `project`, `focus`"

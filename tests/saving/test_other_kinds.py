@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import snapshot, write_entry
+from builders import open_root, snapshot, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.checks.run import CheckRequest, check
 from mdmem.entry.model import EntryType, Status
+from mdmem.hygiene.run import run_hygiene
 from mdmem.saving.compose import ComposedEntry, compose_record
 from mdmem.saving.plan import subject_of
 from mdmem.saving.records import DecisionRecord, read_decision
@@ -25,7 +27,7 @@ def test_pattern_is_an_active_entry_with_its_lists(tmp_path: Path) -> None:
     result = agent(root).save_pattern(stated | {"last_validated_at": "2026-04-08T10:00:00Z"}, "nav", agent="bot")
     assert outcome(result) == ("saved", "new", None)
     assert (root / "nav/conventions/a-test-fails.md").read_text() == (
-        "---\ntype: pattern\nstatus: active\ncreated_at: 2026-11-21\ntitle: A test fails\n"
+        "---\ntype: pattern\nstatus: active\ncreated_at: 2026-04-08T10:00:00+00:00\ntitle: A test fails\n"
         "verified_at: 2026-04-08T10:00:00+00:00\nagent: bot\ntrigger: A test fails\n"
         "repeatable_steps:\n  - read it\n  - run it alone\nexclusions:\n  - it is flaky\n---\n"
     )
@@ -40,6 +42,33 @@ def test_equal_pattern_is_skipped_whatever_its_case_and_blanks(tmp_path: Path) -
     assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
     assert result.artifact_id == "nav/conventions/a-test-fails"
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("validated", ["2026-04-08T10:00:00Z", "2026-04-08", "2026-11-21T09:00:00Z", "2026-11-21"])
+def test_pattern_that_was_validated_before_it_was_saved_passes_the_checks(tmp_path: Path, validated: str) -> None:
+    root = project(tmp_path)
+    result = agent(root).save_pattern(pattern(last_validated_at=validated), "nav")
+    assert result.status == "saved"
+    codes = {one.code for one in check(open_root(root), CheckRequest()).findings}
+    assert codes <= {"link-not-tracked", "review-overdue"}
+    obsolete = run_hygiene(open_root(root), "nav")["obsolete_patterns"]
+    assert obsolete == (1 if validated.startswith("2026-04") else 0)
+
+
+@pytest.mark.parametrize(
+    ("again", "held"), [("2026-11-01", "2026-11-01"), ("2026-04-07", "2026-04-08"), (None, "2026-04-08")]
+)
+def test_equal_pattern_of_a_later_validation_renews_that_date_alone(
+    tmp_path: Path, again: str | None, held: str
+) -> None:
+    root = project(tmp_path)
+    first = agent(root).save_pattern(pattern(last_validated_at="2026-04-08"), "nav")
+    file = root / f"{first.artifact_id}.md"
+    before = file.read_text()
+    result = agent(root).save_pattern(pattern("A test fails!", last_validated_at=again), "nav")
+    assert outcome(result) == ("duplicate_skip", "duplicate_skip", None)
+    assert ("verified_at" in (result.message or "")) is (held == "2026-11-01")
+    assert file.read_text() == before.replace("verified_at: 2026-04-08", f"verified_at: {held}")
 
 
 def test_nearly_equal_pattern_is_new(tmp_path: Path) -> None:
@@ -77,7 +106,8 @@ def test_equal_context_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
     assert [one.artifact_id for one in results] == ["nav/context/arm", "nav/context/arm-2"]
     assert (root / "nav/context/arm.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21\ntitle: arm\nlabel: context\ntopic: arm\n"
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+        "title: arm\nlabel: context\ntopic: arm\n"
         "relevance_score: 0.8\n---\n\nThe arm has six joints.\n"
     )
 
@@ -89,7 +119,8 @@ def test_equal_session_is_saved_as_often_as_it_comes(tmp_path: Path) -> None:
     assert [(one.status, one.dedup_outcome) for one in results] == [("saved", None)] * 2
     assert entries(root) == ["nav/sessions/set-up", "nav/sessions/set-up-2"]
     assert (root / "nav/sessions/set-up.md").read_text() == (
-        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21\ntitle: Set up\nlabel: session\nobjective: Set up\n"
+        "---\ntype: note\nstatus: active\ncreated_at: 2026-11-21T12:00:00+00:00\n"
+        "title: Set up\nlabel: session\nobjective: Set up\n"
         "actions_taken:\n  - wrote it\ndecisions_made:\n  - one\nnext_actions:\n  - a\n  - b\n---\n"
     )
 

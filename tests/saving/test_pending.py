@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,10 +19,14 @@ from processes import exit_code_of, run_at_once
 
 from mdmem.authoring.write import WriteResult
 from mdmem.catalog import load
+from mdmem.errors import UsageError
+from mdmem.hygiene.run import run_hygiene
 from mdmem.saving import attempt
+from mdmem.saving.remember import remember
 from mdmem.saving.results import SaveResult
 from mdmem.state import write_lock
 from mdmem.state.pending_writes import PendingWrites
+from mdmem.status import report_status
 from mdmem.tree import WorkingTree
 from saving.agents import (
     NOON,
@@ -36,6 +41,7 @@ from saving.agents import (
     outcome,
     pattern,
     project,
+    save,
     session,
     ticking,
 )
@@ -193,8 +199,39 @@ def test_review_is_remembered_and_never_tried_again(tmp_path: Path) -> None:
     assert saves.save_decision(of_words(20, confidence=0.5), "nav").is_for_a_person
     before = snapshot(tmp_path)
     assert (ledger(tmp_path).pending(), saves.pending.retry()) == ((), ())
-    assert saves.get_save_status("nav").as_json()["status"] == "saved"
     assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("project_id", ["nav", None, "web"])
+def test_review_is_told_until_it_is_resolved(tmp_path: Path, project_id: str | None) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    known = saves.save_decision(of_words(13), "nav").artifact_id
+    saves.save_decision(of_words(20), "nav")
+    (blocked,) = ledger(tmp_path).blocked_writes()
+    shown = [{"id": blocked.id, "wing": "nav", "title": "worda", "candidate_id": known, "since": NOON.isoformat()}]
+    told = shown if project_id != "web" else None
+    hygiene = run_hygiene(open_root(root), project_id, check_pending_only=True)
+    assert (hygiene.get("blocked_saves"), hygiene["unresolved_saves"]) == (told, 1 if told else 0)
+    standing = saves.get_save_status(project_id or "nav").as_json()
+    assert standing.get("blocked") == told
+    assert (standing["status"], standing["count"]) == (("pending_retry", 1) if told else ("saved", 0))
+    assert any("1 save was stopped" in one for one in report_status(open_root(root)).remarks)
+    assert saves.save_decision(of_words(20, supersedes=known), "nav").status == "saved"
+    assert "blocked_saves" not in run_hygiene(open_root(root))
+    assert saves.get_save_status("nav").as_json()["status"] == "saved"
+
+
+def test_review_is_given_up_by_its_id_and_never_retried(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    saves.save_decision(of_words(13), "nav")
+    saves.save_decision(of_words(20), "nav")
+    (blocked,) = ledger(tmp_path).blocked_writes()
+    with pytest.raises(UsageError, match="did not fail: nav/architecture/worda says much the same; save it again with"):
+        saves.pending.retry(blocked.id[:8])
+    assert saves.pending.drop(blocked.id[:8]) == blocked
+    assert saves.get_save_status("nav").blocked == ()
 
 
 def test_write_that_a_person_has_to_look_at_by_now_is_kept_and_not_tried_by_itself(tmp_path: Path) -> None:
@@ -363,3 +400,15 @@ def test_status_of_the_memory_has_a_line_for_what_waits(tmp_path: Path, capsys: 
     with busy(tmp_path):
         agent(root, wait=0).save_session(session(), "nav")
     assert "1 write waits to be done; `mdmem pending` lists what\n" in run_here(capsys, "status", cwd=root).out
+
+
+@pytest.mark.parametrize("kind", ["decision", "session", "entity"])
+def test_memory_that_went_away_is_no_new_project(tmp_path: Path, kind: str) -> None:
+    root = project(tmp_path)
+    saves = agent(root)
+    shutil.rmtree(root)
+    result = save(saves, kind)
+    assert (result.status, "is gone" in (result.message or ""), root.exists()) == ("failed", True, False)
+    for named in ({"project": "nav"}, {}):
+        told = remember(saves.workspace, {"title": "A", "content": "B", **named})
+        assert (told.success, "is gone" in told.message) == (False, True)

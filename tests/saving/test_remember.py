@@ -103,11 +103,33 @@ def test_content_is_kept_word_for_word(tmp_path: Path, content: str) -> None:
     assert ("\r\n" in stored) is ("\r\n" in content)
 
 
-def test_without_a_project_it_is_the_callers_own(tmp_path: Path) -> None:
+def own(root: Path, /, *, access: Access | None = None, **stated: object) -> RememberResult:
+    """Remember something of the caller's own."""
+    return kept(root, access=access, project="private", **stated)
+
+
+def test_without_a_project_it_belongs_to_the_default_wing(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    before = snapshot(root)
     result = kept(root, title="A zebra", content="It is striped.")
-    assert result.id == "private:context/a-zebra"
+    assert (result.id, result.message) == ("app/context/a-zebra", "app/context/a-zebra is saved")
+
+
+@pytest.mark.parametrize(
+    ("default", "readable", "stated"),
+    [("app", None, {"project": "private"}), (None, None, {}), ("lib", None, {}), ("app", {"lib"}, {})],
+)
+def test_what_no_project_takes_is_the_callers_own(
+    tmp_path: Path, default: str | None, readable: set[str] | None, stated: dict[str, str]
+) -> None:
+    root = make_memory(tmp_path)
+    write(root, "mdmem.toml", f'default_wing = "{default}"\n' if default else "")
+    before = snapshot(root)
+    access = Access(readable=frozenset(readable)) if readable else None
+    result = kept(root, access=access, title="A zebra", content="It is striped.", **stated)
+    assert (result.id, result.message) == (
+        "private:context/a-zebra",
+        "private:context/a-zebra is saved, for you alone",
+    )
     assert (tmp_path / OWN / "context/a-zebra.md").is_file()
     assert (tmp_path / "data/mdmem/private/own").stat().st_mode & 0o077 == 0
     assert snapshot(root) == before
@@ -115,7 +137,7 @@ def test_without_a_project_it_is_the_callers_own(tmp_path: Path) -> None:
 
 def test_own_memory_is_read_by_context_alone(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    kept(root, title="A zebra", content="It is striped.")
+    own(root, title="A zebra", content="It is striped.")
     pack = context(root, "zebra")
     item = next(one for one in pack.items if one.id == "private:context/a-zebra")
     assert (item.metadata["scope"], item.quality.origin, item.quality.project_id) == ("private", "private", None)
@@ -126,7 +148,7 @@ def test_own_memory_is_read_by_context_alone(tmp_path: Path) -> None:
 def test_own_memory_of_a_token_is_not_anothers(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
     ada, bob = Access(name="ada"), Access(name="Ada")
-    kept(root, access=ada, title="A zebra", content="It is striped.")
+    own(root, access=ada, title="A zebra", content="It is striped.")
     assert "private:context/a-zebra" in ids(context(root, "zebra", access=ada))
     for other in (bob, None):
         assert "private:context/a-zebra" not in ids(context(root, "zebra", access=other))
@@ -137,7 +159,7 @@ def test_own_memory_of_a_token_is_not_anothers(tmp_path: Path) -> None:
 
 def test_rule_of_ones_own_binds_nobody(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    kept(root, title="Never a zebra", content="There must be no zebra.", kind="rule")
+    own(root, title="Never a zebra", content="There must be no zebra.", kind="rule")
     pack = context(root, "zebra")
     assert [item.id for item in pack.proposed] == ["private:architecture/never-a-zebra"]
     assert "private:architecture/never-a-zebra" not in ids(pack)
@@ -145,8 +167,8 @@ def test_rule_of_ones_own_binds_nobody(tmp_path: Path) -> None:
 
 def test_own_memories_link_to_one_another(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    kept(root, title="A zebra", content="It is striped.")
-    kept(root, title="Its foal", content="Small.", related_to=["private:context/a-zebra", "app/rules/pool"])
+    own(root, title="A zebra", content="It is striped.")
+    own(root, title="Its foal", content="Small.", related_to=["private:context/a-zebra", "app/rules/pool"])
     item = next(one for one in context(root, "foal").items if one.id == "private:context/its-foal")
     assert [(one.id, one.relationship) for one in item.related] == [("private:context/a-zebra", "see")]
 
@@ -155,13 +177,13 @@ def test_own_memory_in_a_repository_of_the_home_is_not_committed(tmp_path: Path)
     git(tmp_path, "init", "-q", "--template=")
     root = make_memory(tmp_path)
     write(root, "mdmem.toml", "commit = true\n")
-    assert kept(root, title="A zebra", content="It is striped.").success
+    assert own(root, title="A zebra", content="It is striped.").success
     assert git(tmp_path, "rev-list", "--all") == ""
 
 
 def test_own_memory_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> None:
     root = make_memory(tmp_path)
-    kept(root, title="A zebra", content="It is striped.")
+    own(root, title="A zebra", content="It is striped.")
     write(tmp_path, f"{OWN}/context/broken.md", "---\ntype: [\n---\n")
     pack = context(root, "pool")
     assert [one["path"] for one in pack_answer(pack)["problems"]] == ["private:private/context/broken.md"]

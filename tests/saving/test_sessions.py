@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import write_entry
+from builders import open_root, write_entry
 
 from mdmem.catalog import load
+from mdmem.context.compile import compile_context
+from mdmem.context.request import read_request
 from mdmem.saving.results import BatchSaveResult, SaveResult, SaveStatus
 from mdmem.similarity import DedupOutcome
 from mdmem.tree import WorkingTree
-from saving.agents import agent, decision, entries, pattern, project, session
+from saving.agents import agent, decision, entries, later, pattern, project, session
 
 SESSION = "nav/sessions/set-up"
 
@@ -139,3 +141,12 @@ def test_batch_as_json_has_the_fields_of_the_contract() -> None:
     names = ["status", "artifact_id", "dedup_outcome", "candidate_id", "message", "next_step"]
     assert [list(one) for one in (found["session"], *found["decisions"])] == [names, names]
     assert (found["patterns"], found["overall"]) == ([], "partial")
+
+
+def test_newest_session_of_a_day_is_the_active_work(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    for hour, objective in enumerate(("Zeta first", "Alpha second", "Middle third")):
+        agent(root, now=later(3600 * hour)).save_session(session(objective), "nav")
+    asked = read_request({"goal": "resume work", "layer": "wake", "project": "nav"})
+    items = compile_context(open_root(root), asked).items
+    assert next(item.id for item in items if item.id.startswith("nav/sessions/")) == "nav/sessions/middle-third"

@@ -21,7 +21,8 @@ from processes import run_at_once
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state import lock, write_lock
-from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites
+from mdmem.state.files import write_record
+from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites, name_of, stated_confidence
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 FULL = "No space left on device"
@@ -262,7 +263,7 @@ def test_state_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     ledger = PendingWrites(state)
     for act in (
         lambda: ledger.keep(failed()),
-        lambda: ledger.remember_blocked("app 1", 0.9, candidate="app/a/b", now=NOON),
+        lambda: ledger.remember_blocked(stopped(0.9)),
     ):
         with pytest.raises(EnvironmentFaultError, match=rf"^the state in {state} cannot be used: (not a dir|file ex)"):
             act()
@@ -285,7 +286,7 @@ def test_disk_that_refuses_is_one_sentence(
         for act in (
             lambda: ledger.keep(failed("b")),
             lambda: ledger.give_back(id_, "again"),
-            lambda: ledger.remember_blocked("app 1", 0.9, candidate="app/a/b", now=NOON),
+            lambda: ledger.remember_blocked(stopped(0.9)),
         ):
             with pytest.raises(EnvironmentFaultError, match=f"cannot be used: {words}$"):
                 act()
@@ -303,9 +304,14 @@ def test_folder_that_cannot_be_listed_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "pending").chmod(0o700)
 
 
+def stopped(confidence: float | None, **more: str) -> Blocked:
+    stated = stated_confidence(confidence)
+    return Blocked(key="app 1", confidence=stated, candidate="app/architecture/a", at=NOON, **more)
+
+
 def test_blocked_passes_only_with_a_lower_confidence(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
+    ledger.remember_blocked(stopped(0.8))
     found = ledger.blocked("app 1")
     assert found == Blocked(key="app 1", confidence=0.8, candidate="app/architecture/a", at=NOON)
     assert [found.lets_pass(value) for value in (None, 0.9, 0.8, 0.79, 0.0)] == [False, False, False, True, True]
@@ -313,7 +319,7 @@ def test_blocked_passes_only_with_a_lower_confidence(tmp_path: Path) -> None:
 
 
 def test_blocked_without_confidence_counts_as_one(tmp_path: Path) -> None:
-    known = PendingWrites(tmp_path).remember_blocked("app 1", None, candidate="app/architecture/a", now=NOON)
+    known = PendingWrites(tmp_path).remember_blocked(stopped(None))
     assert (known.confidence, known.lets_pass(None), known.lets_pass(0.99)) == (1.0, False, True)
 
 
@@ -323,16 +329,25 @@ def test_blocked_passes_only_below_every_confidence_that_was_stopped(
 ) -> None:
     ledger = PendingWrites(tmp_path_factory.mktemp("state"))
     for value in stated:
-        ledger.remember_blocked("app 1", value, candidate="app/architecture/a", now=NOON)
+        ledger.remember_blocked(stopped(value))
     found = ledger.blocked("app 1")
     assert found is not None
     as_one = [1.0 if value is None else value for value in stated]
     assert found.lets_pass(again) == all((1.0 if again is None else again) < value for value in as_one)
 
 
+def test_blocked_writes_are_listed_with_what_they_are_known_by(tmp_path: Path) -> None:
+    ledger = PendingWrites(tmp_path)
+    ledger.remember_blocked(stopped(0.8, title="Retry", project="The-App"))
+    older = write(tmp_path, f"blocked/{name_of('web 2')}.json", "")
+    write_record(older, {"key": "web 2", "confidence": 1, "candidate": "web/a/b", "at": "2026-01-01T00:00:00+00:00"})
+    told = [(one.wing, one.title, one.project, one.candidate) for one in ledger.blocked_writes()]
+    assert told == [("web", "", "", "web/a/b"), ("app", "Retry", "The-App", "app/architecture/a")]
+
+
 def test_blocked_is_gone_when_forgotten(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
+    ledger.remember_blocked(stopped(0.8))
     ledger.forget_blocked("app 1")
     ledger.forget_blocked("app 1")
     assert ledger.blocked("app 1") is None
@@ -341,7 +356,7 @@ def test_blocked_is_gone_when_forgotten(tmp_path: Path) -> None:
 
 def test_blocked_that_is_torn_is_as_if_it_had_not_been(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked("app 1", 0.2, candidate="app/architecture/a", now=NOON)
+    ledger.remember_blocked(stopped(0.2))
     (path,) = (tmp_path / "blocked").iterdir()
     path.write_bytes(path.read_bytes()[:-5])
     assert ledger.blocked("app 1") is None
@@ -350,5 +365,5 @@ def test_blocked_that_is_torn_is_as_if_it_had_not_been(tmp_path: Path) -> None:
 
 def test_retry_touches_failed_writes_alone(tmp_path: Path) -> None:
     ledger = PendingWrites(tmp_path)
-    ledger.remember_blocked("app 1", 0.8, candidate="app/architecture/a", now=NOON)
+    ledger.remember_blocked(stopped(0.8))
     assert ledger.pending() == ()

@@ -1,4 +1,4 @@
-"""The text of an invariant or a decision in force changed as if it had always said so.
+"""The text of an invariant, or (a warning) of a decision, in force changed as if it had always said so.
 
 Others approved the old words and rely on them. A rule that changes gets a successor or a higher `version`, so that
 everybody sees it. The title counts as text, too: lists and packs show it for the rule. Blanks at the ends of lines do

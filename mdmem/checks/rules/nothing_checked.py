@@ -1,7 +1,7 @@
 """No entry was found, so nothing was checked.
 
 A wrong `--root`, a moved folder or a checkout without the memory looks like a clean run otherwise. In CI this is an
-error.
+error. Where a wing has its manifest and nothing else lies beside it, the memory is only new: that is said, no more.
 
 Fails:
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mdmem.catalog.addresses import MANIFEST
 from mdmem.checks.case import Case
 from mdmem.finding import Finding, Place, Severity
 from mdmem.tree import SETTINGS_NAME
@@ -26,8 +27,13 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding where no file stands in an entry's place; one that cannot be read is there all the same."""
     if case.catalog.files:
         return
-    strays = sum(file.path.endswith(".md") for file in case.catalog.others)
-    found = f", though {strays} Markdown file{'s' * (strays != 1)} lie elsewhere" if strays else ""
+    manifests = {f"{name}/{MANIFEST}" for name, wing in case.catalog.wings.items() if wing.has_manifest}
+    strays = sum(file.path.endswith(".md") and file.path not in manifests for file in case.catalog.others)
+    if manifests and not strays:
+        help_ = "write a first entry with `mdmem new`"
+        yield Finding(CODE, "empty so far", Place(SETTINGS_NAME), help_, severity=Severity.INFO)
+        return
+    found = f", though {strays} Markdown file{'s lie' if strays > 1 else ' lies'} elsewhere" if strays else ""
     message = f"no file stands at `wing/room/entry-id.md`{found}"
     help_ = "give the right folder with `--root`, or write an entry with `mdmem new`"
     severity = Severity.ERROR if case.in_ci else None

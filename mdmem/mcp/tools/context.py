@@ -131,9 +131,10 @@ _REMEMBER = Tool(
     title="Keep what was learned",
     about=(
         "Call this to keep what future agents should not have to learn again: what happened, how something is done, "
-        "a plan, an idea, a rule, a decision. The content is kept word for word. With `project` it belongs to that "
-        "project's wing, and rules and decisions are drafts until a person approves them; without one it is private to "
-        "you, and only your own `context` reads it. `conflicts` names entries that it may contradict or repeat."
+        "a plan, an idea, a rule, a decision; at the end of a session, with kind `session`, what was done and what is "
+        "open. The content is kept word for word. It belongs to the wing of `project`, else to the default wing, and "
+        "rules and decisions are drafts until a person approves them; with project `private`, or where there is no "
+        "default wing, only your own `context` reads it. `conflicts` names entries that it may contradict or repeat."
     ),
     parameters=(
         Parameter(name="title", needed=True, about="A short title.", longest=300),

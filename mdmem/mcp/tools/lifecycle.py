@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mdmem.mcp.tools.core import TYPES
@@ -145,10 +146,10 @@ _PROPOSE = Tool(
         Parameter(name="tags", kind=ParameterKind.TEXTS, about="Tags."),
         FOCUS,
         AGENT,
-        TOKEN,
+        replace(TOKEN, about="What a person got from `mdmem token`; needed where the wing is shared."),
     ),
     answers={
-        "status": {"type": "string", "enum": ["saved"]},
+        "status": {"type": "string", "enum": ["saved", "duplicate_skip"]},
         "address": TEXT,
         "path": TEXT,
         "entry_status": TEXT,

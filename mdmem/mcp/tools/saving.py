@@ -48,6 +48,7 @@ _DECISION: Mapping[str, Mapping[str, Any]] = {
     "date": described(TEXT, "when it was made, as YYYY-MM-DD"),
     "scope": _SCOPE,
     "supersedes": described(TEXT, "the id of an older decision that this one replaces"),
+    "distinct_from": described(TEXTS, "ids of similar decisions that stay in force beside this one"),
     "confidence": described(NUMBER, "0.0 to 1.0"),
 }
 _PATTERN: Mapping[str, Mapping[str, Any]] = {
@@ -131,7 +132,7 @@ _SAVE_DECISION = _save_tool(
     "Call this when an architectural or technical decision was made. It is compared with what is there: the same text "
     "answers `duplicate_skip`; a very similar one supersedes the older decision; a similar one is not written and "
     "answers `pending_retry` with `manual_review` and a `candidate_id`. Then call again with "
-    "`supersedes` set to that id, or with a lower `confidence` to save it as distinct, or call `run_hygiene`. What an "
+    "`supersedes` set to that id, or with `distinct_from` where both are to stand. What an "
     "agent decides is a draft until a person approves it; the older decision stays in force until then.",
     _record("decision", "The decision.", _DECISION, "title", "rationale"),
 )

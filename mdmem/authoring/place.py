@@ -1,0 +1,73 @@
+"""Where a new entry goes: the place that somebody typed in full or in part, and a wing that is meant."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from mdmem.entry.model import EntryType
+from mdmem.errors import UsageError
+from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
+from mdmem.workspace.workspace import Workspace
+
+# What has no room of its own in the settings goes where its like does.
+ROOM_KINDS = {
+    EntryType.INVARIANT: "decision",
+    EntryType.DECISION: "decision",
+    EntryType.PATTERN: "pattern",
+    EntryType.NOTE: "context",
+}
+
+
+def place_of(workspace: Workspace, type_: EntryType, typed: str | None) -> str:
+    """Return `wing/room` or an address for what was typed: nothing, a wing, a room of the active wing, or more.
+
+    Raises UsageError where no wing is the active one, and for one word that is neither wing nor room.
+    """
+    if typed is not None and "/" in typed:
+        return typed
+    room = workspace.settings.rooms[ROOM_KINDS[type_]]
+    if typed is None:
+        return f"{_active(workspace)}/{room}"
+    if typed in workspace.catalog.wings:
+        return f"{typed}/{room}"
+    wing = _active(workspace)
+    if typed in _rooms(workspace, wing):
+        return f"{wing}/{typed}"
+    raise UsageError(f"`{typed}` is neither a wing nor a room of `{wing}`; write {wing}/{room}, or WING/ROOM")
+
+
+def is_place(workspace: Workspace, typed: str) -> bool:
+    """Say whether one word of a command means a place and not a title."""
+    first, slash, _ = typed.partition("/")
+    if first in workspace.catalog.wings or not typed.strip():
+        return True
+    return not typed.split()[1:] if slash else any(typed in _rooms(workspace, wing) for wing in workspace.catalog.wings)
+
+
+def require_wing(workspace: Workspace, address: str) -> None:
+    """Raise UsageError where the wing of an address is not there, with the nearest; a folder without an entry is."""
+    wing, room, _ = address.split("/")
+    wings = workspace.catalog.wings
+    if wing in wings or (workspace.location.root / wing).is_dir():
+        return
+    close = [f"{name}/{room}" for name in get_close_matches(wing, wings, n=3, cutoff=0.5)]
+    close = close or [f"{name}/{wing}" for name in wings if wing in _rooms(workspace, name)]
+    hint = f"did you mean {' or '.join(close[:3])}? " if close else ""
+    raise UsageError(f"there is no wing `{wing}`; {hint}`--new-wing` makes one")
+
+
+def _rooms(workspace: Workspace, wing: str) -> frozenset[str]:
+    own = (address.split("/")[1] for address in workspace.catalog.addresses if address.startswith(f"{wing}/"))
+    return frozenset((*own, *workspace.settings.rooms.values()))
+
+
+def _active(workspace: Workspace) -> str:
+    try:
+        wing = resolve_scope(workspace.catalog, workspace.settings, Filters()).wing
+    except AmbiguousWingError as error:
+        listed = ", ".join(f"`{name}`" for name in workspace.catalog.wings)
+        hint = "write WING/ROOM, or set `default_wing` in mdmem.toml"
+        raise UsageError(f"which wing is meant? {hint}: {listed}") from error
+    if wing is None:
+        raise UsageError("there is no wing yet; `mdmem init --wing NAME` makes one")
+    return wing
