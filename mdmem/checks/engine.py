@@ -183,16 +183,17 @@ def mark_new(findings: Iterable[Finding], base_findings: Iterable[Finding]) -> l
     The same are of one code and file and say the same but for numbers that are not quoted, so that neither a shifted
     line nor a longer text makes one new; of several alike the last ones are new.
     """
-    left = Counter(map(_sameness, base_findings))
+    left = Counter(map(sameness, base_findings))
     marked = []
     for finding in findings:
-        key = _sameness(finding)
+        key = sameness(finding)
         left[key] -= 1
         marked.append(replace(finding, new=left[key] < 0))
     return marked
 
 
-def _sameness(finding: Finding) -> tuple[str, str, str]:
+def sameness(finding: Finding) -> tuple[str, str, str]:
+    """Return what two tellings of one fact share: code, place, and the words but for numbers that are not quoted."""
     said = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
     return finding.code, finding.address or finding.place.path, said
 

@@ -106,6 +106,8 @@ def _run(given: Globals, workspace: Workspace, paths: tuple[str, ...], options: 
         from mdmem.authoring.fix import mend
 
         report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        for refused in mended.refused:
+            given.remark(refused.sentence)
         if options["diff"]:
             _print_diff(mended, workspace, given)
     else:

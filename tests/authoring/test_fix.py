@@ -185,7 +185,7 @@ def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:
         return CheckReport(tree.name, 1, (finding(fix),))
 
     mended = mend_all(WorkingTree(tmp_path), check)
-    assert (mended.fixed, mended.plan.changes[0].after.count(b"more")) == ((), 10)
+    assert (mended.fixed, mended.plan.changes[0].after.count(b"more")) == ((), 20)
 
 
 def test_thousand_fixes_are_planned_fast(tmp_path: Path) -> None:
