@@ -17,6 +17,7 @@ from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding, Place
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings
+from mdmem.tree import unclaimed_entries
 
 
 class Facts(Protocol):
@@ -193,6 +194,11 @@ class Case:
             return frozenset()
         on_disk = (file.path for file in self.catalog.files if file.digest is None)
         return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
+
+    @cached_property
+    def unclaimed(self) -> tuple[str, ...]:
+        """Return the paths of what is meant as an entry and lies in no wing, sorted."""
+        return unclaimed_entries(self.catalog.tree)
 
     @cached_property
     def fetched_wings(self) -> frozenset[str]:

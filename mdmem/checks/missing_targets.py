@@ -21,6 +21,10 @@ _SHOWN = 3
 _NUMBER = re.compile(r"\d+")
 
 
+# `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and whatever else is said in several words; an address is one.
+_OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
+
+
 class Nearest:
     """The addresses of a tree, by entry-id and by pieces of it."""
 
@@ -116,6 +120,20 @@ class MissingTarget:
         if moved is None:
             return Fate(f"was deleted in commit `{commit}`", self._nearest.to(gone, near))
         return Fate(f"moved to `{moved}` in commit `{commit}`", (moved,), moved)
+
+    def is_outside(self, written: str, near: str) -> bool:
+        """Say whether a text plainly names something that no memory holds: a web page, or a document by its number.
+
+        Words in which an entry of this memory can be told, and numbers as its own entries bear them, are no such text.
+        """
+        if "://" in written:
+            return True
+        if not _OUTSIDE.match(written):
+            return False
+        plain = "-".join(written.lower().split())
+        series = f"{plain.rstrip('0123456789.-')}-"
+        own = any(address.rsplit("/", 1)[-1].lower().startswith(series) for address in self.case.catalog.addresses)
+        return not own and not self.fate(plain, near).meant
 
     @cached_property
     def _deleted(self) -> Mapping[str, tuple[str, str | None]]:

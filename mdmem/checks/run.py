@@ -14,6 +14,7 @@ from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_kno
 from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
+from mdmem.checks.summed import summed
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
@@ -86,7 +87,9 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     found = [one for one in report.findings if request.with_info or one.severity is not Severity.INFO]
     # A commit is asked about what it did; a team's thousand known warnings would hide it.
     told = [one for one in found if request.with_older or one.new or one.weight.rank <= fail_on.rank]
-    return replace(report, findings=tuple(told), older=len(found) - len(told), fail_on=fail_on)
+    older = len(found) - len(told)
+    is_asked_for_all = request.with_info or request.select or request.paths
+    return replace(report, findings=tuple(told if is_asked_for_all else summed(told)), older=older, fail_on=fail_on)
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:

@@ -15,6 +15,7 @@ from mdmem.tree.model import (
     read_one,
 )
 from mdmem.tree.overlay import OverlaidTree
+from mdmem.tree.unclaimed import unclaimed_entries
 from mdmem.tree.union import JoinedTree, MissingWing, fetched_wings, missing_wings
 from mdmem.tree.working import WorkingTree
 
@@ -38,5 +39,6 @@ __all__ = [
     "is_wing_manifest",
     "missing_wings",
     "narrowed",
+    "unclaimed_entries",
     "read_one",
 ]
