@@ -15,9 +15,10 @@ from mdmem.catalog.links import Reference, references_in
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding, Place
+from mdmem.git.history import FileDays
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings
-from mdmem.tree import unclaimed_entries
+from mdmem.tree import orphaned_entries
 
 
 class Facts(Protocol):
@@ -40,7 +41,12 @@ class Facts(Protocol):
 
     @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return, by path, the commit that deleted a file and where it moved to, if it moved."""
+        """Return, by path, the commit that deleted a file, none for git's index, and where it moved to, if it moved."""
+        ...
+
+    @property
+    def days(self) -> FileDays:
+        """Return when files came and when their status became deprecated, as history tells."""
         ...
 
 
@@ -196,9 +202,9 @@ class Case:
         return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
 
     @cached_property
-    def unclaimed(self) -> tuple[str, ...]:
+    def orphans(self) -> tuple[str, ...]:
         """Return the paths of what is meant as an entry and lies in no wing, sorted."""
-        return unclaimed_entries(self.catalog.tree)
+        return orphaned_entries(self.catalog.tree)
 
     @cached_property
     def fetched_wings(self) -> frozenset[str]:

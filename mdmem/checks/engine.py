@@ -18,8 +18,11 @@ from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
 from mdmem.errors import MdmemError, SettingsError, UsageError
-from mdmem.finding import Finding, Severity
+from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings, WingSettings
+
+# Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
+_MOST_ALIKE = 100
 
 
 class Check(Protocol):
@@ -153,9 +156,16 @@ class _Run:
             self._add(crash_of(code, error, self._case), Severity.ERROR)
             return
         self._ran.add(code)
+        told = Counter[str]()
         for finding in found:
             if not self._suppressions.keeps_back(finding) and self._policy.counts(code, finding.place.path):
-                self._add(finding, check.SEVERITY)
+                told[finding.place.path] += 1
+                if told[finding.place.path] <= _MOST_ALIKE:
+                    self._add(finding, check.SEVERITY)
+        for path, number in told.items():
+            if number > _MOST_ALIKE:
+                message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
+                self._add(Finding(code, message, Place(path), "mend these first, then run this again"), check.SEVERITY)
 
     def _add(self, finding: Finding, default: Severity) -> None:
         severity = self._policy.severity(finding, default)

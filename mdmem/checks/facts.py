@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.git import Repository, list_deletions, list_ignored, list_staged, list_tracked
+from mdmem.git import (
+    FileDays,
+    Repository,
+    file_days,
+    list_deletions,
+    list_ignored,
+    list_staged,
+    list_staged_deletions,
+    list_tracked,
+)
 from mdmem.tree import NarrowedTree
 
 
@@ -44,12 +53,21 @@ class GitFacts:
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return, by path, the newest commit that took a file away and where it moved to."""
+        """Return, by path, the newest commit that took a file away and where it moved to; no commit for the index."""
         found = {}
         gone = list_deletions(self.repository, self.under, revisions=self.revisions)
+        if not self.revisions:
+            gone |= list_staged_deletions(self.repository, self.under, index=self.index)
         for path, (commit, moved) in gone.items():
             found[self._from_root(path)] = (commit, self._from_root(moved) if moved else None)
         return found
+
+    @cached_property
+    def days(self) -> FileDays:
+        """Return when files came and when they ended, by their paths now."""
+        days = file_days(self.repository, self.under)
+        added, ended = ({self._from_root(path): day for path, day in one.items()} for one in (days.added, days.ended))
+        return FileDays(added, ended)
 
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.under}/") if self.under else path
@@ -76,6 +94,11 @@ class SeenFacts:
         prefix = f"{self.whole.under}/" if self.whole.under else ""
         hidden = tuple(f"{prefix}{name}/" for name in self.tree.hidden())
         return frozenset(path for path in self.whole.tracked_in_repository if not path.startswith(hidden))
+
+    @property
+    def days(self) -> FileDays:
+        """Return when files came and when they ended; asked only of those that are seen."""
+        return self.whole.days
 
     @property
     def ignored(self) -> frozenset[str]:

@@ -87,8 +87,13 @@ class Fate:
         """Return what to type; `first` are addresses that are likelier still."""
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:3]
         if meant:
-            return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link"
+            moving = "; `mdmem mv` moves an entry with its links" if self.certain else ""
+            return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
         return "remove the link, or write the entry with `mdmem new`"
+
+
+def _where(commit: str) -> str:
+    return f"commit `{commit}`" if commit else "git's index"
 
 
 @dataclass(frozen=True)
@@ -113,13 +118,13 @@ class MissingTarget:
         while moved is not None and moved not in self.case.catalog.addresses:
             if moved in followed or moved not in self._deleted:
                 return Fate(
-                    f"moved to `{moved}` in commit `{commit}`, and is not there either", self._nearest.to(moved, near)
+                    f"moved to `{moved}` in {_where(commit)}, and is not there either", self._nearest.to(moved, near)
                 )
             followed.add(moved)
             commit, moved = self._deleted[moved]
         if moved is None:
-            return Fate(f"was deleted in commit `{commit}`", self._nearest.to(gone, near))
-        return Fate(f"moved to `{moved}` in commit `{commit}`", (moved,), moved)
+            return Fate(f"was deleted in {_where(commit)}", self._nearest.to(gone, near))
+        return Fate(f"moved to `{moved}` in {_where(commit)}", (moved,), moved)
 
     def is_outside(self, written: str, near: str) -> bool:
         """Say whether a text plainly names something that no memory holds: a web page, or a document by its number.

@@ -14,7 +14,7 @@ from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_kno
 from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
-from mdmem.checks.summed import summed
+from mdmem.checks.totals import with_totals
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
@@ -88,8 +88,9 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     # A commit is asked about what it did; a team's thousand known warnings would hide it.
     told = [one for one in found if request.with_older or one.new or one.weight.rank <= fail_on.rank]
     older = len(found) - len(told)
-    is_asked_for_all = request.with_info or request.select or request.paths
-    return replace(report, findings=tuple(told if is_asked_for_all else summed(told)), older=older, fail_on=fail_on)
+    if not (request.with_info or request.select or request.paths):
+        told = with_totals(told)
+    return replace(report, findings=tuple(told), older=older, fail_on=fail_on)
 
 
 def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
@@ -106,6 +107,9 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
     found = without_known(workspace, visible_findings(catalog, found), codes, request.baseline)
+    if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
+        # Nobody can write into a commit; what is staged is mended on disk.
+        found = [replace(finding, fix=None) for finding in found]
     return CheckReport(
         tree=catalog.tree.name,
         checked=len(catalog.files),

@@ -73,17 +73,20 @@ def _written(
 ) -> tuple[str, WriteResult, tuple[SimilarEntry, ...]]:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
     from mdmem.authoring.create import address_of, compose, create_entry, find_near, refuse_taken
+    from mdmem.entry.templates import with_hints, without_hints
 
     address = address_of(draft)
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
-    def write(left: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
+    def write(said: str) -> tuple[WriteResult, tuple[SimilarEntry, ...]]:
+        left = without_hints(said)
         near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
         return create_entry(workspace, address, left, options=wanted), near
 
     # Nobody types a text that a dry run would throw away.
-    written, near = edited(workspace, address, text, write) if is_typed and not wanted.is_dry else write(text)
+    is_edited = is_typed and not wanted.is_dry
+    written, near = edited(workspace, address, with_hints(text), write) if is_edited else write(text)
     return address, written, near
 
 

@@ -27,7 +27,7 @@ class GitTree:
     only: frozenset[str] | None = None
     _listed: tuple[TreeFile, ...] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
-    _unclaimed: dict[str, str] = field(default_factory=dict)
+    _orphans: dict[str, str] = field(default_factory=dict)
     _reader: BlobReader = field(init=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class GitTree:
         if not self.under:
             wings = self._wings_only(found)
             apart = (file for path, file in found.items() if path not in wings and file.kind is FileKind.FILE)
-            self._unclaimed = {file.path: file.digest or "" for file in apart if _may_be_entry(file.path)}
+            self._orphans = {file.path: file.digest or "" for file in apart if _may_be_entry(file.path)}
             found = wings
         if self.only is not None:
             found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
@@ -86,11 +86,11 @@ class GitTree:
         said = (os.fsdecode(content or b"") for _, content in blobs)
         return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
 
-    def unclaimed(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the Markdown files at `x/y/z.md` of folders that are no wing, with their bytes, at a repository's top."""
+    def orphans(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the Markdown files that a repository's top holds at `x/y/z.md` in no wing, with their bytes."""
         self.files()
-        content = dict(self._reader.read(list(self._unclaimed.values())))
-        for path, digest in self._unclaimed.items():
+        content = dict(self._reader.read(list(self._orphans.values())))
+        for path, digest in self._orphans.items():
             if (read := content.get(digest)) is not None:
                 yield path, read
 

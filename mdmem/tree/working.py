@@ -92,7 +92,7 @@ class WorkingTree:
             # What cannot be read may be a wing, and then a wing is missing.
             return True
 
-    def unclaimed(self) -> Iterator[tuple[str, bytes]]:
+    def orphans(self) -> Iterator[tuple[str, bytes]]:
         """Yield the Markdown files at `x/y/z.md` of folders that are no wing, with their bytes, at a repository's top.
 
         What git ignores, submodules and symbolic links are left out.

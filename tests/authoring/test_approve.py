@@ -87,7 +87,7 @@ def test_approval_of_a_second_draft_is_refused_with_the_first(tmp_path: Path) ->
 
 def test_active_entry_that_somebody_approved_is_left_alone(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    write_entry(root, NEW, approved_by="Bo <bo@example.org>")
+    write_entry(root, NEW, approved_by="Ada <ada@example.org>")
     intent = approving(root)
     assert (intent.changes, intent.remarks) == ((), (f"{NEW} is active already",))
 

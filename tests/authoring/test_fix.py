@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.authoring.change_set import apply
-from mdmem.authoring.fix import FixResult, choose, mend_all
+from mdmem.authoring.fix import FixResult, mend_all
+from mdmem.authoring.fix_choice import choose
 from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import CheckReport, run_checks

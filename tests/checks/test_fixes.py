@@ -29,7 +29,7 @@ FIXABLE = (
     *("unknown-status", "link-placeholder", "duplicate-list-item", "dangling-link", "short-address", "link-by-path"),
     *("self-link", "duplicate-link", "body-link-broken", "link-to-superseded", "supersession-one-sided"),
     *("supersession-mismatch", "superseded-but-active", "superseded-by-draft", "superseded-by-dead"),
-    *("two-successors", "supersedes-superseded", "deprecated-at-missing"),
+    *("two-successors", "supersedes-superseded", "deprecated-at-missing", "applies-to-nothing"),
 )
 # What could not be read before is read now, and says what was wrong all along.
 REVEALED = {("key-spelling", "dangling-link")}

@@ -26,9 +26,9 @@ def find(case: Case) -> Iterator[Finding]:
     if case.base is None:
         return
     # Where a manifest was taken away, the entries are there and count as none.
-    unclaimed = frozenset(case.unclaimed)
+    orphans = frozenset(case.orphans)
     for entry in case.changes.gone:
-        if entry.path not in unclaimed and case.base.catalog.lineage.is_current(entry.address):
+        if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
             ways = f"`mdmem deprecate {entry.address}` or `mdmem supersede {entry.address}`"
             help_ = f"bring the file back, then end it with {ways}"

@@ -23,8 +23,8 @@ SEVERITY = Severity.WARNING
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield one finding where no file stands in an entry's place; one that cannot be read, or is in no wing, is there."""
-    if case.catalog.files or case.unclaimed:
+    """Yield one finding where no file is in an entry's place; one that cannot be read, or is in no wing, is there."""
+    if case.catalog.files or case.orphans:
         return
     strays = sum(file.path.endswith(".md") for file in case.catalog.others)
     found = f", though {strays} Markdown file{'s' * (strays != 1)} lie elsewhere" if strays else ""

@@ -27,13 +27,13 @@ SUMMED = "{count} entries of `{wing}` are read by nothing, for the folder has no
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each manifest that the change took away, and for each entry of other folders."""
-    lost = Counter(path.split("/", 1)[0] for path in case.unclaimed)
+    lost = Counter(path.split("/", 1)[0] for path in case.orphans)
     had = {name for name, wing in case.base.catalog.wings.items() if wing.has_manifest} if case.base else set()
     for wing in sorted(lost.keys() & had):
         entries = f"{lost[wing]} entr{'y' if lost[wing] == 1 else 'ies'}"
         message = f"the manifest of the wing `{wing}` is gone or has no `kind`, so its {entries} count as no memory"
         yield Finding(CODE, message, Place(f"{wing}/README.md"), f"bring `{wing}/README.md` back as it was")
-    for path in case.unclaimed:
+    for path in case.orphans:
         wing = path.split("/", 1)[0]
         if wing not in had:
             message = f"`{wing}` has no manifest, so nothing reads this entry"

@@ -13,7 +13,7 @@ _FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n((?:(?!---).*\n)*)")
 _TELLING = tuple(re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"type", b"status"))
 
 
-def unclaimed_entries(tree: Tree) -> tuple[str, ...]:
+def orphaned_entries(tree: Tree) -> tuple[str, ...]:
     """Return the paths of files at `x/y/z.md` that are meant as entries and belong to no wing, sorted.
 
     Only where the root is the repository's top, and only to who may see everything.
@@ -25,7 +25,7 @@ def unclaimed_entries(tree: Tree) -> tuple[str, ...]:
         inner = getattr(inner, "below", None)
     if inner is None:
         return ()
-    return tuple(sorted(path for path, content in inner.unclaimed() if is_entry_text(content)))
+    return tuple(sorted(path for path, content in inner.orphans() if is_entry_text(content)))
 
 
 def is_entry_text(content: bytes) -> bool:

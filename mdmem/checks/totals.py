@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mdmem.checks.engine import get_check
+from mdmem.checks.registry import CODES
 from mdmem.finding import Finding
 
 # So many of a kind in a wing are told one by one.
@@ -13,21 +14,25 @@ _FEW = 3
 _Key = tuple[str, str, str]
 
 
-def summed(findings: Iterable[Finding]) -> list[Finding]:
+def with_totals(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings with those that nothing new tells of, and whose check has a sentence for many, told as one.
 
     The one stands where the worst stood, by its `measure`.
     """
-    told, groups = list[Finding](), dict[_Key, list[Finding]]()
-    for finding in findings:
+    told, groups = list(findings), dict[_Key, list[Finding]]()
+    for finding in told:
         groups.setdefault(_key(finding), []).append(finding)
-    for (_, wing, sentence), group in groups.items():
-        told += [_sum(group, wing, sentence)] if sentence and len(group) > _FEW else group
-    return sorted(told, key=lambda finding: finding.sort_key)
+    many = {key: group for key, group in groups.items() if key[2] and len(group) > _FEW}
+    if not many:
+        return told
+    sums = [_sum(group, wing, sentence) for (_, wing, sentence), group in many.items()]
+    rest = [finding for finding in told if _key(finding) not in many]
+    return sorted([*rest, *sums], key=lambda finding: finding.sort_key)
 
 
 def _key(finding: Finding) -> _Key:
-    sentence = "" if finding.new else getattr(get_check(finding.code), "SUMMED", "")
+    is_told = finding.new or finding.code not in CODES
+    sentence = "" if is_told else getattr(get_check(finding.code), "SUMMED", "")
     return f"{finding.code} {finding.weight}", finding.place.path.split("/", 1)[0], sentence
 
 
