@@ -64,7 +64,7 @@ class Finding:
     """One fault: what, where, and how to mend it.
 
     `message` is lower case without a full stop; `help` starts with a verb.
-    `severity` is None until the engine gives the check's own or the settings' one.
+    `severity` is None until the engine gives the check's own or the settings' one; `count` says how many it sums up.
     `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
     `new` says that the tree compared with does not have it; `fix` is the change that would end it;
     `measure` says how much, where many are told as one.
@@ -77,6 +77,7 @@ class Finding:
     address: str | None = None
     other: Place | None = None
     severity: Severity | None = None
+    count: int = 1
     new: bool = False
     quotable: bool = True
     fix: Fix | None = None

@@ -165,7 +165,8 @@ class _Run:
         for path, number in told.items():
             if number > _MOST_ALIKE:
                 message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
-                self._add(Finding(code, message, Place(path), "mend these first, then run this again"), check.SEVERITY)
+                rest = Finding(code, message, Place(path), "mend these first, then run this again")
+                self._add(replace(rest, count=number - _MOST_ALIKE), check.SEVERITY)
 
     def _add(self, finding: Finding, default: Severity) -> None:
         severity = self._policy.severity(finding, default)

@@ -40,4 +40,4 @@ def _sum(group: list[Finding], wing: str, sentence: str) -> Finding:
     worst = max(group, key=lambda finding: finding.measure)
     message = sentence.format(count=len(group), wing=wing, measure=worst.measure)
     help_ = f"{worst.help}; `mdmem check --select {worst.code}` lists them"
-    return replace(worst, message=message, help=help_, fix=None)
+    return replace(worst, message=message, help=help_, count=len(group), fix=None)

@@ -10,15 +10,14 @@ LONG = "entry-too-long"
 
 def long_entries(wing: str, *tokens: int, new: bool = False) -> list[Finding]:
     return [
-        Finding(LONG, f"{one} tokens", Place(f"{wing}/r/e{one}.md"), "split it", None, None, Severity.WARNING, new,
-                measure=one)
-        for one in tokens
-    ]  # fmt: skip
+        Finding(LONG, f"{n}", Place(f"{wing}/r/e{n}.md"), "split it", severity=Severity.WARNING, new=new, measure=n)
+        for n in tokens
+    ]
 
 
 def test_many_in_a_wing_are_one_that_names_their_number_and_the_worst() -> None:
     (one,) = with_totals(long_entries("app", 1300, 9000, 1400, 1500))
-    assert (one.place.path, one.severity) == ("app/r/e9000.md", Severity.WARNING)
+    assert (one.place.path, one.severity, one.count) == ("app/r/e9000.md", Severity.WARNING, 4)
     assert one.message == (
         "4 entries of `app` are over the budget of their type, this one with 9000 tokens the longest"
     )
