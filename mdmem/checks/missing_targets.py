@@ -72,6 +72,9 @@ def _entry_id(address: str) -> str:
     return address.rsplit("/", 1)[-1].lower()
 
 
+_IN_INDEX = "git's index"
+
+
 @dataclass(frozen=True, slots=True)
 class Fate:
     """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
@@ -87,13 +90,13 @@ class Fate:
         """Return what to type; `first` are addresses that are likelier still."""
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:3]
         if meant:
-            moving = "; `mdmem mv` moves an entry with its links" if self.certain else ""
+            moving = "; `mdmem mv` moves an entry with its links" if self.story.endswith(_IN_INDEX) else ""
             return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
         return "remove the link, or write the entry with `mdmem new`"
 
 
 def _where(commit: str) -> str:
-    return f"commit `{commit}`" if commit else "git's index"
+    return f"commit `{commit}`" if commit else _IN_INDEX
 
 
 @dataclass(frozen=True)

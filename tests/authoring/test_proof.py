@@ -23,6 +23,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.engine import CheckReport, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.checks.run import CheckRequest
+from mdmem.entry.model import Status
 from mdmem.finding import Finding, Place
 from mdmem.settings import Settings
 from mdmem.tree import Tree, WorkingTree
@@ -144,6 +145,14 @@ _ENTRIES = st.fixed_dictionaries(
 _BODIES = st.sampled_from(["We must.\n", "It must be so, because [it is](Bad_Name.md).\n", "[see: c, a]\n", "We do."])
 
 
+def written(folder: Path, entries: dict[str, tuple[dict[str, object], str]]) -> Path:
+    root = founded(folder)
+    for name, (fields, body) in entries.items():
+        stated = {key: value for key, value in fields.items() if value != []}
+        write_entry(root, f"app/rules/{name}", body, title=name, **stated)
+    return root
+
+
 @pytest.mark.long
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
@@ -152,11 +161,7 @@ _BODIES = st.sampled_from(["We must.\n", "It must be so, because [it is](Bad_Nam
 )
 def test_mending_brings_no_finding(entries: dict[str, tuple[dict[str, object], str]], *, with_unsafe: bool) -> None:
     with TemporaryDirectory() as folder:
-        root = founded(Path(folder))
-        for name, (fields, body) in entries.items():
-            stated = {key: value for key, value in fields.items() if value != []}
-            write_entry(root, f"app/rules/{name}", body, title=name, **stated)
-        check = checker()
+        root, check = written(Path(folder), entries), checker()
         before = check(WorkingTree(root)).findings
         result = mended(root, with_unsafe=with_unsafe)
         names = {change.path: change.to for change in result.plan.changes}
@@ -173,6 +178,20 @@ def assert_none_is_new(before: Iterable[Finding], after: Iterable[Finding], name
         assert (one.code, one.place.path) in stood or any(
             rank < one.weight.rank and ends == others for rank, others in graver
         ), one
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2))
+def test_safe_fixes_end_no_entry_in_force(entries: dict[str, tuple[dict[str, object], str]]) -> None:
+    with TemporaryDirectory() as folder:
+        root = written(Path(folder), entries)
+        before = load(WorkingTree(root))
+        mended(root, with_unsafe=False)
+        after = load(WorkingTree(root))
+        binding = [one for one in before.entries if before.lineage.is_current(one)]
+        assert [one for one in binding if not after.lineage.is_current(one)] == []
+        assert {after.entries[one].status for one in binding} <= {Status.ACTIVE, Status.UNDER_REVIEW}
 
 
 @pytest.mark.long
