@@ -66,7 +66,8 @@ class Finding:
     `message` is lower case without a full stop; `help` starts with a verb.
     `severity` is None until the engine gives the check's own or the settings' one; `count` says how many it sums up.
     `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
-    `new` says that the tree compared with does not have it; `fix` is the change that would end it.
+    `new` says that the tree compared with does not have it; `fix` is the change that would end it;
+    `measure` says how much, where many are told as one.
     """
 
     code: str
@@ -80,6 +81,7 @@ class Finding:
     new: bool = False
     quotable: bool = True
     fix: Fix | None = None
+    measure: int = 0
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

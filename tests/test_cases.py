@@ -1,8 +1,10 @@
 """The golden cases: tests/cases/<check>/<case>/ holds a memory in `root/` and its findings in `expected.txt`.
 
-`facts.json`, where there is one, stands for git: `tracked`, `ignored`, `deleted` (path to commit and new path).
+`facts.json`, where there is one, stands for git: `tracked`, `ignored`, `deleted` (path to commit and new path), `added`
+and `ended` (path to day).
 `base/` is the tree to compare with; `ours/`, `theirs/` and `ancestor/` make `root/` the result of their merge, and
-`conflicts.json` says what git cannot merge (path to kind). `case.json` sets `in_ci`, and `faults` by code.
+`conflicts.json` says what git cannot merge (path to kind). `case.json` sets `in_ci`, `is_top` where the root is the
+repository's top, and `faults` by code.
 `fetched/<wing>/` stands for a wing of another repository that the settings name; without it, it is not fetched.
 """
 
@@ -22,6 +24,7 @@ from mdmem.checks.case import Base, Case, Merge
 from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES
 from mdmem.finding import Finding, Place
+from mdmem.git import FileDays
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.tree import SETTINGS_NAME, Tree, WorkingTree
@@ -55,6 +58,7 @@ class FakeFacts:
     tracked_in_repository: frozenset[str]
     ignored: frozenset[str]
     deleted: dict[str, tuple[str, str | None]]
+    days: FileDays
 
     def committed(self, path: str) -> bytes | None:  # the port's name
         return None
@@ -68,7 +72,8 @@ def facts_of(folder: Path) -> FakeFacts | None:
     tracked = frozenset(said.get("tracked", ()))
     deleted = {path: (commit, moved) for path, (commit, moved) in said.get("deleted", {}).items()}
     elsewhere = frozenset(said.get("tracked_in_repository", ()))
-    return FakeFacts(tracked, tracked | elsewhere, frozenset(said.get("ignored", ())), deleted)
+    days = FileDays(said.get("added", {}), said.get("ended", {}))
+    return FakeFacts(tracked, tracked | elsewhere, frozenset(said.get("ignored", ())), deleted, days)
 
 
 def settings_of(root: Path) -> Settings:
@@ -81,7 +86,8 @@ def tree_of(folder: Path, name: str) -> Tree:
         there = folder / "fetched" / wing
         return WorkingTree(there) if there.is_dir() else NotHere("is not fetched")
 
-    return with_remote_wings(WorkingTree(folder / name), find)
+    is_top = said_in(folder / "case.json").get("is_top", False)
+    return with_remote_wings(WorkingTree(folder / name, is_top), find)
 
 
 def base_of(folder: Path, name: str) -> Base | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.governance import approval
+from mdmem.authoring.governance import approval, owners_say
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
 from mdmem.authoring.supersede import ended, refuse_unfit, remarks_on_end
@@ -16,7 +16,7 @@ from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog
 from mdmem.checks.approvals import names_the_same
 from mdmem.document.parse import Document, without_code
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, Status, Wing
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.errors import UsageError
 from mdmem.settings import Settings
@@ -29,12 +29,13 @@ _PERSON = re.compile(r"[^<>\n]*[^<>\s][^<>\n]*<[^<>\s]+>\Z")
 def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person: str, today: date) -> ChangeSet:
     """Return what puts a draft in force in the name of a person, of git's form `Name <email>`.
 
-    An entry that is active already is left alone, but for what it supersedes and nobody ended. Raises LostRaceError
+    One that is active already gets the person's name where none stands behind it, and what it supersedes and nobody
+    ended gets its end. Raises LostRaceError
     where another entry supersedes one of those already, and UsageError where the draft or the person cannot be.
     """
     entry = catalog.entries[address]
     if entry.status is Status.ACTIVE:
-        return _completed(catalog, entry, today)
+        return _completed(catalog, settings, entry, person=person, today=today)
     _refuse_status(entry)
     said = _permitted(catalog, settings, entry, person)
     document = catalog.document(entry.path)
@@ -62,13 +63,23 @@ def _instead(address: str) -> str:
     )
 
 
-def _completed(catalog: Catalog, entry: Entry, today: date) -> ChangeSet:
-    """Return the ends that are missing where writing was cut short between two files; most often none."""
+def _completed(catalog: Catalog, settings: Settings, entry: Entry, *, person: str, today: date) -> ChangeSet:
+    """Return what an active entry lacks: a name, and ends where writing was cut short between two files."""
     alone = (entry.address,)
     olds = [one for one in entry.supersedes if catalog.lineage.said.get(one) == alone]
     changes = tuple(ended(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
-    remarks = (f"{entry.address} is active already",)
-    return ChangeSet(changes, actions=(WriteAction(Verb.APPROVE, entry.address),), remarks=remarks)
+    remarks: Sequence[str] = (f"{entry.address} is active already",)
+    if _lacks_name(entry, catalog.wings[entry.wing], person):
+        remarks = _permitted(catalog, settings, entry, person)
+        changes = (patched(catalog, entry.path, {"approved_by": person}), *changes)
+    return ChangeSet(changes, actions=(WriteAction(Verb.APPROVE, entry.address),), remarks=tuple(remarks))
+
+
+def _lacks_name(entry: Entry, wing: Wing, person: str) -> bool:
+    """Say whether nobody is known to have approved an entry, or no owner of its wing where an owner does it now."""
+    if entry.approved_by is None:
+        return "approved_by" not in entry.unread
+    return owners_say(wing, person) and not owners_say(wing, entry.approved_by)
 
 
 def _refuse_status(entry: Entry) -> None:

@@ -2,51 +2,148 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet
-from mdmem.catalog import interpret, is_entry_place
+from mdmem.authoring.fix_choice import FixChoice, choose
+from mdmem.authoring.proof import brought, unrevealed
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.run import CheckRequest, check_all, reported
-from mdmem.document.parse import parse_document
-from mdmem.document.patch import apply_edits
 from mdmem.errors import UsageError
-from mdmem.finding import Edit, Finding, Fix
-from mdmem.tree import FileKind, Tree, Unreadable, read_one
+from mdmem.finding import Finding, Fix
+from mdmem.tree import Tree, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.workspace.workspace import Workspace
 
-# One fix may make room for the next: the Python proposals took four rounds.
-_ROUNDS = 10
+# One fix may make room for the next, and renames wait for the rest: the Python proposals took four rounds.
+_ROUNDS = 20
+_Check = Callable[[Tree], CheckReport]
+_Name = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFix:
+    """A fix that was left out, and the first finding that it would have brought."""
+
+    finding: Finding
+    fix: Fix
+    brings: Finding
+
+    @property
+    def sentence(self) -> str:
+        """Return what a person is told."""
+        brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
+        return f"{self.finding.place.path}: left out «{self.fix.title}», which would bring {brings}"
 
 
 @dataclass(frozen=True, slots=True)
 class FixResult:
-    """What mending comes to: the report on the files as they will be, what it ended, and what is to be written."""
+    """What mending comes to: the report on the files as they will be, what it ended, and what is to be written.
+
+    `refused` are the fixes that were left out since each would have brought a new finding.
+    """
 
     report: CheckReport
     fixed: tuple[Finding, ...]
     plan: ChangeSet
+    refused: tuple[RefusedFix, ...] = ()
 
 
-def mend_all(tree: Tree, check: Callable[[Tree], CheckReport], *, with_unsafe: bool = False) -> FixResult:
+def mend_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Check | None = None) -> FixResult:
     """Return what is left when every fix that can be made was made; nothing is written.
 
-    `check` is asked again after each round of fixes, with the tree that they lead to.
+    `check` is asked again after each round of fixes, with the tree that they lead to. `prove` asks every check about
+    the whole tree, where `check` asks less: a fix that would bring a new finding is left out.
     """
-    current, moves, fixed = OverlaidTree(tree), _Moves(), list[Finding]()
-    report = check(current)
+    mending = _Mending(tree, check, prove or check, with_unsafe=with_unsafe)
     for _ in range(_ROUNDS):
-        chosen = choose(current, report.findings, with_unsafe=with_unsafe)
-        if not chosen.findings:
+        if not mending.take_round():
             break
-        current = current.with_changes(chosen.contents, chosen.renames)
-        moves.follow(chosen)
-        fixed += chosen.findings
-        report = check(current)
-    return FixResult(report, _ended(fixed, report), moves.plan(current))
+    proved = mending.proved
+    plan = proved.moves.plan(proved.tree)
+    return FixResult(proved.report, _ended(proved.fixed, proved.report), plan, tuple(mending.refused))
+
+
+class _Mending:
+    """The rounds of one run.
+
+    `proved` is how far they brought no new finding. A round may bring one that can be mended in turn, as the second end
+    of a supersession is; what comes of it is proved against the same state, and given up together.
+    """
+
+    def __init__(self, tree: Tree, check: _Check, prove: _Check, *, with_unsafe: bool) -> None:
+        self._check, self._prove, self._with_unsafe = check, prove, with_unsafe
+        self.proved = self._state = self._checked(OverlaidTree(tree))
+        self.refused: list[RefusedFix] = []
+        self._suspects: list[_Name] = []
+        self._barred: set[_Name] = set()
+        self._doubtful: tuple[FixChoice, list[Finding]] | None = None
+
+    def _checked(self, tree: OverlaidTree) -> _State:
+        report = self._check(tree)
+        known = report if self._prove is self._check else self._prove(tree)
+        return _State(tree, report, known.findings)
+
+    def take_round(self) -> bool:
+        """Make fixes that can be made together; False where none is left."""
+        chosen = choose(self._state.tree, self._offered(), with_unsafe=self._with_unsafe)
+        if chosen.findings:
+            self._prove_round(chosen)
+        elif self._doubtful is not None:
+            self._give_up(*self._doubtful)
+        elif self._suspects:
+            self._try_alone(self._suspects.pop())
+        else:
+            return False
+        return True
+
+    def _offered(self) -> list[Finding]:
+        kept_back = self._barred.union(self._suspects)
+        return [finding for finding in self._state.report.findings if _name(finding) not in kept_back]
+
+    def _try_alone(self, suspect: _Name) -> None:
+        self._barred.add(suspect)
+        alone = [finding for finding in self._state.report.findings if _name(finding) == suspect]
+        chosen = choose(self._state.tree, alone, with_unsafe=self._with_unsafe)
+        if chosen.findings:
+            self._prove_round(chosen)
+
+    def _prove_round(self, chosen: FixChoice) -> None:
+        state = self._state = self._state.after(chosen, self._checked)
+        found = brought(
+            self.proved.known,
+            state.known,
+            ended=state.fixed[len(self.proved.fixed) :],
+            renames=state.renames[len(self.proved.renames) :],
+        )
+        new = unrevealed(found, state.revealed) if found else found
+        self._doubtful = self._doubtful or (chosen, new)
+        if not new:
+            self.proved, self._doubtful = state, None
+        elif not all(self._can_be_mended(finding) for finding in new):
+            self._give_up(self._doubtful[0], new if self._doubtful[0] is chosen else self._doubtful[1])
+
+    def _can_be_mended(self, finding: Finding) -> bool:
+        fix = finding.fix
+        return fix is not None and (fix.is_safe or self._with_unsafe) and _name(finding) not in self._barred
+
+    def _give_up(self, chosen: FixChoice, new: Sequence[Finding]) -> None:
+        """Go back to what is proved, and say which fixes may have brought new findings: each is tried alone."""
+        self._state, self._doubtful = self.proved, None
+        named = {_name(finding) for finding in chosen.findings}
+        if len(named) > 1:
+            self._suspects += sorted({_name(finding) for finding in chosen.suspects(new)})
+            return
+        self._barred |= named
+        first = chosen.findings[0]
+        if first.fix is not None:
+            self.refused.append(RefusedFix(first, first.fix, new[0]))
+
+
+def _name(finding: Finding) -> _Name:
+    """Return what a fix is known by from round to round."""
+    return finding.code, finding.place.path, finding.fix.title if finding.fix is not None else ""
 
 
 def _ended(fixed: Iterable[Finding], report: CheckReport) -> tuple[Finding, ...]:
@@ -56,137 +153,53 @@ def _ended(fixed: Iterable[Finding], report: CheckReport) -> tuple[Finding, ...]
     return tuple(sorted(ended, key=lambda finding: finding.sort_key))
 
 
-@dataclass(slots=True)
-class FixChoice:
-    """Fixes that can be made together: their findings, the bytes they lead to, by path, and the renames after them."""
-
-    tree: OverlaidTree
-    findings: list[Finding] = field(default_factory=list)
-    contents: dict[str, bytes] = field(default_factory=dict)
-    renames: list[tuple[str, str]] = field(default_factory=list)
-    _edits: dict[str, list[Edit]] = field(default_factory=dict)
-    _fixes: set[Fix] = field(default_factory=set)
-
-    def offer(self, finding: Finding, fix: Fix) -> None:
-        """Take a fix in if it meets none of the others and every file that it changes loads as well as before."""
-        if fix in self._fixes:
-            self.findings.append(finding)
-            return
-        if self._meets_another(fix):
-            return
-        edits = _by_path(fix.edits)
-        contents = {path: self._with(path, some) for path, some in edits.items()}
-        if any(content is None or self._is_worse(path, content) for path, content in contents.items()):
-            return
-        self.findings.append(finding)
-        self.contents |= {path: content for path, content in contents.items() if content is not None}
-        self.renames += fix.renames
-        self._fixes.add(fix)
-        for path, some in edits.items():
-            self._edits.setdefault(path, []).extend(some)
-
-    def _meets_another(self, fix: Fix) -> bool:
-        named = {path for rename in self.renames for path in rename}
-        moved = {path for rename in fix.renames for path in rename}
-        if not named.isdisjoint(fix.paths) or not moved.isdisjoint(self._edits):
-            return True
-        if fix.renames and not self._can_move(fix):
-            return True
-        return any(_overlap(edit, other) for edit in fix.edits for other in self._edits.get(edit.path, ()))
-
-    def _can_move(self, fix: Fix) -> bool:
-        files = {file.path: file.kind for file in self.tree.files()}
-        taken = files.keys() | self.tree.gone
-        return all(files.get(old) is FileKind.FILE and new not in taken for old, new in fix.renames)
-
-    def _with(self, path: str, edits: Sequence[Edit]) -> bytes | None:
-        content = read_one(self.tree, path)
-        if isinstance(content, Unreadable):
-            return None
-        try:
-            return apply_edits(content, [*self._edits.get(path, ()), *edits])
-        except ValueError:
-            # Edits of one fix that overlap, or that are about other bytes than these.
-            return None
-
-    def _is_worse(self, path: str, content: bytes) -> bool:
-        after = _Standing.of(path, content)
-        if after.is_perfect:
-            return False
-        before = self.contents[path] if path in self.contents else read_one(self.tree, path)
-        return isinstance(before, Unreadable) or after.is_worse_than(_Standing.of(path, before))
-
-
-def choose(tree: OverlaidTree, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
-    """Return the fixes of findings that can be made at once: the safe ones first, then in the order of reading."""
-    chosen = FixChoice(tree)
-    offered = [(finding, finding.fix) for finding in findings if finding.fix is not None]
-    for finding, fix in sorted(offered, key=lambda pair: not pair[1].is_safe):
-        if fix.is_safe or with_unsafe:
-            chosen.offer(finding, fix)
-    return chosen
-
-
-def _by_path(edits: Iterable[Edit]) -> dict[str, list[Edit]]:
-    found: dict[str, list[Edit]] = {}
-    for edit in edits:
-        found.setdefault(edit.path, []).append(edit)
-    return found
-
-
-def _overlap(one: Edit, other: Edit) -> bool:
-    """Say whether two edits of a file touch the same bytes, or both insert at one place, where none is the first."""
-    if one.start == one.end or other.start == other.end:
-        return one.start <= other.end and other.start <= one.end
-    return one.start < other.end and other.start < one.end
-
-
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """How well a file loads: what can be told from it, and the codes of what is wrong with it."""
-
-    level: int
-    codes: Counter[str]
-
-    @classmethod
-    def of(cls, path: str, content: bytes) -> _Standing:
-        document = parse_document(path, content)
-        if not is_entry_place(path):
-            return cls(int(document.fields is not None), Counter(one.code for one in document.findings))
-        loaded = interpret(document)
-        level = 2 if loaded.entry is not None else int(document.fields is not None)
-        return cls(level, Counter(one.code for one in loaded.findings))
-
-    @property
-    def is_perfect(self) -> bool:
-        return self.level == 2 and not self.codes
-
-    def is_worse_than(self, before: _Standing) -> bool:
-        return self.level < before.level or (self.level == before.level and bool(self.codes - before.codes))
-
-
-@dataclass(slots=True)
 class _Moves:
-    """Every file that a round touched, in the order of the first touch, by its path before and after."""
+    """Every file that some rounds touched, in the order of the first touch, by its path before and after."""
 
-    _now: dict[str, str] = field(default_factory=dict)
+    now: Mapping[str, str] = field(default_factory=dict)
 
-    def follow(self, chosen: FixChoice) -> None:
-        before = {now: before for before, now in self._now.items()}
+    def after(self, chosen: FixChoice) -> _Moves:
+        """Return the same with what another round touched."""
+        now, before = dict(self.now), {now: before for before, now in self.now.items()}
         for path in chosen.contents:
-            self._now.setdefault(before.get(path, path), path)
+            now.setdefault(before.get(path, path), path)
         for old, new in chosen.renames:
-            self._now[before.get(old, old)] = new
+            now[before.get(old, old)] = new
+        return _Moves(now)
 
     def plan(self, mended: OverlaidTree) -> ChangeSet:
         """Return the difference between the tree below and the mended one."""
         changes = []
-        for path, to in self._now.items():
+        for path, to in self.now.items():
             before, after = mended.bytes_below(path), read_one(mended, to)
             if not isinstance(before, Unreadable) and not isinstance(after, Unreadable):
                 changes.append(Change(path, to, before, after))
         return ChangeSet(
             tuple(change for change in changes if (change.path, change.before) != (change.to, change.after))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The tree that some rounds lead to, and what every check finds there; what was mended, moved and made readable."""
+
+    tree: OverlaidTree
+    report: CheckReport
+    known: tuple[Finding, ...]
+    fixed: tuple[Finding, ...] = ()
+    moves: _Moves = field(default_factory=_Moves)
+    renames: tuple[tuple[str, str], ...] = ()
+    revealed: frozenset[str] = frozenset()
+
+    def after(self, chosen: FixChoice, check: Callable[[OverlaidTree], _State]) -> _State:
+        """Return the state that fixes lead to."""
+        return replace(
+            check(self.tree.with_changes(chosen.contents, chosen.renames)),
+            fixed=(*self.fixed, *chosen.findings),
+            moves=self.moves.after(chosen),
+            renames=(*self.renames, *chosen.renames),
+            revealed=self.revealed.union(chosen.revealed()),
         )
 
 
@@ -204,9 +217,16 @@ def mend(
         raise UsageError("only files on disk can be mended; leave out --staged, --rev and --merge")
 
     known = workspace.catalog.file_digests
+    whole = replace(asked, select=(), ignore=(), paths=())
 
     def mended_in(one: Workspace) -> FixResult:
-        return mend_all(one.tree, lambda tree: check_all(one.over(tree), asked), with_unsafe=with_unsafe)
+        def check(tree: Tree) -> CheckReport:
+            return check_all(one.over(tree), asked)
+
+        def prove(tree: Tree) -> CheckReport:
+            return check_all(one.over(tree), whole)
+
+        return mend_all(one.tree, check, with_unsafe=with_unsafe, prove=check if whole == asked else prove)
 
     mended = mended_in(workspace)
 

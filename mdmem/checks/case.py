@@ -15,8 +15,10 @@ from mdmem.catalog.links import Reference, references_in
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS, Entry, Status
 from mdmem.finding import Finding, Place
+from mdmem.git.history import FileDays
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings
+from mdmem.tree import orphaned_entries
 
 
 class Facts(Protocol):
@@ -43,7 +45,12 @@ class Facts(Protocol):
 
     @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return, by path, the commit that deleted a file and where it moved to, if it moved."""
+        """Return, by path, the commit that deleted a file, none for git's index, and where it moved to, if it moved."""
+        ...
+
+    @property
+    def days(self) -> FileDays:
+        """Return when files came and when their status became deprecated, as history tells."""
         ...
 
 
@@ -205,6 +212,11 @@ class Case:
             return frozenset()
         on_disk = (file.path for file in self.catalog.files if file.digest is None)
         return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
+
+    @cached_property
+    def orphans(self) -> tuple[str, ...]:
+        """Return the paths of what is meant as an entry and lies in no wing, sorted."""
+        return orphaned_entries(self.catalog.tree)
 
     @cached_property
     def fetched_wings(self) -> frozenset[str]:

@@ -19,8 +19,11 @@ from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
 from mdmem.errors import MdmemError, SettingsError, UsageError
-from mdmem.finding import Finding, Severity
+from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings, WingSettings
+
+# Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
+_MOST_ALIKE = 100
 
 
 class Check(Protocol):
@@ -185,9 +188,17 @@ class _Run:
             self._add(crash_of(code, error, self._case), Severity.ERROR)
             return
         self._ran.add(code)
+        told = Counter[str]()
         for finding in found:
             if not self._suppressions.keeps_back(finding) and self._policy.counts(code, finding.place.path):
-                self._add(finding, check.SEVERITY)
+                told[finding.place.path] += 1
+                if told[finding.place.path] <= _MOST_ALIKE:
+                    self._add(finding, check.SEVERITY)
+        for path, number in told.items():
+            if number > _MOST_ALIKE:
+                message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
+                rest = Finding(code, message, Place(path), "mend these first, then run this again")
+                self._add(replace(rest, count=number - _MOST_ALIKE), check.SEVERITY)
 
     def _add(self, finding: Finding, default: Severity) -> None:
         severity = self._policy.severity(finding, default)
@@ -219,16 +230,17 @@ def mark_new(
     line nor a longer text makes one new; of several alike the last ones are new. `moves` are the addresses that the
     base has elsewhere, old to new.
     """
-    left = Counter(_moved(_sameness(finding), moves) for finding in base_findings)
+    left = Counter(_moved(sameness(finding), moves) for finding in base_findings)
     marked = []
     for finding in findings:
-        key = _sameness(finding)
+        key = sameness(finding)
         left[key] -= 1
         marked.append(replace(finding, new=left[key] < 0))
     return marked
 
 
-def _sameness(finding: Finding) -> tuple[str, str, str]:
+def sameness(finding: Finding) -> tuple[str, str, str]:
+    """Return what two tellings of one fact share: code, place, and the words but for numbers that are not quoted."""
     said = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
     return finding.code, finding.address or finding.place.path, said
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.git import Repository, list_deletions, list_ignored, list_staged, list_tracked, read_blobs
+from mdmem.git import (
+    FileDays,
+    Repository,
+    file_days,
+    list_deletions,
+    list_ignored,
+    list_staged,
+    list_staged_deletions,
+    list_tracked,
+    read_blobs,
+)
 from mdmem.tree import NarrowedTree
 
 
@@ -50,12 +60,21 @@ class GitFacts:
 
     @cached_property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
-        """Return, by path, the newest commit that took a file away and where it moved to."""
+        """Return, by path, the newest commit that took a file away and where it moved to; no commit for the index."""
         found = {}
         gone = list_deletions(self.repository, self.under, revisions=self.revisions)
+        if not self.revisions:
+            gone |= list_staged_deletions(self.repository, self.under, index=self.index)
         for path, (commit, moved) in gone.items():
             found[self._from_root(path)] = (commit, self._from_root(moved) if moved else None)
         return found
+
+    @cached_property
+    def days(self) -> FileDays:
+        """Return when files came and when they ended, by their paths now."""
+        days = file_days(self.repository, self.under)
+        added, ended = ({self._from_root(path): day for path, day in one.items()} for one in (days.added, days.ended))
+        return FileDays(added, ended)
 
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.under}/") if self.under else path
@@ -86,6 +105,11 @@ class SeenFacts:
     def committed(self, path: str) -> bytes | None:
         """Return what HEAD has of a file that is seen; None where it has none."""
         return self.whole.committed(path) if self.tree.access.sees(path) else None
+
+    @property
+    def days(self) -> FileDays:
+        """Return when files came and when they ended; asked only of those that are seen."""
+        return self.whole.days
 
     @property
     def ignored(self) -> frozenset[str]:

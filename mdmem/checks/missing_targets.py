@@ -21,6 +21,10 @@ _SHOWN = 3
 _NUMBER = re.compile(r"\d+")
 
 
+# `RFC 6120`, `ISO-8601`, `IEEE 802.3`, and whatever else is said in several words; an address is one.
+_OUTSIDE = re.compile(r"[A-Z][A-Z0-9]+[ -]?\d[\d.:-]*\Z|\S+(?:\s+\S+)+\Z")
+
+
 class Nearest:
     """The addresses of a tree, by entry-id and by pieces of it."""
 
@@ -68,6 +72,9 @@ def _entry_id(address: str) -> str:
     return address.rsplit("/", 1)[-1].lower()
 
 
+_IN_INDEX = "git's index"
+
+
 @dataclass(frozen=True, slots=True)
 class Fate:
     """What became of an address, as the end of a sentence, and which addresses may be meant, the likeliest first.
@@ -83,8 +90,13 @@ class Fate:
         """Return what to type; `first` are addresses that are likelier still."""
         meant = tuple(dict.fromkeys([*first, *self.meant]))[:3]
         if meant:
-            return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link"
+            moving = "; `mdmem mv` moves an entry with its links" if self.story.endswith(_IN_INDEX) else ""
+            return f"write {' or '.join(f'`{address}`' for address in meant)}, or remove the link{moving}"
         return "remove the link, or write the entry with `mdmem new`"
+
+
+def _where(commit: str) -> str:
+    return f"commit `{commit}`" if commit else _IN_INDEX
 
 
 @dataclass(frozen=True)
@@ -109,13 +121,27 @@ class MissingTarget:
         while moved is not None and moved not in self.case.catalog.addresses:
             if moved in followed or moved not in self._deleted:
                 return Fate(
-                    f"moved to `{moved}` in commit `{commit}`, and is not there either", self._nearest.to(moved, near)
+                    f"moved to `{moved}` in {_where(commit)}, and is not there either", self._nearest.to(moved, near)
                 )
             followed.add(moved)
             commit, moved = self._deleted[moved]
         if moved is None:
-            return Fate(f"was deleted in commit `{commit}`", self._nearest.to(gone, near))
-        return Fate(f"moved to `{moved}` in commit `{commit}`", (moved,), moved)
+            return Fate(f"was deleted in {_where(commit)}", self._nearest.to(gone, near))
+        return Fate(f"moved to `{moved}` in {_where(commit)}", (moved,), moved)
+
+    def is_outside(self, written: str, near: str) -> bool:
+        """Say whether a text plainly names something that no memory holds: a web page, or a document by its number.
+
+        Words in which an entry of this memory can be told, and numbers as its own entries bear them, are no such text.
+        """
+        if "://" in written:
+            return True
+        if not _OUTSIDE.match(written):
+            return False
+        plain = "-".join(written.lower().split())
+        series = f"{plain.rstrip('0123456789.-')}-"
+        own = any(address.rsplit("/", 1)[-1].lower().startswith(series) for address in self.case.catalog.addresses)
+        return not own and not self.fate(plain, near).meant
 
     @cached_property
     def _deleted(self) -> Mapping[str, tuple[str, str | None]]:

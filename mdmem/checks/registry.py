@@ -131,6 +131,8 @@ MERGE = (
 )
 WINGS = (
     "manifest-invalid",
+    "wing-without-manifest",
+    "default-wing-unknown",
     "unknown-shared-wing",
     "shared-wing-is-project",
     "wing-without-owner",

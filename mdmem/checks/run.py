@@ -14,6 +14,7 @@ from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_kno
 from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
+from mdmem.checks.totals import with_totals
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
@@ -91,6 +92,8 @@ def reported(report: CheckReport, request: CheckRequest) -> CheckReport:
     # That nothing was checked is news even where it is no fault.
     with_info = request.with_info or not report.checked
     found = [one for one in report.findings if with_info or one.severity is not Severity.INFO]
+    if not (request.with_info or request.select or request.paths):
+        found = with_totals(found)
     return replace(report, findings=tuple(found), fail_on=fail_on, shows_old=request.shows_old)
 
 
@@ -111,6 +114,9 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
     found = without_known(workspace, visible_findings(catalog, found), codes, request.baseline)
+    if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
+        # Nobody can write into a commit; what is staged is mended on disk.
+        found = [replace(finding, fix=None) for finding in found]
     return CheckReport(
         tree=catalog.tree.name,
         checked=len(catalog.files),

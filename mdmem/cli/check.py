@@ -143,6 +143,8 @@ def _run(
         from mdmem.authoring.fix import mend
 
         report, mended = mend(workspace, request, with_unsafe=options["unsafe_fixes"], is_dry=options["diff"])
+        for refused in mended.refused:
+            given.remark(refused.sentence)
         if options["diff"]:
             _print_diff(mended, workspace, given)
     else:

@@ -112,6 +112,7 @@ def _written(
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
     from mdmem.authoring.create import address_of, compose, create_entry, find_near, find_on_subject, refuse_taken
     from mdmem.authoring.place import require_wing
+    from mdmem.entry.templates import with_hints, without_hints
 
     address = address_of(draft)
     if not is_new_wing:
@@ -119,13 +120,15 @@ def _written(
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
-    def write(left: str) -> _Written:
+    def write(said: str) -> _Written:
+        left = without_hints(said)
         near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
         return _Written(address, create_entry(workspace, address, left, options=wanted), near, on_subject)
 
     # Nobody types a text that a dry run would throw away.
-    return edited(workspace, address, text, write) if is_typed and not wanted.is_dry else write(text)
+    is_edited = is_typed and not wanted.is_dry
+    return edited(workspace, address, with_hints(text), write) if is_edited else write(text)
 
 
 def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:

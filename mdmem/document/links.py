@@ -9,13 +9,17 @@ from urllib.parse import unquote
 
 # One literal bracket in front of the alternatives lets the engine skip from bracket to bracket: forty times as fast.
 # No part reads past the next bracket: a line of 20,000 of them took minutes.
+_TITLE = r"(?:[ \t\n]+(?:\"[^\"]*\"|'[^'\n]*'|\([^()\n]*\)))?"
+# A path is in angle brackets, where blanks may be, or bare with its round brackets in pairs; either may hold escapes.
+_PATH = r"(?:<(?P<angled>[^<>\n]{1,500}+)>|(?P<file>(?:\\[!-/:-@\[-`{-~]|[^()\s<>\\]|\([^()\s]{0,200}\)){1,500}+))"
 _REFERENCE = re.compile(
     r"\[(?:[sS][eE][eE]:\s*(?P<see>[^\[\]\s][^\[\]\n]*)(?:\n\s*)?\](?!\()"
     r"|\[(?P<wiki>[^\[\]\n|#]+)(?:[|#][^\[\]\n]*)?\]\]"
-    r"|(?<!!\[)[^\[\]\n]*\]\(<?(?P<file>[^)\s>]{1,500}+)>?(?:\s+\"[^\"]*\")?\))"
+    rf"|(?<!!\[)[^\[\]\n]*\]\({_PATH}{_TITLE}[ \t]*\))"
 )
-_IMAGE = re.compile(r"!\[[^\[\]\n]*\]\(<?(?P<file>[^)\s>]{1,500}+)>?(?:\s+\"[^\"]*\")?\)")
-_DEFINITION = re.compile(r"^ {0,3}\[[^\[\]\n^][^\[\]\n]*\]:[ \t]+<?(?P<file>[^\s>]{1,500}+)>?", re.MULTILINE)
+_IMAGE = re.compile(rf"!\[[^\[\]\n]*\]\({_PATH}{_TITLE}[ \t]*\)")
+_DEFINITION = re.compile(rf"^ {{0,3}}\[[^\[\]\n^][^\[\]\n]*\]:[ \t]+{_PATH}{_TITLE}[ \t]*\r?$", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
 
@@ -33,8 +37,12 @@ def body_links(prose: str) -> Iterator[BodyLink]:
     """Yield the references of a body whose code was blanked out; links to the web and to headings are none."""
     if "[" not in prose:
         return
-    for found in _REFERENCE.finditer(prose):
-        yield from _links_of(found)
+    links = (link for found in _REFERENCE.finditer(prose) for link in _links_of(found))
+    if "]:" not in prose:
+        yield from links
+        return
+    defined = (link for found in _DEFINITION.finditer(prose) for link in _links_of(found))
+    yield from sorted([*links, *defined], key=lambda link: link.offset)
 
 
 def _links_of(found: re.Match[str]) -> Iterator[BodyLink]:
@@ -43,8 +51,16 @@ def _links_of(found: re.Match[str]) -> Iterator[BodyLink]:
     if kind == "see":
         yield from _several(found, text)
     elif not _URL.match(text):
-        target = unquote(text.split("#")[0]) if kind == "file" else text
-        yield BodyLink(target, found.start(kind), len(text), kind == "file")
+        is_path = kind in _PATHS
+        yield BodyLink(path_of(text) if is_path else text, found.start(kind), len(text), is_path)
+
+
+_PATHS = ("file", "angled")
+
+
+def path_of(written: str) -> str:
+    """Return the path that a Markdown link means, without its anchor; escapes are taken for what they stand for."""
+    return unquote(_ESCAPED.sub(r"\1", written.split("#")[0]))
 
 
 def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> str:
@@ -55,9 +71,8 @@ def without_links(body: str, prose: str, is_cut: Callable[[BodyLink], bool]) -> 
     cuts = [(found, _left_of(found, body, is_cut)) for found in _REFERENCE.finditer(prose)]
     for pattern in (_IMAGE, _DEFINITION):
         for found in pattern.finditer(prose):
-            link = BodyLink(unquote(found["file"].split("#")[0]), found.start("file"), len(found["file"]), is_path=True)
             words = _words_of(body[found.start() : found.end()]) if pattern is _IMAGE else ""
-            cuts.append((found, words if not _URL.match(found["file"]) and is_cut(link) else None))
+            cuts.append((found, words if any(map(is_cut, _links_of(found))) else None))
     for found, left in sorted(cuts, key=lambda cut: -cut[0].start()):
         if left is not None:
             body = body[: found.start()] + left + body[found.end() :]
@@ -70,7 +85,7 @@ def _left_of(found: re.Match[str], body: str, is_cut: Callable[[BodyLink], bool]
     kept = [link.target for link in links if not is_cut(link)]
     if len(kept) == len(links):
         return None
-    if found.lastgroup in ("wiki", "file"):
+    if found.lastgroup in ("wiki", *_PATHS):
         written = body[found.start() : found.end()]
         return written[2:-2].partition("|")[2] if found.lastgroup == "wiki" else _words_of(written)
     return f"[see: {', '.join(kept)}]" if kept else ""
@@ -81,13 +96,10 @@ def _words_of(written: str) -> str:
     return written.removeprefix("!").removeprefix("[").rpartition("](")[0]
 
 
-def other_file_links(prose: str) -> Iterator[BodyLink]:
-    """Yield the images of a body whose code was blanked out, then the files that its link definitions name."""
-    for pattern in (_IMAGE, _DEFINITION) if "](" in prose or "]:" in prose else ():
-        for found in pattern.finditer(prose):
-            text = found["file"]
-            if not _URL.match(text):
-                yield BodyLink(unquote(text.split("#")[0]), found.start("file"), len(text), is_path=True)
+def image_links(prose: str) -> Iterator[BodyLink]:
+    """Yield the images of a body whose code was blanked out."""
+    for found in _IMAGE.finditer(prose) if "](" in prose else ():
+        yield from _links_of(found)
 
 
 def _several(found: re.Match[str], text: str) -> Iterator[BodyLink]:

@@ -116,7 +116,7 @@ def first_heading(body: str) -> str | None:
         return None
     fence = _CODE_FENCE.search(body)
     if fence and fence.start() < found.start():
-        found = _HEADING.search(_without_fenced(body))
+        found = _HEADING.search(without_fenced(body))
     return _without_closing(found.group(1)) if found else None
 
 
@@ -132,7 +132,7 @@ def without_code(body: str) -> str:
     if "`" not in body and "~~~" not in body:
         return body
     if "```" in body or "~~~" in body:
-        body = _without_fenced(body)
+        body = without_fenced(body)
     if "`" not in body:
         return body
     parts, end = list[str](), 0
@@ -168,8 +168,8 @@ def _blank(text: str) -> str:
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
-def _without_fenced(body: str) -> str:
-    """Blank out fenced code; a fence that nothing closes reaches to the end, as CommonMark has it."""
+def without_fenced(body: str) -> str:
+    """Return the body with fenced code blanked out; one that nothing closes reaches to the end, as in CommonMark."""
     parts, end, opening = [], 0, None
     for fence in _CODE_FENCE.finditer(body):
         if opening is None:

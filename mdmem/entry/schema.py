@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
 from mdmem.entry.front_matter import ADAPTERS, WING_ADAPTER
 from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, title_of, visible
-from mdmem.entry.spelling import known_spelling, meant_value, nearest
+from mdmem.entry.spelling import known_spelling, meant_field, meant_value, nearest
 from mdmem.entry.values import kind_of
 
 
@@ -202,7 +202,7 @@ def _stranger(kind: EntryType, key: str) -> Flaw:
         return Flaw("invisible-characters", key, message, help_, on_key=True)
     if meant:
         return Flaw("key-spelling", key, f"`{key}` is not read; the key is `{meant}`", f"write `{meant}`", on_key=True)
-    close = nearest(key, KNOWN_FIELDS)
+    close = meant_field(key)
     hint = f"write `{close}`, or `x-{key}` to keep it" if close else f"write `x-{key}` to keep it, or remove it"
     return Flaw("unknown-key", key, f"unknown key `{key}`", hint, on_key=True)
 

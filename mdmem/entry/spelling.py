@@ -34,6 +34,35 @@ _MEANINGS = {
 }
 
 
+# What MADR, adr-tools, Obsidian, Jekyll and Cursor's rules call it; None is for what no field holds.
+_SYNONYMS: dict[str, str | None] = {
+    **dict.fromkeys(("author", "authors", "decisionmakers", "deciders", "maintainer", "maintainers"), "owner"),
+    **dict.fromkeys(("owners", "contact", "assignee", "team", "responsible"), "owner"),
+    **dict.fromkeys(("path", "paths", "file", "files", "globs", "glob"), "applies_to"),
+    **dict.fromkeys(("category", "categories", "keyword", "keywords", "labels", "topics"), "tags"),
+    **dict.fromkeys(("related", "relatedto", "links", "references", "refs"), "see"),
+    **dict.fromkeys(("updated", "updatedat", "lastupdated", "lastmodified", "modified", "reviewed"), "verified_at"),
+    **dict.fromkeys(("lastreviewed", "reviewedat", "lastverified"), "verified_at"),
+    **dict.fromkeys(("expires", "expiry", "validuntil", "until"), "expires_at"),
+    **dict.fromkeys(("approver", "approvers", "approved"), "approved_by"),
+    "state": "status",
+    "kind": "type",
+    **dict.fromkeys(("rationale", "why", "justification"), "reason"),
+    **dict.fromkeys(("name", "heading", "subject"), "title"),
+    **dict.fromkeys(("project", "scope", "area"), "focus"),
+    **dict.fromkeys(("informed", "consulted", "reviewers", "participants", "id", "number", "uuid", "slug"), None),
+    **dict.fromkeys(("description", "summary", "alwaysapply", "aliases", "permalink", "layout"), None),
+}
+# Who is advised to write it would silence checks.
+_NEVER_MEANT = frozenset({"ignore"})
+
+
+def meant_field(key: str) -> str | None:
+    """Return the field that a key of another format stands for, else the nearest one, or None."""
+    plain = "".join(character for character in key.lower() if character.isalnum())
+    return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
+
+
 def known_spelling(key: str) -> str | None:
     """Return the field that a misspelt key surely means, else None."""
     return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))
@@ -55,6 +84,6 @@ def get_field(name: str) -> Field:
     found = next((field for field in FIELDS if field.name == name), None)
     if found is not None:
         return found
-    close = known_spelling(name) or nearest(name, KNOWN_FIELDS | WING_FIELDS)
+    close = known_spelling(name) or meant_field(name) or nearest(name, WING_FIELDS)
     hint = f"did you mean `{close}`?" if close else "`mdmem fields` lists them"
     raise UsageError(f"there is no field `{visible(name)}`; {hint}")

@@ -27,4 +27,26 @@ Rationale: <say why, and what was turned down.>
 <State the fact, and where it was learned.>
 """,
 }
+# Shown in the editor, and taken out again where nobody touched them.
+HINTS = """\
+# applies_to: ["src/**"]
+# owner: a team or a person
+# tags: [a, b]
+# supersedes: [wing/room/entry-id]
+# reason: why it supersedes; `mdmem fields` explains every key
+"""
+
+
+def with_hints(text: str) -> str:
+    """Return the text of a new entry with the keys that it may have besides, as comments."""
+    front, fence, body = text.partition("\n---\n")
+    return f"{front}\n{HINTS.rstrip()}{fence}{body}"
+
+
+def without_hints(text: str) -> str:
+    """Return a text without those of the comments that are as they were shown."""
+    hints = HINTS.splitlines()
+    return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in hints)
+
+
 PLACEHOLDERS: frozenset[str] = frozenset(part.split(">")[0] for body in BODIES.values() for part in body.split("<")[1:])

@@ -15,7 +15,7 @@ from mdmem.git.errors import (
     UnknownRevisionError,
     UnwritableStoreError,
 )
-from mdmem.git.history import Commit, history, list_deletions
+from mdmem.git.history import Commit, FileDays, file_days, history, list_deletions, list_staged_deletions
 from mdmem.git.process import Repository, editor, environment_for, hooks_folder, resolve, run, setting, staged_index
 from mdmem.git.status import (
     Blob,
@@ -35,6 +35,7 @@ __all__ = [
     "BlobReader",
     "Commit",
     "DubiousOwnershipError",
+    "FileDays",
     "GitLockedError",
     "GitTooOldError",
     "NoCommonAncestorError",
@@ -45,6 +46,7 @@ __all__ = [
     "UnwritableStoreError",
     "editor",
     "environment_for",
+    "file_days",
     "find_repository",
     "has_sparse_checkout",
     "history",
@@ -56,6 +58,7 @@ __all__ = [
     "list_left_out",
     "list_revision",
     "list_staged",
+    "list_staged_deletions",
     "list_tracked",
     "list_tracked_named",
     "read_blobs",

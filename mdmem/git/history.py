@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
@@ -45,6 +46,83 @@ def list_deletions(
     except GitError:
         return {}
     return _parse_deletions(records(printed))
+
+
+def list_staged_deletions(
+    repository: Repository, under: str, *, index: Path | None = None
+) -> dict[str, tuple[str, str | None]]:
+    """Return, for each path that the index deletes or moves away against HEAD, no commit and the path it moved to."""
+    arguments = ("diff", "--cached", "-z", "-M", "--diff-filter=DR", "--name-status", "--no-ext-diff", "--no-textconv")
+    try:
+        printed = run(repository.top, *arguments, "--", pathspec(under), index=index)
+    except GitError:
+        return {}
+    return _parse_deletions(records(printed))
+
+
+@dataclass(frozen=True, slots=True)
+class FileDays:
+    """The days that history tells of files, by the path they have now.
+
+    `added` is that of the first commit of each, `ended` that of the commit that changed its status to deprecated.
+    """
+
+    added: Mapping[str, str] = field(default_factory=dict)
+    ended: Mapping[str, str] = field(default_factory=dict)
+
+
+def file_days(repository: Repository, under: str) -> FileDays:
+    """Return the days of the files below a folder; nothing in a shallow clone, where each file looks new."""
+    plain = ("log", "-M", "--format=%x01%as", "--no-ext-diff", "--no-textconv", "--no-show-signature")
+    if _cut_commits(repository):
+        return FileDays()
+    try:
+        names = run(repository.top, *plain, "-z", "--diff-filter=AR", "--name-status", "--", pathspec(under))
+        patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
+        changes = run(repository.top, "-c", "core.quotePath=false", *plain, *patch, "--", pathspec(under))
+    except GitError:
+        return FileDays()
+    added, now = _parse_added(records(names))
+    ended = _parse_ended(changes.decode("utf-8", "replace"))
+    return FileDays(added, {now.get(path, path): day for path, day in reversed(ended)})
+
+
+def _parse_added(records: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the first day of each path, and where each path that was renamed is now."""
+    steps: list[tuple[str, str, str]] = []
+    day, tokens = "", iter(records)
+    for token in tokens:
+        token = token.lstrip("\n")
+        if token.startswith("\x01"):
+            day = token[1:]
+        elif token.startswith(("A", "R")):
+            first = next(tokens)
+            steps.append((day, first, next(tokens) if token.startswith("R") else first))
+    now: dict[str, str] = {}
+    for _, old, new in steps:
+        now.setdefault(old, now.get(new, new))
+    added: dict[str, str] = {}
+    for day, old, new in reversed(steps):
+        added.setdefault(new, added.get(old, day))
+    return added, now
+
+
+# The front matter stands at the head of a file; what a body says of a status is none.
+_ENDING = re.compile(
+    r"^\x01(?P<day>\S+)$|^\+\+\+ b/(?P<path>.+?)\t?$|^@@ -\d{1,2}(?:,\d+)? \+\d{1,2}(?:,\d+)? @@.*\n"
+    r"(?=(?:[-+].*\n)*?-status:)(?P<ended>(?:[-+].*\n)*?\+status:[ \t]*['\"]?deprecated\b)",
+    re.MULTILINE,
+)
+
+
+def _parse_ended(patch: str) -> list[tuple[str, str]]:
+    """Return path and day of each change of a status to deprecated, the newest first."""
+    found, day, path = [], "", ""
+    for part in _ENDING.finditer(patch):
+        day, path = part["day"] or day, part["path"] or path
+        if part["ended"]:
+            found.append((path, day))
+    return found
 
 
 def _parse_deletions(records: Sequence[str]) -> dict[str, tuple[str, str | None]]:

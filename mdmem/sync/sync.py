@@ -204,7 +204,9 @@ class _Syncing:
         error = SyncStoppedError(f"on top of {self.upstream.name} the memory has {many}; {_UNTOUCHED}")
         for one in found[:_SHOWN]:
             error.add_note(f"  {one.place.path}:{one.place.line}: {one.severity} {one.code} {one.message}")
-        error.add_note("type `git pull --rebase` and `mdmem check`, mend and commit, then `mdmem sync` again")
+        # Without the base nobody tells what the change took away.
+        checking = f"`mdmem check --base {self.upstream.name}`"
+        error.add_note(f"type `git pull --rebase` and {checking}, mend and commit, then `mdmem sync` again")
         raise error
 
 

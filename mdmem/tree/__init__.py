@@ -14,6 +14,7 @@ from mdmem.tree.model import (
     is_wing_manifest,
     read_one,
 )
+from mdmem.tree.orphans import orphaned_entries
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.tree.union import JoinedTree, MissingWing, fetched_wings, missing_wings
 from mdmem.tree.working import WorkingTree
@@ -38,5 +39,6 @@ __all__ = [
     "is_wing_manifest",
     "missing_wings",
     "narrowed",
+    "orphaned_entries",
     "read_one",
 ]

@@ -27,6 +27,7 @@ class GitTree:
     only: frozenset[str] | None = None
     _listed: tuple[TreeFile, ...] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
+    _orphans: dict[str, str] = field(default_factory=dict)
     _reader: BlobReader = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,7 +50,10 @@ class GitTree:
             if not any(part.startswith(".") for part in path.split("/"))
         }
         if not self.under:
-            found = self._wings_only(found)
+            wings = self._wings_only(found)
+            apart = (file for path, file in found.items() if path not in wings and file.kind is FileKind.FILE)
+            self._orphans = {file.path: file.digest or "" for file in apart if _may_be_entry(file.path)}
+            found = wings
         if self.only is not None:
             found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
         found |= self._targets(found)
@@ -82,6 +86,14 @@ class GitTree:
         said = (os.fsdecode(content or b"") for _, content in blobs)
         return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
 
+    def orphans(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the Markdown files that a repository's top holds at `x/y/z.md` in no wing, with their bytes."""
+        self.files()
+        content = dict(self._reader.read(list(self._orphans.values())))
+        for path, digest in self._orphans.items():
+            if (read := content.get(digest)) is not None:
+                yield path, read
+
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked, from one git process; one that is not listed, too."""
         self.files()
@@ -105,6 +117,10 @@ def left_out_of(repository: Repository, under: str) -> GitTree | None:
     """Return the files of the index that a sparse checkout leaves out, or None where there are none."""
     paths = list_left_out(repository, under)
     return GitTree(repository, under, None, "sparse checkout", only=paths) if paths else None
+
+
+def _may_be_entry(path: str) -> bool:
+    return path.count("/") == 2 and path.endswith(".md") and not path.endswith("/README.md")
 
 
 def _kind_of(blob: Blob) -> FileKind:

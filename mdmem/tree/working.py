@@ -10,7 +10,7 @@ from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
 from mdmem.disk import read_regular, read_with_stat
-from mdmem.git import Repository, has_sparse_checkout
+from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.git import GitTree, left_out_of
 from mdmem.tree.model import Digests, FileKind, Forgetful, TreeFile, Unreadable, digest_of, is_wing_manifest
 
@@ -92,6 +92,21 @@ class WorkingTree:
             # What cannot be read may be a wing, and then a wing is missing.
             return True
 
+    def orphans(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the Markdown files at `x/y/z.md` of folders that are no wing, with their bytes, at a repository's top.
+
+        What git ignores, submodules and symbolic links are left out.
+        """
+        paths: list[str] = []
+        for folder in _folders(self.root) if self.is_top else ():
+            if not self._is_wing(folder.path):
+                for room in _folders(folder.path):
+                    paths += [f"{folder.name}/{room.name}/{name}" for name in _entry_names(room.path)]
+        ignored = list_ignored(self.repository, paths) if self.repository is not None else ()
+        for path, content in self.read([path for path in paths if path not in ignored]):
+            if isinstance(content, bytes):
+                yield path, content
+
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked."""
         self.files()
@@ -137,6 +152,27 @@ class WorkingTree:
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the digest of the bytes themselves: the file may have changed since it was listed."""
         return digest_of(content)
+
+
+def _folders(folder: Path | str) -> list[os.DirEntry[str]]:
+    """Return the folders in a folder that are not hidden, no links and no repositories of their own."""
+    return [
+        item
+        for item in _items(folder)
+        if item.is_dir(follow_symlinks=False) and not os.path.lexists(f"{item.path}/.git")
+    ]
+
+
+def _entry_names(folder: str) -> list[str]:
+    return [item.name for item in _items(folder) if item.name.endswith(".md") and item.name != "README.md"]
+
+
+def _items(folder: Path | str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as listing:
+            return [item for item in listing if not item.name.startswith(".")]
+    except OSError:
+        return []
 
 
 def _target(path: str) -> str:

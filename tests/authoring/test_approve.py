@@ -85,9 +85,19 @@ def test_approval_of_a_second_draft_is_refused_with_the_first(tmp_path: Path) ->
     )
 
 
-def test_active_entry_is_left_alone(tmp_path: Path) -> None:
-    intent = approving(two_entries(tmp_path))
+def test_active_entry_that_somebody_approved_is_left_alone(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    write_entry(root, NEW, approved_by="Ada <ada@example.org>")
+    intent = approving(root)
     assert (intent.changes, intent.remarks) == ((), (f"{NEW} is active already",))
+
+
+def test_active_entry_that_nobody_approved_gets_the_name(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    (change,) = approving(root).changes
+    assert b"approved_by: " in (change.after or b"")
+    write(root, change.to, change.after or b"")
+    assert approving(root).changes == ()
 
 
 def test_approval_that_was_cut_short_is_completed(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from mdmem.authoring.move import plan_move
 from mdmem.catalog import full_address, load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.document.links import other_file_links
+from mdmem.document.links import image_links
 from mdmem.errors import LostRaceError
 from mdmem.settings import Settings
 from mdmem.tree import OverlaidTree, Tree, TreeFile
@@ -105,7 +105,7 @@ def edges(case: Case) -> Iterator[tuple[str, str, str]]:
     for reference in case.references:
         yield reference.address, "body", reference.path or reference.target or f"?{reference.link.target}"
     for address, prose in case.prose.items():
-        for other in other_file_links(prose):
+        for other in image_links(prose):
             yield address, "other", posixpath.normpath(posixpath.join(posixpath.dirname(address), other.target))
 
 

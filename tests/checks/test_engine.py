@@ -154,3 +154,10 @@ def test_new_findings_are_as_many_as_the_base_lacks(now: list[Finding], base: li
     for start in ("a", "b"):
         more = sum(one.message[0] == start for one in now) - sum(one.message[0] == start for one in base)
         assert sum(one.new for one in marked if one.message[0] == start) == max(0, more)
+
+
+def test_many_findings_of_a_kind_in_a_file_are_cut_and_counted(tmp_path: Path) -> None:
+    write_entry(tmp_path, "app/rules/a", see=[f"app/rules/gone-{number}" for number in range(150)])
+    found = run_checks(Case(load(WorkingTree(tmp_path)), Settings(), date(2026, 11, 21)), [DANGLING])
+    assert len(found) == 101
+    assert "the file has 150 such findings, of which 100 are told" in {one.message for one in found}

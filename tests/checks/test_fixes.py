@@ -30,7 +30,7 @@ FIXABLE = (
     *("self-link", "duplicate-link", "body-link-broken", "link-to-superseded", "amendment-in-prose"),
     "supersession-one-sided",
     *("supersession-mismatch", "superseded-but-active", "superseded-by-draft", "superseded-by-dead"),
-    *("two-successors", "supersedes-superseded", "deprecated-at-missing"),
+    *("two-successors", "supersedes-superseded", "deprecated-at-missing", "applies-to-nothing"),
 )
 # What could not be read before is read now, and says what was wrong all along.
 REVEALED = {("key-spelling", "dangling-link")}

@@ -46,7 +46,7 @@ def test_help_names_git_for_what_is_no_entry(path: str) -> None:
     ("fields", "code", "command"),
     [
         ({"expires_at": "2026-06-30"}, "expired", "mdmem deprecate nav/rules/a --reason TEXT"),
-        ({"created_at": "2020-01-01"}, "review-overdue", "mdmem verify nav/rules/a"),
+        ({"created_at": "2020-01-01", "verified_at": "2020-01-02"}, "review-overdue", "mdmem verify nav/rules/a"),
         ({"conflicts_with": "nav/rules/b"}, "conflict-unresolved", "mdmem deprecate nav/rules/b --reason TEXT"),
         ({"superseded_by": "nav/rules/draft"}, "superseded-by-draft", "mdmem approve nav/rules/draft"),
     ],

@@ -115,6 +115,13 @@ def test_finding_stands_at_the_secret_and_does_not_repeat_it(tmp_path: Path) -> 
     assert token not in f"{finding.message}{finding.help}"
 
 
+def test_secret_in_a_code_fence_is_a_warning_and_beside_it_an_error(tmp_path: Path) -> None:
+    token = REAL["a GitHub token"]
+    head = "---\ntype: note\nstatus: active\ncreated_at: 2026-01-05\n---\n\n"
+    found = found_in(tmp_path, f"{head}```\nuse {token}\n```\n\nuse {token}\n")
+    assert [(one.place.line, str(one.severity)) for one in found] == [(8, "warning"), (11, "error")]
+
+
 def test_front_matter_and_unparsed_files_are_searched(tmp_path: Path) -> None:
     (finding,) = found_in(tmp_path, f"---\nx-token: {REAL['an npm token']}\nno closing fence\n")
     assert finding.message == "what looks like an npm token"

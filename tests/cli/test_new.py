@@ -263,6 +263,15 @@ def test_editor_gets_the_template_on_a_terminal(tmp_path: Path) -> None:
     assert list(tmp_path.glob("p/.git/mdmem/state/memory/edits/*")) == []
 
 
+def test_editor_shows_more_keys_as_comments_and_leaves_those_that_nobody_took(tmp_path: Path) -> None:
+    folder = memory(tmp_path / "p")
+    take = "path.write_text(path.read_text().replace('# owner: a team or a person', 'owner: navigation'))"
+    env = editor(tmp_path, "assert '# applies_to:' in path.read_text()", take)
+    assert on_terminal("new", "note", ADDRESS, cwd=folder, env=env)[0] == 0
+    front = (folder / f"memory/{ADDRESS}.md").read_text().split("---\n")[1]
+    assert [line.split(":")[0] for line in front.splitlines()] == ["type", "status", "created_at", "title", "owner"]
+
+
 def test_text_emptied_in_the_editor_writes_nothing(tmp_path: Path) -> None:
     folder = memory(tmp_path / "p")
     before = snapshot(folder)

@@ -245,6 +245,20 @@ def test_unknown_key_names_the_nearest_and_the_way_to_keep_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("key", "help_"),
+    [
+        ("decision-makers", "write `owner`, or `x-decision-makers` to keep it"),
+        ("author", "write `owner`, or `x-author` to keep it"),
+        ("paths", "write `applies_to`, or `x-paths` to keep it"),
+        ("informed", "write `x-informed` to keep it, or remove it"),
+        ("ignored", "write `x-ignored` to keep it, or remove it"),
+    ],
+)
+def test_key_of_another_format_names_what_it_means_there_and_none_that_silences_checks(key: str, help_: str) -> None:
+    assert [(flaw.code, flaw.help) for flaw in read(f"{key}: x")[1]] == [("unknown-key", help_)]
+
+
 def test_unreadable_field_is_empty_and_named_and_the_rest_is_read() -> None:
     one, _ = read("owner: [a]\nverified_at: soon\nfocus: nav\nsupercedes: a/b/c")
     assert one is not None

@@ -209,7 +209,10 @@ def test_result_that_breaks_the_graph_is_not_pushed(
     first, finding, step = ran.err.splitlines()
     assert first.startswith("mdmem: on top of origin/main the memory has a new finding; nothing was pushed")
     assert finding.startswith("  nav/rules/ours.md:6: error dangling-link `see` names `nav/rules/idea`")
-    assert step == "type `git pull --rebase` and `mdmem check`, mend and commit, then `mdmem sync` again"
+    assert (
+        step
+        == "type `git pull --rebase` and `mdmem check --base origin/main`, mend and commit, then `mdmem sync` again"
+    )
     assert untouched(ours) == before
 
 

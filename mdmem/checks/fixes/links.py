@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,13 +16,15 @@ from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
 from mdmem.checks.name_collisions import composed
 from mdmem.checks.paths import has_odd_extension
-from mdmem.document.links import BodyLink, body_links, other_file_links
+from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import Document, without_code
 from mdmem.document.patch import remove_item, replace_in_body, replace_item
 from mdmem.document.relations import replace_relation
 from mdmem.finding import Edit, Finding
 from mdmem.tree import FileKind
 
+# What a bare path of a Markdown link cannot hold as it is.
+_UNPLAIN = re.compile(r"[\s()<>\\]")
 _NOWHERE = "/1/2/3/4/5/6/7/8/"
 
 
@@ -56,7 +59,7 @@ def relative(target: str, source: str, written: str) -> str:
     path = posixpath.relpath(f"{_NOWHERE}{target}", f"{_NOWHERE}{posixpath.dirname(source)}")
     before, mark, anchor = written.partition("#")
     path += "/" if before.endswith("/") else ""
-    return (quote(path) if "%" in written or " " in path else path) + mark + anchor
+    return (quote(path) if "%" in written or _UNPLAIN.search(path) else path) + mark + anchor
 
 
 def below(case: Case, folder: str, new: str) -> dict[str, str]:
@@ -130,7 +133,7 @@ class MoveFix:
             yield from _replaced(document, reference.link, text)
         for address, prose in self.case.prose.items():
             document = self.case.catalog.document(f"{address}.md")
-            for other in other_file_links(prose):
+            for other in image_links(prose):
                 yield from _replaced(document, other, self._new_path(document, other))
         yield from self._edits_of_prose()
 
@@ -162,7 +165,7 @@ class MoveFix:
                 continue
             document = self.case.catalog.document(file.path)
             prose = without_code(document.body)
-            for link in (*body_links(prose), *other_file_links(prose)):
+            for link in (*body_links(prose), *image_links(prose)):
                 new = self._new_path(document, link) if link.is_path else self.addresses.get(link.target)
                 yield from _replaced(document, link, new)
 

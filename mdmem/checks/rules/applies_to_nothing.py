@@ -7,7 +7,8 @@ Fails:
 
     applies_to: ["src/nav/**"]     (the folder is `src/navigation`)
 
-Fix: write a glob that matches; `git ls-files ':(glob)src/nav/**'` lists what one covers.
+Fix: write a glob that matches; `git ls-files ':(top,glob)src/nav/**'` lists what one covers. Where the glob was counted
+from a folder above the memory, `mdmem check --unsafe-fixes` puts that folder before it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixes.base import with_choice
 from mdmem.checks.paths import TrackedPaths
-from mdmem.entry.model import Status
+from mdmem.document.patch import replace_item
+from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Severity
 
 CODE = "applies-to-nothing"
@@ -36,8 +39,24 @@ def find(case: Case) -> Iterator[Finding]:
             if glob not in known:
                 known[glob] = tracked.has_match(glob)
             if not known[glob]:
-                message, help_ = (
-                    f"`{glob}` matches no tracked file",
-                    f"write a glob that `git ls-files ':(glob){glob}'` lists files for",
-                )
-                yield case.on_entry(CODE, entry, message, help_, field="applies_to", item=item)
+                yield _finding(case, entry, item, tracked)
+
+
+def _finding(case: Case, entry: Entry, item: int, tracked: TrackedPaths) -> Finding:
+    glob = entry.applies_to[item]
+    meant = _from_top(glob, tracked)
+    message = f"`{glob}` matches no tracked file"
+    wanted = f"write `{meant}`" if meant else f"write a glob that `git ls-files ':(top,glob){glob}'` lists files for"
+    help_ = f"{wanted}; globs count from the repository's top"
+    shown = case.on_entry(CODE, entry, message, help_, field="applies_to", item=item)
+    document = case.catalog.document(entry.path)
+    if meant is None:
+        return shown
+    return with_choice(shown, f"Write `{meant}`", replace_item, document, "applies_to", item, meant)
+
+
+def _from_top(glob: str, tracked: TrackedPaths) -> str | None:
+    """Return a glob that was counted from a folder above the memory as it is counted from the top."""
+    folders = tracked.prefix.rstrip("/").split("/")
+    tried = ("/".join([*folders[:depth], glob]) for depth in range(len(folders) - 1, 0, -1))
+    return next((one for one in tried if tracked.has_match(one)), None)

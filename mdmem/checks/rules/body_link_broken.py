@@ -1,8 +1,8 @@
 """A cross-reference in a body leads nowhere.
 
-Read are `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]` and Markdown links to files, outside code. A Markdown
-link is relative to its file and may leave the memory for any file that git tracks; without git only Markdown files of
-the memory are judged. `[[word]]`, one plain word, is taken for text.
+Read are `[see: wing/room/entry-id]`, `[[wing/room/entry-id]]`, Markdown links to files and link definitions, outside
+code. A Markdown link is relative to its file and may leave the memory for any file that git tracks; without git only
+Markdown files of the memory are judged. `[[word]]`, one plain word, is taken for text.
 
 Fails:
 
@@ -31,8 +31,8 @@ CODE = "body-link-broken"
 SEVERITY = Severity.WARNING
 _ADDRESS = re.compile(r"(?=[^a-z]*[a-z])\w[\w-]*(?:/\w[\w-]*){0,2}(?:\.md)?")
 _NUMBER = re.compile(r"\d+")
-# `[index](0)` in prose about code is no link to a file.
-_PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./])[\w./@%+~ -]+")
+# `[index](0)` and `f[T](x)` in prose about code are no links to files, nor is a URL that was written wrong.
+_PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"`\\]+")
 
 
 def find(case: Case) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def find(case: Case) -> Iterator[Finding]:
     for found in case.references:
         if found.target is not None:
             continue
-        if found.path is not None and not _is_lost(found.path, present, tracked):
+        if found.path is not None and not (_is_path(found) and _is_lost(found.path, present, tracked)):
             continue
         if found.path is not None and case.catalog.hides_path(found.path):
             continue
@@ -82,8 +82,12 @@ def _is_address(found: Reference, prose: str) -> bool:
     return prose[bracket - 1 : bracket] != "[" or not found.link.target.isalnum()
 
 
+def _is_path(found: Reference) -> bool:
+    return _PATH.fullmatch(found.link.target) is not None
+
+
 def _is_lost(path: str, present: frozenset[str], tracked: TrackedPaths | None) -> bool:
-    if path in present or not _PATH.fullmatch(path):
+    if path in present:
         return False
     if tracked is not None:
         return not tracked.holds(path)

@@ -2,7 +2,8 @@
 
 Whoever follows it, person or agent, misses the rule it stood for, and a supersession that leads nowhere hides what is
 in force now. The finding says what happened to the address: never there, moved, deleted in which commit, or ignored by
-git. A link to an address that can be told, written short or as a path, is not dangling.
+git. A link to an address that can be told, written short or as a path, is not dangling, and neither is what replaced an
+entry, or what it replaced, where that plainly lies outside: a URL, or a document by its number such as `RFC 6120`.
 
 Fails:
 
@@ -25,6 +26,7 @@ from mdmem.finding import Finding, Severity
 
 CODE = "dangling-link"
 SEVERITY = Severity.ERROR
+_SUPERSESSION = ("supersedes", "superseded_by")
 _URL_HELP = "move it into the body, or into an `x-` field; a link field holds addresses of entries"
 
 
@@ -32,13 +34,15 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each link that leads nowhere, with what became of the address."""
     missing = MissingTarget(case)
     for link in case.distinct_links:
-        if link.target is None:
+        if link.target is None and not (
+            link.field in _SUPERSESSION and missing.is_outside(link.written, link.entry.address)
+        ):
             fate = missing.fate(link.written, link.entry.address)
             is_url = "://" in link.written
             message = f"`{link.field}` names `{link.written}`, which {'is a URL, no address' if is_url else fate.story}"
             help_ = _URL_HELP if is_url else fate.help(_other_ends(case, link))
             shown = case.on_entry(CODE, link.entry, message, help_, field=link.field, item=link.item)
-            if link.field in ("supersedes", "superseded_by"):
+            if link.field in _SUPERSESSION:
                 # It hides what binds now, and so weighs as much on an entry that ended.
                 shown = replace(shown, severity=SEVERITY)
             yield with_link(shown, case, link, fate.certain) if fate.certain else shown

@@ -25,8 +25,10 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry that bound in the base and is neither here nor moved, at the path it had."""
     if case.base is None:
         return
+    # Where a manifest was taken away, the entries are there and count as none.
+    orphans = frozenset(case.orphans)
     for entry in case.changes.gone:
-        if case.base.catalog.lineage.is_current(entry.address):
+        if entry.path not in orphans and case.base.catalog.lineage.is_current(entry.address):
             message = f"the {entry.type} `{entry.address}` was {entry.status} in {case.base.name}, and its file is gone"
             ways = f"`mdmem deprecate {entry.address}` or `mdmem supersede {entry.address}`"
             help_ = f"bring the file back, then end it with {ways}"

@@ -10,15 +10,16 @@ Fails:
     superseded_by: [web/rules/use-the-query-cache]
 
 Fix: add `deprecated_at` with the day it ended; often that is the `created_at` of what superseded it.
-`mdmem check --unsafe-fixes` takes that.
+`mdmem check --fix` takes the day of the commit that changed the status, where there is one; `--unsafe-fixes` the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import with_choice
+from mdmem.checks.fixes.base import with_choice, with_fix
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.finding import Finding, Severity
@@ -34,9 +35,12 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         message = "the entry is deprecated without `deprecated_at`"
         help_ = "add `deprecated_at: YYYY-MM-DD`, the day it ended"
-        shown, day = case.on_entry(CODE, entry, message, help_, field="status"), _day_of_end(case, entry)
+        shown = case.on_entry(CODE, entry, message, help_, field="status")
+        told = case.facts.days.ended.get(entry.path) if case.facts else None
+        is_known = told is not None and _is_possible(case, entry, date.fromisoformat(told))
+        day, add = (told, with_fix) if is_known else (_day_of_end(case, entry), with_choice)
         values, document = {"deprecated_at": day}, case.catalog.document(entry.path)
-        yield with_choice(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
+        yield add(shown, f"Add `deprecated_at: {day}`", set_fields, document, values) if day else shown
 
 
 def _day_of_end(case: Case, entry: Entry) -> str | None:
@@ -46,7 +50,11 @@ def _day_of_end(case: Case, entry: Entry) -> str | None:
     """
     successors = case.catalog.lineage.successors.get(entry.address, ())
     created = case.catalog.entries[successors[0]].created_at if len(successors) == 1 else None
-    known = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
-    if created is None or day_of(created) > case.today or any(day_of(created) < day for day in known):
+    if created is None or not _is_possible(case, entry, day_of(created)):
         return None
     return day_of(created).isoformat()
+
+
+def _is_possible(case: Case, entry: Entry, day: date) -> bool:
+    known = [day_of(moment) for moment in (entry.created_at, entry.verified_at) if moment is not None]
+    return day <= case.today and all(day >= one for one in known)

@@ -16,6 +16,7 @@ budgets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import ceil
 
 from mdmem.checks.case import Case
@@ -24,6 +25,7 @@ from mdmem.finding import Finding, Severity
 
 CODE = "entry-too-long"
 SEVERITY = Severity.WARNING
+SUMMED = "{count} entries of `{wing}` are over the budget of their type, this one with {measure} tokens the longest"
 _BYTES_PER_TOKEN = 4
 _TOKENS: Mapping[str, int] = {
     EntryType.INVARIANT: 400,
@@ -45,7 +47,7 @@ def find(case: Case) -> Iterator[Finding]:
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             help_ = "split it, or move the story into a note and link it with `see`"
-            yield case.on_entry(CODE, entry, message, help_)
+            yield replace(case.on_entry(CODE, entry, message, help_), measure=tokens)
 
 
 def _size(entry: Entry, body: str) -> int:

@@ -1,7 +1,8 @@
 """A link leads to an entry that is on disk here and not in git.
 
 Here it works; for everybody else it leads nowhere, since the file was never added or git ignores it. Links among files
-of which none is in git yet are not reported: they come with one commit.
+of which none is in git yet are not reported: they come with one commit. What is not added yet is a warning, what git
+ignores an error: `git add` passes it over.
 
 Fails:
 
@@ -33,4 +34,5 @@ def find(case: Case) -> Iterator[Finding]:
         message = f"`{link.field}` names `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
         help_ = f"run `git add {'--force ' if ignored else ''}{path}` in the folder of the memory"
         place = case.catalog.place(link.entry.address, link.field, link.item)
-        yield Finding(CODE, message, place, help_, link.entry.address, other=Place(path))
+        weight = None if ignored or case.in_ci else Severity.WARNING
+        yield Finding(CODE, message, place, help_, link.entry.address, other=Place(path), severity=weight)

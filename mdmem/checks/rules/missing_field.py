@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import fields_of, is_slip, loaded_with_fixes, with_fix
+from mdmem.checks.fixes.base import fields_of, is_slip, loaded_with_fixes, with_choice, with_fix
 from mdmem.document.parse import Document
-from mdmem.document.patch import rename_key
+from mdmem.document.patch import rename_key, set_fields
 from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.finding import Finding, Severity
 
@@ -31,7 +31,17 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each of `type`, `status` and `created_at` that is absent or empty."""
-    yield from loaded_with_fixes(case, CODE, _respelt)
+    for finding in loaded_with_fixes(case, CODE, _respelt):
+        yield finding if finding.fix is not None else _dated(case, finding)
+
+
+def _dated(case: Case, finding: Finding) -> Finding:
+    """Take the day of a file's first commit for the one on which it was written, though that may be an import's."""
+    day = case.facts.days.added.get(finding.place.path) if case.facts is not None else None
+    if day is None or not finding.message.startswith("`created_at` "):
+        return finding
+    document = case.catalog.document(finding.place.path)
+    return with_choice(finding, f"Add `created_at: {day}`", set_fields, document, {"created_at": day})
 
 
 def _respelt(document: Document, finding: Finding) -> Finding:

@@ -24,8 +24,8 @@ SEVERITY = Severity.WARNING
 
 
 def find(case: Case) -> Iterator[Finding]:
-    """Yield one finding where no file stands in an entry's place; one that cannot be read is there all the same."""
-    if case.catalog.files:
+    """Yield one finding where no file is in an entry's place; one that cannot be read, or is in no wing, is there."""
+    if case.catalog.files or case.orphans:
         return
     manifests = {f"{name}/{MANIFEST}" for name, wing in case.catalog.wings.items() if wing.has_manifest}
     strays = sum(file.path.endswith(".md") and file.path not in manifests for file in case.catalog.others)

@@ -2,8 +2,8 @@
 
 A rule without its reason is followed where it makes no sense and dropped where it matters, and nobody can tell
 whether it still holds when the code has changed. A line that starts with `Rationale:` or `Why:`, a heading such as
-Motivation or Context, a `reason` in the front matter, or a sentence with because, so that, since or the like is
-enough.
+Motivation, Context, Background, Considerations, Goals or Rejected, a `reason` in the front matter, or a sentence with
+because, so that, since, the problem or the like is enough.
 
 Fails:
 
@@ -27,8 +27,22 @@ SEVERITY = Severity.WARNING
 _NEEDS_ONE = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 _CAUSE = re.compile(
     r"\b(?:because|since|so\s+that|otherwise|therefore|hence|due\s+to|in\s+order\s+to|the\s+reason|(?:that|which)\s+is\s+why"
-    r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure)|or\s+else|lest)\b|[,;]\s+so\b",
+    r"|to\s+(?:avoid|prevent|keep|ensure|make\s+sure|allow|enable|support|reduce|improve)|or\s+else|lest|thus|thereby"
+    r"|for\s+(?:this|that|the\s+same)\s+reason|as\s+a\s+(?:result|consequence)|which\s+means|leads?\s+to|caused\s+by"
+    r"|the\s+(?:problem|issue|trouble|advantage|benefit|drawback|trade-?off)s?|we\s+(?:want|need)|(?:is|are)\s+needed"
+    r"|in\s+(?:favou?r\s+of|the\s+past|case)|instead\s+of|rather\s+than|no\s+longer|allows?|avoids?|prevents?"
+    r"|use\s+cases?)\b|[,;]\s+so\b",
     re.IGNORECASE,
+)
+_TOPIC = (
+    r"considerations?|considered|alternatives?|rejected|goals?|objectives?|benefits?|advantages?|drawbacks?|pros|cons"
+    r"|trade-?offs?|use[ -]cases?|user[ ]stor(?:y|ies)|requirements?|need|justification|because|history|discussion|faq"
+)
+_HEADING = re.compile(
+    rf"^#{{1,6}}[ \t].*\b(?:{_TOPIC})\b"
+    rf"|^[ \t]*[*_]{{2}}.*\b(?:{_TOPIC})\b.*[*_]{{2}}"
+    rf"|^.*\b(?:{_TOPIC})\b.*\r?\n[=~^-]{{3,}}",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -43,4 +57,6 @@ def find(case: Case) -> Iterator[Finding]:
 def _has_reason(entry: Entry, body: str) -> bool:
     if entry.reason or "Rationale:" in body or "because" in body:
         return True
-    return _CAUSE.search(body) is not None or reasons_begin(body) is not None or says_nothing(body)
+    if _CAUSE.search(body) is not None or reasons_begin(body) is not None:
+        return True
+    return _HEADING.search(body) is not None or says_nothing(body)

@@ -3,7 +3,7 @@
 Memory is replayed to models and pushed to every clone, so a secret in it is known to all of them, and git keeps it
 after it was removed. Only what is almost surely real is named: the formats of well-known services, private keys,
 passwords in URLs, and random values that are assigned to a name such as `password`. Placeholders (`<token>`,
-`${TOKEN}`, `xxxx`, `example`) are fine.
+`${TOKEN}`, `xxxx`, `example`) are fine. In a code fence it is a warning: what stands there mostly is a sample.
 
 Fails:
 
@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.secrets import find_secrets
+from mdmem.checks.secrets import Secret, find_secrets
+from mdmem.document.parse import Document, without_fenced
 from mdmem.finding import Finding, Severity
 
 CODE = "secret-like-text"
@@ -30,4 +31,13 @@ def find(case: Case) -> Iterator[Finding]:
         for secret in find_secrets(document.text):
             place = document.text_place(secret.offset, secret.width)
             help_ = "revoke it, then write where it is kept instead"
-            yield Finding(CODE, f"what looks like {secret.kind}", place, help_, address, quotable=False)
+            weight = Severity.WARNING if _is_fenced(document, secret) else None
+            message = f"what looks like {secret.kind}"
+            yield Finding(CODE, message, place, help_, address, severity=weight, quotable=False)
+
+
+def _is_fenced(document: Document, secret: Secret) -> bool:
+    """Say whether a secret stands in fenced code, which is blanked out of the prose."""
+    start = len(document.text) - len(document.body)
+    written = document.body[max(0, secret.offset - start) :][: secret.width]
+    return secret.offset >= start and without_fenced(document.body)[secret.offset - start :][: len(written)] != written

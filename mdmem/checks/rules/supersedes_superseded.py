@@ -38,7 +38,9 @@ def find(case: Case) -> Iterator[Finding]:
         place = case.link_place(edge.new, "supersedes", edge.old)
         other = case.link_place(edge.old, "superseded_by", earlier)
         shown = Finding(CODE, message, place, help_, edge.new, other=other)
-        link = _link(case, edge) if len(heads) == 1 else None
+        # A head that descends from this entry would make a circle of the two.
+        is_free = len(heads) == 1 and heads[0] not in case.catalog.lineage.descendants(edge.new)
+        link = _link(case, edge) if is_free else None
         yield with_link(shown, case, link, heads[0], is_safe=False) if link else shown
 
 

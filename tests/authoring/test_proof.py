@@ -1,0 +1,209 @@
+"""What a fix may not do: bring a finding that was not there, in any order of rounds, by renames, links or status."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from builders import TODAY, environment, make_root, open_root, write, write_entry
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_corpora import CONVERTER, KEPS, PEPS
+
+from mdmem.authoring.change_set import apply
+from mdmem.authoring.fix import FixResult, mend, mend_all
+from mdmem.authoring.proof import brought
+from mdmem.catalog import load
+from mdmem.checks.case import Case
+from mdmem.checks.engine import CheckReport, run_checks
+from mdmem.checks.registry import CODES
+from mdmem.checks.run import CheckRequest
+from mdmem.entry.model import Status
+from mdmem.finding import Finding, Place
+from mdmem.settings import Settings
+from mdmem.tree import Tree, WorkingTree
+
+
+def checker(codes: Iterable[str] = CODES) -> Callable[[Tree], CheckReport]:
+    today, chosen = date.fromisoformat(TODAY), tuple(codes)
+    return lambda tree: CheckReport(tree.name, 0, tuple(run_checks(Case(load(tree), Settings(), today), chosen)))
+
+
+def mended(root: Path, *codes: str, with_unsafe: bool = True) -> FixResult:
+    """Return what comes of mending what some checks find, or all of them, and write it."""
+    check = checker()
+    result = mend_all(WorkingTree(root), checker(codes) if codes else check, with_unsafe=with_unsafe, prove=check)
+    apply(root, result.plan, state=root / ".state")
+    return result
+
+
+def founded(root: Path) -> Path:
+    """Return a root with the manifest of its one wing."""
+    write(make_root(root), "app/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# app\n")
+    return root
+
+
+def codes_of(root: Path) -> set[str]:
+    return {finding.code for finding in checker()(WorkingTree(root)).findings}
+
+
+def test_link_that_is_added_and_a_rename_are_one_plan(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/New_Rule", reason="it is faster", title="New", supersedes=["app/rules/old"])
+    write_entry(tmp_path, "app/rules/old", title="Old", created_at="2026-01-02")
+    mended(tmp_path)
+    assert "superseded_by: [app/rules/new-rule]" in (tmp_path / "app/rules/old.md").read_text()
+    assert codes_of(tmp_path) == set()
+
+
+def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path) -> None:
+    founded(tmp_path)
+    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    write_entry(tmp_path, "app/rules/a", title="A", superseded_by=["app/rules/b"], **ended)
+    write_entry(tmp_path, "app/rules/b", title="B", reason="r", supersedes=["app/rules/a", "app/rules/draft"])
+    write_entry(tmp_path, "app/rules/draft", title="D", reason="r", status="draft", supersedes=["app/rules/a"])
+    mended(tmp_path, "supersedes-superseded")
+    assert "supersedes: [app/rules/a]" in (tmp_path / "app/rules/draft.md").read_text()
+
+
+def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
+    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
+    write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+    write(
+        tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
+    )
+    result = mended(tmp_path, with_unsafe=False)
+    assert [finding.code for finding in result.fixed] == ["no-final-newline"]
+    assert [(one.finding.code, one.brings.code) for one in result.refused] == [
+        ("body-link-broken", "link-to-superseded")
+    ]
+    assert result.refused[0].sentence.startswith("app/rules/other.md: left out «Write `retries.md`», which would bring")
+
+
+def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/new", title="New", reason="r")
+    write_entry(tmp_path, "app/rules/old", title="Old", superseded_by=["app/rules/new"])
+    assert {one.code for one in mended(tmp_path).fixed} == {"supersession-one-sided", "superseded-but-active"}
+
+
+def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])
+    assert [one.code for one in mended(tmp_path).fixed] == ["unknown-status"]
+    assert codes_of(tmp_path) == {"dangling-link"}
+
+
+def test_selection_narrows_what_is_mended_and_not_what_is_proved(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
+    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
+    write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
+    write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+    result = mended(tmp_path, "body-link-broken", with_unsafe=False)
+    assert (result.fixed, len(result.refused)) == ((), 1)
+
+
+def told(message: str, path: str = "app/rules/a.md", line: int = 1) -> Finding:
+    return Finding("dangling-link", message, Place(path, line), address=path.removesuffix(".md"))
+
+
+def test_finding_that_moved_or_changed_its_words_is_no_new_one() -> None:
+    before = [told("names `x`"), told("names `y`", "app/rules/b.md")]
+    moved = [told("names `x`", line=7), told("names `y`", "app/rules/c.md")]
+    assert brought(before, moved, ended=(), renames=[("app/rules/b.md", "app/rules/c.md")]) == []
+    assert brought(before[:1], [told("names `z`")], ended=()) == []
+    assert brought(before[:1], [told("names `z`")], ended=before[:1]) == [told("names `z`")]
+
+
+_NAMES = ("a", "b", "c", "Bad_Name", "d")
+_ADDRESSES = st.sampled_from([f"app/rules/{name}" for name in _NAMES] + ["c", "app/rules/d.md", "app/rules/gone"])
+_LINKS = st.lists(_ADDRESSES, max_size=2)
+_ENTRIES = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["invariant", "decision", "pattern", "note"]),
+        "status": st.sampled_from(["draft", "active", "active", "deprecated"]),
+        "created_at": st.sampled_from(["2026-01-01", "2026-02-01", "2026-03-01"]),
+    },
+    optional={
+        "supersedes": _LINKS,
+        "superseded_by": _LINKS,
+        "see": _LINKS,
+        "reason": st.just("it must"),
+        "deprecated_at": st.just("2026-04-01"),
+        "tags": st.just(["x", "x"]),
+    },
+)
+_BODIES = st.sampled_from(["We must.\n", "It must be so, because [it is](Bad_Name.md).\n", "[see: c, a]\n", "We do."])
+
+
+def written(folder: Path, entries: dict[str, tuple[dict[str, object], str]]) -> Path:
+    root = founded(folder)
+    for name, (fields, body) in entries.items():
+        stated = {key: value for key, value in fields.items() if value != []}
+        write_entry(root, f"app/rules/{name}", body, title=name, **stated)
+    return root
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2),
+    with_unsafe=st.booleans(),
+)
+def test_mending_brings_no_finding(entries: dict[str, tuple[dict[str, object], str]], *, with_unsafe: bool) -> None:
+    with TemporaryDirectory() as folder:
+        root, check = written(Path(folder), entries), checker()
+        before = check(WorkingTree(root)).findings
+        result = mended(root, with_unsafe=with_unsafe)
+        names = {change.path: change.to for change in result.plan.changes}
+        assert_none_is_new(before, check(WorkingTree(root)).findings, names)
+
+
+def assert_none_is_new(before: Iterable[Finding], after: Iterable[Finding], names: dict[str, str]) -> None:
+    """Compare by code and file; of one edge a lighter finding may take the place of a graver one that hid it."""
+    places = [(one, names.get(one.place.path, one.place.path)) for one in before]
+    stood = {(one.code, path) for one, path in places}
+    graver = [(one.weight.rank, {path, names.get(one.other.path, one.other.path)}) for one, path in places if one.other]
+    for one in after:
+        ends = {one.place.path, one.other.path if one.other else ""}
+        assert (one.code, one.place.path) in stood or any(
+            rank < one.weight.rank and ends == others for rank, others in graver
+        ), one
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(entries=st.dictionaries(st.sampled_from(_NAMES), st.tuples(_ENTRIES, _BODIES), min_size=2))
+def test_safe_fixes_end_no_entry_in_force(entries: dict[str, tuple[dict[str, object], str]]) -> None:
+    with TemporaryDirectory() as folder:
+        root = written(Path(folder), entries)
+        before = load(WorkingTree(root))
+        mended(root, with_unsafe=False)
+        after = load(WorkingTree(root))
+        binding = [one for one in before.entries if before.lineage.is_current(one)]
+        assert [one for one in binding if not after.lineage.is_current(one)] == []
+        assert {after.entries[one].status for one in binding} <= {Status.ACTIVE, Status.UNDER_REVIEW}
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (PEPS.exists() and CONVERTER.exists()), reason="the corpora are not here")
+@pytest.mark.parametrize("with_unsafe", [False, True])
+@pytest.mark.parametrize("corpus", [PEPS, KEPS], ids=lambda path: path.name)
+def test_mending_real_records_brings_no_finding(corpus: Path, tmp_path: Path, *, with_unsafe: bool) -> None:
+    root = make_root(tmp_path / "memory")
+    subprocess.run([sys.executable, str(CONVERTER), corpus, root], env=environment(), check=True)
+    workspace = open_root(root)
+    before = checker()(WorkingTree(root)).findings
+    _, result = mend(workspace, CheckRequest(), with_unsafe=with_unsafe, is_dry=False)
+    names = {change.path: change.to for change in result.plan.changes}
+    assert len(result.fixed) > 4
+    assert_none_is_new(before, checker()(WorkingTree(root)).findings, names)

@@ -1,0 +1,60 @@
+"""What history and the index tell of files: when they came and ended, and where they went before the commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from builders import git, make_repository, write_entry
+
+from mdmem.git import FileDays, Repository, file_days, find_repository, list_staged_deletions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def repository_of(folder: Path) -> Repository:
+    found = find_repository(folder)
+    assert found is not None
+    return found
+
+
+def commit_on(folder: Path, day: str) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", f"--date={day}T12:00:00", "-m", "change")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a repository in which an entry was written, ended and renamed, and another came ended."""
+    folder = make_repository(tmp_path / "p")
+    write_entry(folder, "m/app/a")
+    commit_on(folder, "2026-01-05")
+    write_entry(folder, "m/app/a", "We decided.\n\nstatus: deprecated\n")
+    write_entry(folder, "m/app/c", status="deprecated")
+    commit_on(folder, "2026-02-05")
+    write_entry(folder, "m/app/a", status="deprecated", deprecated_at="2026-03-05")
+    commit_on(folder, "2026-03-05")
+    git(folder, "mv", "m/app/a.md", "m/app/ü b.md")
+    commit_on(folder, "2026-04-05")
+    return folder
+
+
+def test_days_are_those_of_the_first_commit_and_of_the_change_of_status_whatever_the_name_is_now(folder: Path) -> None:
+    assert file_days(repository_of(folder), "m") == FileDays(
+        {"m/app/a.md": "2026-01-05", "m/app/ü b.md": "2026-01-05", "m/app/c.md": "2026-02-05"},
+        {"m/app/ü b.md": "2026-03-05"},
+    )
+
+
+def test_shallow_clone_and_repository_without_a_commit_tell_no_days(folder: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth=1", folder.as_uri(), "shallow")
+    assert file_days(repository_of(tmp_path / "shallow"), "m") == FileDays()
+    assert file_days(repository_of(make_repository(tmp_path / "new")), "m") == FileDays()
+
+
+def test_index_tells_what_moves_and_what_goes_with_the_next_commit(folder: Path) -> None:
+    git(folder, "mv", "m/app/c.md", "m/app/d.md")
+    git(folder, "rm", "-q", "m/app/ü b.md")
+    moved = {"m/app/c.md": ("", "m/app/d.md"), "m/app/ü b.md": ("", None)}
+    assert list_staged_deletions(repository_of(folder), "m") == moved
