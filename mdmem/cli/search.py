@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from mdmem.cli.common import (
     open_workspace,
     print_text,
 )
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.question import SearchResult
 
 
 @click.command("search")
@@ -49,15 +52,17 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
         shown = "1 draft matches, shown by" if result.drafts == 1 else f"{result.drafts} drafts match, shown by"
         given.remark(f"{'' if result.hits else 'nothing else found: '}{shown} --include-drafts")
     elif not result.hits:
-        given.remark(f"nothing found: {_why_nothing(result.terms, result.basis.unmatched_terms, syntax=syntax)}")
+        given.remark(f"nothing found: {_why_nothing(result, syntax=syntax)}")
     return 0 if result.hits else 1
 
 
-def _why_nothing(terms: frozenset[str], unmatched: tuple[str, ...], *, syntax: bool) -> str:
+def _why_nothing(result: SearchResult, *, syntax: bool) -> str:
+    if result.basis.ended:
+        return "what matches best has ended; --include-deprecated shows it"
     if syntax:
         return "no entry matches this query"
-    if not terms:
+    if not result.terms:
         return "the question holds no word to search for, only stop words or signs"
-    if unmatched:
+    if unmatched := result.basis.unmatched_terms:
         return f"no entry holds {', '.join(unmatched)}"
     return "the filters leave out everything that matches"
