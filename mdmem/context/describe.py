@@ -14,15 +14,14 @@ from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
 from mdmem.context.pack import Item, Quality, Related
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.entry.text import content_of, summary_of, tokens_of
-from mdmem.index.snippet import snippet
+from mdmem.entry.sections import shortened
+from mdmem.entry.text import content_of, tokens_of
+from mdmem.index.analysis import finder
 from mdmem.retrieval.pack import Form
 
 PRIVATE = "private:"
 METADATA = "x-metadata"
-_PASSAGE = 320
-# Whose first pages do not hold the words is a long text about something else.
-_PAGES = 8000
+_SHORTENED = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,7 @@ def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], s
 
 
 def _shortened(one: Candidate, body: str, room: Room) -> str:
-    summary = summary_of(one.item.entry, body)
-    passage = snippet(body[:_PAGES], room.terms, width=_PASSAGE) if room.terms else ""
-    is_new = passage.strip("…") not in " ".join(summary.split())
-    return "\n\n".join(part for part in (summary, passage) if part and (part is summary or is_new))
+    return shortened(one.item.entry, body, finder(room.terms) if room.terms else None, _SHORTENED)
 
 
 def _in_order_of_shortening(chosen: Sequence[Candidate]) -> list[int]:

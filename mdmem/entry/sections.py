@@ -18,7 +18,7 @@ from mdmem.entry.sentences import (
     size_of,
     without_comments,
 )
-from mdmem.entry.text import stated_fields
+from mdmem.entry.statements import stated_fields
 
 Hit = tuple[int, int, frozenset[str]]
 """Where a text holds words of a question: start, end, and which."""

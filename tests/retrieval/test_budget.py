@@ -313,11 +313,11 @@ def test_content_of_a_session_is_what_it_states() -> None:
         ("", ""),
         ("# Heading\n", ""),
         (f"{'One two. ' * 60}\n", ("One two. " * 53).strip()),
-        (f"{'word ' * 200}", "word " * 96 + "…"),
-        ("猫" * 300, "猫" * 160 + " …"),
+        (f"{'word ' * 200}", "word " * 95 + "…"),
+        ("猫" * 300, "猫" * 158 + " …"),
     ],
 )
-def test_summary_is_the_first_paragraph(body: str, expected: str) -> None:
+def test_summary_is_what_was_decided_else_the_first_paragraph(body: str, expected: str) -> None:
     assert summary_of(entry("app/a/d"), body) == expected
 
 

@@ -27,15 +27,20 @@ from mdmem.finding import Finding, Severity
 
 CODE = "amendment-in-prose"
 SEVERITY = Severity.INFO
-_SELF = r"(?:this|the present)(?: \w+){0,2}|we|it"
-_VERB = r"(?:amend|revise|update|modifie|modify|relaxe?|supplement|partially (?:supersede|replace))s?"
-_AMENDING = re.compile(
-    rf"(?:^[ \t]*(?:[-*+][ \t]+)?[*_]{{0,2}}|(?<=[.:!?])\s|\b(?:{_SELF})\s(?:also\s|only\s|partially\s)?)"
-    rf"(?P<verb>{_VERB})\b[*_]{{0,2}}:?",
-    re.IGNORECASE | re.MULTILINE,
+# Looked for first, since a subject may stand anywhere.
+_VERB = re.compile(
+    r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
+    r"|[Pp]artially (?:supersede|replace))(s?)\b"
 )
+_SUBJECT = re.compile(
+    r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?\Z", re.IGNORECASE
+)
+# Where nobody is named, it begins the sentence, and `Update the list` is a task for somebody.
+_START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
+_BEFORE = 40
 # Up to the end of the sentence, and no further: a name far from the verb is of something else.
 _OBJECT = re.compile(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
+_LONGEST = 200
 _NAMES = re.compile(
     r"(?<![\w-])(?P<kind>[A-Za-z]{2,10})(?:[ \-_]|:`|\s#)0*(?P<number>\d{1,6})(?![\w-])"
     r"|(?<![\w/-])(?P<address>[a-z0-9_]+/[a-z0-9-]+/[\w-]+)"
@@ -62,11 +67,13 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _amended(names: _Names, entry: Entry, prose: str) -> Iterator[tuple[str, int]]:
     """Yield the first entry that is named behind each verb, with the place of the verb; the last one first."""
-    for verb in reversed(list(_AMENDING.finditer(prose))):
-        said = _OBJECT.match(prose, verb.end())
-        target = names.first(entry, prose, verb.end(), said.end()) if said else None
-        if target:
-            yield target, verb.start("verb")
+    for verb in reversed(list(_VERB.finditer(prose))):
+        before = prose[max(0, verb.start() - _BEFORE) : verb.start()]
+        if _SUBJECT.search(before) or (verb[1] and verb[0][0].isupper() and _START.search(before)):
+            said = _OBJECT.match(prose, verb.end())
+            target = names.first(entry, prose, verb.end(), said.end()) if said else None
+            if target:
+                yield target, verb.start()
 
 
 def _may_amend(case: Case, entry: Entry, target: str) -> bool:
@@ -85,8 +92,10 @@ class _Names:
     def first(self, entry: Entry, prose: str, start: int, end: int) -> str | None:
         """Return the entry that is named first in a part of a body."""
         linked = [(at, target) for at, target in self._links.get(entry.address, ()) if start <= at < end]
-        written = ((found.start(), self._meant(entry, found)) for found in _NAMES.finditer(prose, start, end))
-        named = [(at, target) for at, target in written if target is not None]
+        # It may end behind the part, where a number that is cut off would be another.
+        written = [found for found in _NAMES.finditer(prose, start, end + _LONGEST) if found.start() < end]
+        meant = ((found.start(), self._meant(entry, found)) for found in written)
+        named = [(at, target) for at, target in meant if target is not None]
         return min(linked + named)[1] if linked or named else None
 
     def _meant(self, entry: Entry, found: re.Match[str]) -> str | None:
