@@ -19,7 +19,7 @@ from mdmem.workspace.scope import Scope
 # 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
 # tens of KB, hold half of nearly any question: 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
 COVERING_SHARE = 0.5
-NOTHING_SHARED = "shares no word with the question"
+NOTHING_SHARED = "shares no word or path with the question"
 _COMPANY = {"claims": "claims to replace", "amends": "amends"}
 
 
