@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -11,6 +12,7 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Direction, Neighbourhood
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
+from mdmem.index.analysis import ask
 from mdmem.retrieval.pack import Mention, Texts
 from mdmem.retrieval.question import Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
@@ -105,9 +107,12 @@ class Mentions:
             return []
         self._asked += 1
         scope = self.found.scope
-        answer = self.workspace.find_text(names[0], [one for one in self._catalog.entries if scope.holds(one)])
-        needed = frozenset(answer.terms)
-        return [match.key for match in answer.matches if match.terms >= needed]
+        # Prose writes ADR 7 for what is `adr-0007`.
+        spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
+        among = [one for one in self._catalog.entries if scope.holds(one)]
+        answer = self.workspace.find_text(" ".join(sorted(spellings)), among)
+        wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
+        return [match.key for match in answer.matches if any(match.terms >= terms for terms in wanted)]
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def agents_lines(profile: str) -> str:
     ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
     return f"""\
 Before you change code or decide anything, call the tool `{ask}` of the {_MARK}.
-Say what you are about to do, and which files you touch.
+Once, with what you are about to do and all files that you will touch; again only when the files change.
 Propose what you learned with its tool `{write}`; people approve it.
 Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """

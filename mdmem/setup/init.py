@@ -24,7 +24,8 @@ from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.location import SeveralRootsError, locate
 
 _AGENTS_LINE = """\
-Before you change code, ask what is binding: `mdmem retrieve --path FILE "what you are about to do"`.
+Before you change code, ask once what is binding, with all files that you will touch:
+`mdmem retrieve --path FILE --path FILE "what you are about to do"`. Ask again only when the files change.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """

@@ -121,6 +121,25 @@ def test_budget_of_0_keeps_the_invariants(tmp_path: Path, capsys: Capture) -> No
     assert said["omitted_counts"] == [{"type": "decision", "why": "over the budget", "count": 1}]
 
 
+def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer_is_asked_for(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+
+    def forms(*arguments: str) -> list[str]:
+        return [item["form"] for item in retrieved(capsys, "threads", *arguments, cwd=folder)["items"]]
+
+    assert forms("--session", "one") == ["full", "full"]
+    assert forms("--session", "one") == ["given", "given"]
+    assert forms("--session", "two") == ["full", "full"]
+    assert forms("--session", "one", "--fresh") == ["full", "full"]
+    write_entry(folder / "memory", CHOICE, "Navigation uses three threads.\n", title="Use three threads")
+    commit_all(folder)
+    assert forms("--session", "one") == ["given", "full"]
+    ran = run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder)
+    assert f"\n[invariant] {RULE}: Callbacks do not block (given before)\n" in ran.out
+
+
 @pytest.mark.parametrize("budget", ["-1", "lots", "1.5"])
 def test_budget_that_is_none_exits_2(budget: str, tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "--budget", budget, cwd=memory(tmp_path))

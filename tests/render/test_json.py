@@ -124,6 +124,7 @@ def test_retrieve_counts_what_it_does_not_list(root: Path, capsys: Capture) -> N
     assert answer["omitted"] == []
     assert answer["omitted_counts"] == [
         {"type": "decision", "why": "over the budget", "count": 3},
+        {"type": "decision", "why": "overridden", "count": 1},
         {"type": "note", "why": "over the budget", "count": 60},
     ]
 

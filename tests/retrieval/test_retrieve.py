@@ -7,7 +7,7 @@ import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.question import Retrieval
+from mdmem.retrieval.question import OmittedCount, Retrieval
 
 from .builders import found, hits, make_wings, names, put
 
@@ -22,6 +22,20 @@ def told(retrieval: Retrieval) -> list[tuple[str, str, str]]:
 def troubles(retrieval: Retrieval) -> list[tuple[str, str]]:
     """Return path and code of what could not be read."""
     return [(finding.place.path, finding.code) for finding in retrieval.basis.problems]
+
+
+# --- what is not asked for ---
+
+
+def test_decisions_that_share_no_word_are_counted(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for name, title in (("x", "Queue"), ("y", "Cache"), ("z", "Mail")):
+        put(root, f"app/a/{name}", title)
+    put(root, "app/a/old", "Mail by hand", status="deprecated", deprecated_at="2026-04-01")
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/x"]
+    assert answer.basis.omitted_counts == (OmittedCount("decision", "shares no word or path with the question", 2),)
+    assert found(root).basis.omitted_counts == ()
 
 
 # --- contradictions ---

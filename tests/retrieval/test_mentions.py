@@ -1,0 +1,61 @@
+"""What stands under an entry of a pack: what it replaced, what amends it, and who cites it with which words."""
+
+from pathlib import Path
+
+from builders import open_root
+
+from mdmem.index.fulltext import WhooshIndex
+from mdmem.retrieval.pack import Mention
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.retrieve import retrieve
+
+from .builders import make_wings, put
+
+RULE = "app/rules/adr-0007"
+
+
+def beneath(root: Path, words: str) -> tuple[Mention, ...]:
+    """Return what stands under the rule in the answer to some words."""
+    workspace = open_root(root).with_index(WhooshIndex(root.parent / "index"))
+    answer = retrieve(workspace, Question(words=words))
+    return next(one.beneath for one in answer.items if one.item.entry.address == RULE)
+
+
+def make_rule(folder: Path) -> Path:
+    root = make_wings(folder)
+    put(root, RULE, "Retry twice", "Orders are sent twice at most.\n", created_at="2026-02-01")
+    return root
+
+
+def test_what_it_replaced_stands_there_with_its_date(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    ended = {"status": "deprecated", "superseded_by": RULE, "deprecated_at": "2026-02-01"}
+    put(root, "app/rules/adr-0003", "Retry once", created_at="2026-01-02", **ended)
+    assert beneath(root, "orders") == (Mention("replaces", "app/rules/adr-0003", "Retry once", "2026-01-02"),)
+
+
+def test_newer_entries_that_cite_it_stand_there_with_the_sentence_those_first_that_change_it(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    put(root, "app/rules/adr-0009", "Mails", "We keep ADR 7 in mind. More text.\n", created_at="2026-03-01")
+    put(root, "app/rules/adr-0011", "Night", "Some text. This revises ADR-0007 at night.\n", created_at="2026-04-01")
+    put(root, "app/rules/adr-0002", "Old", "ADR 7 will change this.\n", created_at="2026-01-01")
+    put(root, "app/rules/adr-0012", "Idea", "ADR 7 is replaced.\n", created_at="2026-05-01", status="draft")
+    assert [(one.how, one.title, one.said) for one in beneath(root, "orders")] == [
+        ("cited by", "Night", "This revises ADR-0007 at night."),
+        ("cited by", "Mails", "We keep ADR 7 in mind."),
+    ]
+
+
+def test_link_in_a_body_cites(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    put(root, "app/rules/other", "Other", f"It follows [see: {RULE}] by day.\n", created_at="2026-03-01")
+    assert [(one.how, one.title) for one in beneath(root, "orders")] == [("cited by", "Other")]
+
+
+def test_amendment_stands_there_with_its_sentence(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    put(
+        root, "app/rules/night", "Night", "At night ADR 7 holds for mails only.\n", amends=RULE, created_at="2026-03-01"
+    )
+    (mention,) = beneath(root, "orders")
+    assert (mention.how, mention.said) == ("amended by", "At night ADR 7 holds for mails only.")
