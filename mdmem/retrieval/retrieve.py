@@ -268,8 +268,11 @@ def with_fallback(basis: AnswerBasis, workspace: Workspace, words: str, *, why: 
 
 
 def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> AnswerBasis:
-    """Return the basis of an answer with a few lines from outside the memory, where nothing binding covers it."""
-    if basis.covered or basis.fallback or not words.strip():
+    """Return the basis of an answer with a few lines from outside the memory, where nothing binding covers it.
+
+    Rules of another wing that apply to a given path are the better answer, and that they are there is said.
+    """
+    if basis.covered or basis.elsewhere or basis.fallback or not words.strip():
         return basis
     from mdmem.retrieval.fallback import outside
 

@@ -135,7 +135,7 @@ def _plan(reading: Reading, request: SynthesisRequest) -> SynthesisPlan:
         sections=tuple(sections),
         left_out_sections=left_out,
         gaps=tuple(gaps),
-        binding=tuple(item.entry.address for item in about.items if grounding.is_binding(item.entry)),
+        binding=tuple(item.entry.address for item in about.items if grounding.scope.binds(item.entry)),
         drafts=tuple(item.entry.address for item in about.proposed)[: SIZES[Depth.STANDARD]],
         basis=replace(about.basis, problems=problems, conflicts=about.basis.contradictions_of(given)),
     )

@@ -168,8 +168,8 @@ class SectionSources:
         named = {one.item.entry.address for one in forced}
         fitting = [item for item in found.items if self._fits(item, heading, best) and item.entry.address not in named]
         fitting.sort(key=lambda item: self._rank(item, heading))
-        binding = [item for item in fitting if self.is_binding(item.entry)]
-        others = [item for item in fitting if not self.is_binding(item.entry)]
+        binding = [item for item in fitting if self.scope.binds(item.entry)]
+        others = [item for item in fitting if not self.scope.binds(item.entry)]
         room = max(0, size - len(forced) - len(binding))
         chosen = [*forced, *(SourceChoice(item) for item in (*binding, *others[:room]))]
         if not chosen and self.is_wide:
@@ -205,7 +205,7 @@ class SectionSources:
         is_of_facet = not heading.facets or self.facet_of(item.entry) in heading.facets
         is_near = item.score > 0 and (item.matches or item.score >= _FLOOR * best)
         # Rules stand where rules are asked for, whatever they say.
-        return is_of_facet and (is_near or (self.is_binding(item.entry) and Facet.CONSTRAINTS in heading.facets))
+        return is_of_facet and (is_near or (self.scope.binds(item.entry) and Facet.CONSTRAINTS in heading.facets))
 
     def _rank(self, item: Retrieved, heading: Heading) -> tuple[object, ...]:
         entry = item.entry
@@ -214,10 +214,6 @@ class SectionSources:
         if heading.is_newest_first:
             return (is_known, newest, -item.score, entry.address)
         return (is_known, not item.matches, -item.score, newest, entry.address)
-
-    def is_binding(self, entry: Entry) -> bool:
-        """Say whether an entry is an invariant that nothing leaves out."""
-        return self.scope.binds(entry)
 
     def facet_of(self, entry: Entry) -> Facet:
         """Return the facet of an entry; a session with work left is active work, whenever it was."""

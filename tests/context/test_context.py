@@ -259,6 +259,28 @@ def test_nothing_covers_and_says_which_words_are_unknown(tmp_path: Path) -> None
     assert usage_hint(pack).startswith(hint)
 
 
+def test_learning_starts_at_shared_knowledge_and_no_override_takes_a_rule_away(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    put(root, "lib/architecture/queue", "A queue has one reader")
+    put(root, "app/architecture/queue", "Our queue has many readers", overrides=["lib/architecture/queue"])
+    assert of(context(root, "queue reader", intent="build"), "decisions") == ["app/architecture/queue"]
+    learnt = ["lib/architecture/queue", "app/architecture/queue"]
+    assert of(context(root, "queue reader", intent="learn"), "decisions") == learnt
+
+
+def test_domain_that_nothing_has_is_said(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    remark = "no entry belongs to the domain `zzz`, so it narrowed nothing"
+    assert context(root, "the pool", domain="zzz").remarks == (remark,)
+    assert context(root, "the pool", domain="architecture").remarks == ()
+
+
+def test_goal_that_is_covered_in_part_names_what_nothing_binding_holds(tmp_path: Path) -> None:
+    pack = context(make_memory(tmp_path), "explain general pool behavior")
+    hint = "This goal is covered in part; nothing binding holds explain, general, behavior."
+    assert (pack.basis.coverage, usage_hint(pack).startswith(hint)) == ("partial", True)
+
+
 def test_goal_of_stop_words_brings_what_binds_alone(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "how is it")
     assert pack.request.query == ""
