@@ -21,8 +21,9 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 @click.command("mcp")
 @click.option(
     "--profile",
-    type=click.Choice(["core", "graphbase", "sibyl", "all"]),
-    help="Which tools are listed.  [default: the setting `server.profile`, else core]",
+    type=click.Choice(["core", "sessions", "research", "test", "graphbase", "sibyl", "all"]),
+    metavar="PROFILE",
+    help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
 )
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")

@@ -13,6 +13,8 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
 from mdmem.context.pack import Item, Quality, Related
+from mdmem.document.parse import without_code
+from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.text import content_of, summary_of, tokens_of
 from mdmem.index.snippet import snippet
@@ -53,11 +55,13 @@ class Room:
 def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str], room: Room) -> list[Content]:
     """Return what is given of each candidate, within the room as far as shortening goes.
 
-    Invariants stay whole. Notes are shortened first, then patterns, then decisions, of each the worst fitting first.
+    Invariants stay whole and take none of it. Notes are shortened first, then patterns, then decisions, of each the
+    worst fitting first.
     """
     given = [Content(content_of(one.item.entry, bodies[one.key]), Form.FULL) for one in chosen]
-    total = sum(content.tokens for content in given)
-    for number in _in_order_of_shortening(chosen):
+    order = _in_order_of_shortening(chosen)
+    total = sum(given[number].tokens for number in order)
+    for number in order:
         content = given[number]
         if total > room.tokens or content.tokens > room.longest:
             short = Content(_shortened(chosen[number], bodies[chosen[number].key], room), Form.SUMMARY)
@@ -65,6 +69,21 @@ def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], s
                 given[number] = short
                 total += short.tokens - content.tokens
     return given
+
+
+def gists_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str]) -> list[Content]:
+    """Return of each candidate what an agent starts a session with; the title says the rest."""
+    return [Content(_gist(one.item.entry, bodies[one.key]), Form.SUMMARY) for one in chosen]
+
+
+def _gist(entry: Entry, body: str) -> str:
+    """Return the rule of an invariant without its reasons, and what a session left to be done."""
+    if entry.type is EntryType.INVARIANT:
+        start, _ = rationale_span(without_code(body))
+        # The line that marks the reasons is none of the rule.
+        return body[: body.rfind("\n", 0, start) + 1].strip() or content_of(entry, body)
+    left = (("Open", entry.open_items), ("Next", entry.next_actions))
+    return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
 
 
 def _shortened(one: Candidate, body: str, room: Room) -> str:

@@ -1,5 +1,6 @@
 """Real clients of the server for the tests: in memory and over pipes, in both eras of the protocol."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -67,10 +68,14 @@ def call(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Cal
 
 
 def facts(result: CallToolResult) -> Mapping[str, Any]:
-    """Return the structured form of an answer that is no error."""
+    """Return the structure of an answer that is no error: a contract's, or the one that was asked for as text."""
     assert not result.is_error, text(result)
-    assert result.structured_content is not None
-    return result.structured_content
+    return result.structured_content if result.structured_content is not None else json.loads(text(result))
+
+
+def asked(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Mapping[str, Any]:
+    """Return the structure of an answer of a tool that sends text alone unless it is asked for it."""
+    return facts(call(server, tool, mode=mode, format="json", **arguments))
 
 
 def text(result: CallToolResult) -> str:
