@@ -114,7 +114,6 @@ _CONTEXT = Tool(
         "markdown": TEXT,
     },
     kept=frozenset(("items", "quality", "relationship", "direction", "distance", *_QUALITY, *_ITEM)),
-    noise=frozenset(("room",)),
     call=_context,
     tell=_as_markdown,
     fall_back=_no_context,

@@ -185,6 +185,7 @@ _RUN_HYGIENE = Tool(
         "candidate_ids": OBJECT,
         "checked_at": TEXT,
     },
+    noise=frozenset(("column", "address", "fix", "other")),
     call=_run_hygiene,
 )
 
