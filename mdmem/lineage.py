@@ -2,58 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from mdmem.entry.model import Entry, Status
 
 
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Who supersedes one entry: those that say so themselves, and those that the entry names."""
+
+    claimants: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+
+
 @dataclass(frozen=True)
 class Lineage:
-    """The edges «N supersedes O», named by either end, unless N is a draft; a self-link is no edge."""
+    """The edges «N supersedes O», unless N is a draft; a self-link is no edge.
+
+    An edge is a fact where O names N, and where N alone names an O that has ended, or was only a draft. Where N alone
+    names an O in force it is a claim, which hides nothing, unless `one_end_suffices`. Where O names another than N,
+    that one is its successor, and N disputes it.
+    """
 
     entries: Mapping[str, Entry]
+    one_end_suffices: bool = False
 
     @cached_property
     def successors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each superseded entry, those that supersede it directly, sorted."""
-        found: dict[str, set[str]] = {}
-        for old, new in self._named():
-            if (
-                old != new
-                and old in self.entries
-                and new in self.entries
-                and self.entries[new].status is not Status.DRAFT
-            ):
-                found.setdefault(old, set()).add(new)
-        return {old: tuple(sorted(new)) for old, new in sorted(found.items())}
+        """Return, for each superseded entry, those that surely supersede it directly, sorted."""
+        return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
 
-    def _named(self) -> Iterator[tuple[str, str]]:
+    def _facts(self, old: str, ends: _Ends) -> set[str]:
+        if self.one_end_suffices:
+            return ends.claimants | ends.named
+        return ends.named or (set() if self.entries[old].is_in_force else ends.claimants)
+
+    @cached_property
+    def claimants(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each entry in force that names no successor, those that claim to supersede it, sorted."""
+        return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
+
+    @cached_property
+    def disputes(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each entry that names its successor, others that claim to supersede it, sorted."""
+        facts = self.successors
+        return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
+
+    def claimants_of(self, address: str) -> tuple[str, ...]:
+        """Return those that say alone that they supersede an entry: it is in force, or names another."""
+        return self.claimants.get(address, ()) or self.disputes.get(address, ())
+
+    @cached_property
+    def _ends(self) -> dict[str, _Ends]:
+        found: dict[str, _Ends] = {}
         for address, entry in self.entries.items():
             for old in entry.supersedes:
-                yield old, address
+                if self._may_supersede(old, address):
+                    found.setdefault(old, _Ends()).claimants.add(address)
             for new in entry.superseded_by:
-                yield address, new
+                if self._may_supersede(address, new):
+                    found.setdefault(address, _Ends()).named.add(new)
+        return found
+
+    def _may_supersede(self, old: str, new: str) -> bool:
+        is_edge = old != new and old in self.entries and new in self.entries
+        return is_edge and self.entries[new].status is not Status.DRAFT
+
+    @cached_property
+    def said(self) -> dict[str, tuple[str, ...]]:
+        """Return, for each entry, those that are said to supersede it directly, by whichever end, sorted."""
+        return _sorted({old: ends.claimants | ends.named for old, ends in self._ends.items()})
+
+    def claimed_by(self, address: str) -> tuple[str, ...]:
+        """Return what is in force and claims to have replaced an entry in force, itself or by what it replaced."""
+        return self._claimed_by.get(address, ())
+
+    def claims(self, address: str) -> tuple[str, ...]:
+        """Return the entries in force that one in force claims to have replaced, sorted."""
+        return self._claims.get(address, ())
+
+    @cached_property
+    def _claimed_by(self) -> dict[str, tuple[str, ...]]:
+        """Claims by the heads of the claimants; those on a circle contradict one another instead."""
+        found = {
+            old: {head for new in claimants for head in self.heads(new) if not self._share_a_cycle(old, head)} - {old}
+            for old, claimants in self.claimants.items()
+            if self.is_current(old)
+        }
+        return _sorted(found)
+
+    @cached_property
+    def _claims(self) -> dict[str, tuple[str, ...]]:
+        return _turned(self._claimed_by)
 
     @cached_property
     def predecessors(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry that supersedes others, those it supersedes directly, sorted."""
-        found: dict[str, list[str]] = {}
-        for old, successors in self.successors.items():
-            for new in successors:
-                found.setdefault(new, []).append(old)
-        return {new: tuple(sorted(old)) for new, old in sorted(found.items())}
+        """Return, for each entry that supersedes others, those it surely supersedes directly, sorted."""
+        return _turned(self.successors)
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Return each group of entries that supersede one another, sorted."""
-        return tuple(sorted(tuple(sorted(group)) for group in self._groups if len(group) > 1))
+        """Return each group of entries that say to supersede one another, whichever end says it, sorted."""
+        return tuple(sorted(tuple(sorted(group)) for group in self._said_groups if len(group) > 1))
+
+    @cached_property
+    def _cycle_of(self) -> dict[str, int]:
+        return {address: number for number, cycle in enumerate(self.cycles) for address in cycle}
+
+    def _share_a_cycle(self, one: str, other: str) -> bool:
+        return one in self._cycle_of and self._cycle_of[one] == self._cycle_of.get(other)
 
     @cached_property
     def contradictory(self) -> frozenset[str]:
         """Return the entries on a cycle: each is superseded by what it supersedes."""
-        return frozenset(address for cycle in self.cycles for address in cycle)
+        return frozenset(self._cycle_of)
 
     def is_current(self, address: str) -> bool:
         """Say whether an entry is in force and no chain leads from it to another that is.
@@ -75,15 +139,21 @@ class Lineage:
 
     @cached_property
     def _heads(self) -> dict[str, tuple[str, ...]]:
-        """Heads of every entry on a chain, from the ends backwards: a group binds only where nothing beyond it does."""
+        """Heads of every entry on a chain, from the ends backwards.
+
+        An entry in force is none where one beyond it is in force, unless that lies on the same circle.
+        """
         found: dict[str, tuple[str, ...]] = {}
         for group in self._groups:
             beyond = {
                 head for member in group for new in self.successors.get(member, ()) for head in found.get(new, ())
             }
-            own = {member for member in group if self.entries[member].is_in_force}
-            heads = tuple(sorted(beyond or own))
-            found.update(dict.fromkeys(group, heads))
+            own = {
+                member
+                for member in group
+                if self.entries[member].is_in_force and all(self._share_a_cycle(member, head) for head in beyond)
+            }
+            found.update(dict.fromkeys(group, tuple(sorted(beyond | own))))
         return found
 
     def descendants(self, address: str) -> frozenset[str]:
@@ -98,16 +168,28 @@ class Lineage:
         """Return everything that an entry supersedes, directly or through others."""
         return _reach([address], self.predecessors) - {address}
 
+    def said_before(self, address: str) -> frozenset[str]:
+        """Return everything that an entry is said to supersede, directly or through others."""
+        return _reach([address], self._said_turned) - {address}
+
+    @cached_property
+    def _said_turned(self) -> dict[str, tuple[str, ...]]:
+        return _turned(self.said)
+
     def chain(self, address: str) -> tuple[str, ...]:
-        """Return an entry with all its ancestors and descendants, the oldest first; within a cycle by address."""
-        members = {address} | self.ancestors(address) | self.descendants(address)
-        order = {member: -number for number, group in enumerate(self._groups) for member in group}
+        """Return an entry with all that are said to be before or after it, the oldest first; in a cycle by address."""
+        members = _reach([address], self.said) | self.said_before(address)
+        order = {member: -number for number, group in enumerate(self._said_groups) for member in group}
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))
 
     @cached_property
     def _groups(self) -> tuple[frozenset[str], ...]:
         """The strongly connected components, a successor's before those it supersedes."""
         return tuple(_Components(self.successors).found)
+
+    @cached_property
+    def _said_groups(self) -> tuple[frozenset[str], ...]:
+        return tuple(_Components(self.said).found)
 
 
 @dataclass(slots=True)
@@ -154,6 +236,18 @@ class _Components:
             member, _ = self._open.popitem()
             group.add(member)
         self.found.append(frozenset(group))
+
+
+def _sorted(found: Mapping[str, Set[str]]) -> dict[str, tuple[str, ...]]:
+    return {one: tuple(sorted(others)) for one, others in sorted(found.items()) if others}
+
+
+def _turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = {}
+    for one, others in edges.items():
+        for other in others:
+            found.setdefault(other, set()).add(one)
+    return _sorted(found)
 
 
 def _reach(starts: Iterable[str], edges: Mapping[str, tuple[str, ...]]) -> frozenset[str]:

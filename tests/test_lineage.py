@@ -28,8 +28,8 @@ def draft(address: str, **values: object) -> Entry:
     return entry(address, status=Status.DRAFT, **values)
 
 
-def naive_edges(entries: Mapping[str, Entry]) -> Edges:
-    """An edge exists when either end names it, unless its successor is a draft."""
+def naive_said(entries: Mapping[str, Entry]) -> Edges:
+    """What either end says, unless the successor is a draft."""
     named = [(old, new) for new, one in entries.items() for old in one.supersedes]
     named += [(old, new) for old, one in entries.items() for new in one.superseded_by]
     edges: dict[str, set[str]] = {address: set() for address in entries}
@@ -37,6 +37,13 @@ def naive_edges(entries: Mapping[str, Entry]) -> Edges:
         if old != new and old in entries and new in entries and entries[new].status is not Status.DRAFT:
             edges[old].add(new)
     return edges
+
+
+def naive_edges(entries: Mapping[str, Entry]) -> Edges:
+    """The successors that the old entry names; where it names none and is not in force, those that name it."""
+    said = naive_said(entries)
+    named = {old: new & set(entries[old].superseded_by) for old, new in said.items()}
+    return {old: named[old] or (set() if entries[old].is_in_force else new) for old, new in said.items()}
 
 
 def naive_reach(edges: Edges, start: str) -> set[str]:
@@ -47,9 +54,11 @@ def naive_reach(edges: Edges, start: str) -> set[str]:
     return found
 
 
-def naive_current(entries: Mapping[str, Entry], edges: Edges, address: str) -> bool:
-    """In force, and no chain leads to another that is; those on one cycle do not count against each other."""
-    beyond = {new for new in naive_reach(edges, address) if address not in naive_reach(edges, new)}
+def naive_current(entries: Mapping[str, Entry], address: str) -> bool:
+    """In force, and no chain leads to another that is, unless both are said to supersede one another."""
+    edges, said = naive_edges(entries), naive_said(entries)
+    round_ = {one for one in naive_reach(said, address) if address in naive_reach(said, one)}
+    beyond = naive_reach(edges, address) - round_ - {address}
     return entries[address].is_in_force and not any(entries[new].is_in_force for new in beyond)
 
 
@@ -69,7 +78,7 @@ def graphs(draw: st.DrawFn) -> dict[str, Entry]:
 
 
 @given(graphs())
-def test_successors_are_the_edges_that_either_end_names(entries: dict[str, Entry]) -> None:
+def test_successors_are_the_edges_that_are_facts(entries: dict[str, Entry]) -> None:
     expected = {old: tuple(sorted(new)) for old, new in naive_edges(entries).items() if new}
     assert Lineage(entries).successors == expected
 
@@ -83,10 +92,9 @@ def test_predecessors_are_the_successors_turned_round(entries: dict[str, Entry])
 
 @given(graphs())
 def test_current_is_what_the_naive_reading_says(entries: dict[str, Entry]) -> None:
-    edges = naive_edges(entries)
     made = Lineage(entries)
     for address in entries:
-        assert made.is_current(address) == naive_current(entries, edges, address)
+        assert made.is_current(address) == naive_current(entries, address)
 
 
 @given(graphs())
@@ -95,7 +103,7 @@ def test_heads_are_the_current_ends_of_the_chains(entries: dict[str, Entry]) -> 
     made = Lineage(entries)
     for address in entries:
         reached = naive_reach(edges, address) | {address}
-        assert made.heads(address) == tuple(sorted(one for one in reached if naive_current(entries, edges, one)))
+        assert made.heads(address) == tuple(sorted(one for one in reached if naive_current(entries, one)))
 
 
 @given(graphs())
@@ -108,26 +116,61 @@ def test_heads_are_current_and_exactly_the_current_are_among_their_own(entries: 
 
 @given(graphs())
 def test_cycles_are_the_entries_that_reach_themselves(entries: dict[str, Entry]) -> None:
-    edges = naive_edges(entries)
+    edges = naive_said(entries)
     made = Lineage(entries)
     assert made.contradictory == {address for address in entries if address in naive_reach(edges, address)}
     assert all(len(cycle) > 1 for cycle in made.cycles)
 
 
 @given(graphs())
-def test_descendants_ancestors_and_chain_are_what_can_be_reached(entries: dict[str, Entry]) -> None:
+def test_what_is_said_is_a_fact_a_claim_or_disputed(entries: dict[str, Entry]) -> None:
+    made, said = Lineage(entries), naive_said(entries)
+    for old in entries:
+        parts = [set(edges.get(old, ())) for edges in (made.successors, made.claimants, made.disputes)]
+        assert set.union(*parts) == said[old]
+        assert sum(map(len, parts)) == len(said[old])
+
+
+@given(graphs())
+def test_claims_hide_nothing_and_never_run_in_a_circle(entries: dict[str, Entry]) -> None:
+    made = Lineage(entries)
+    claims = {address: set(made.claimed_by(address)) for address in entries}
+    for address in entries:
+        assert address not in naive_reach(claims, address)
+        assert not claims[address] or made.is_current(address)
+        assert all(made.is_current(new) and address in made.claims(new) for new in claims[address])
+
+
+@given(graphs())
+def test_one_end_suffices_where_the_house_says_so(entries: dict[str, Entry]) -> None:
+    made = Lineage(entries, one_end_suffices=True)
+    assert made.successors == {old: tuple(sorted(new)) for old, new in naive_said(entries).items() if new}
+    assert (made.claimants, made.disputes) == ({}, {})
+
+
+@given(graphs())
+def test_descendants_and_ancestors_are_what_facts_reach(entries: dict[str, Entry]) -> None:
     edges = naive_edges(entries)
     made = Lineage(entries)
     for address in entries:
         after = naive_reach(edges, address) - {address}
         before = {one for one in entries if address in naive_reach(edges, one)} - {address}
         assert (made.descendants(address), made.ancestors(address)) == (after, before)
-        assert set(made.chain(address)) == after | before | {address}
+
+
+@given(graphs())
+def test_chain_is_what_either_end_leads_to(entries: dict[str, Entry]) -> None:
+    said = naive_said(entries)
+    made = Lineage(entries)
+    for address in entries:
+        before = {one for one in entries if address in naive_reach(said, one)} - {address}
+        assert made.said_before(address) == before
+        assert set(made.chain(address)) == naive_reach(said, address) | before | {address}
 
 
 @given(graphs())
 def test_chain_names_the_oldest_first(entries: dict[str, Entry]) -> None:
-    edges = naive_edges(entries)
+    edges = naive_said(entries)
     for address in entries:
         chain = Lineage(entries).chain(address)
         for at, one in enumerate(chain):
@@ -146,18 +189,44 @@ def test_chain_of_three_thousand_is_followed_to_its_end() -> None:
 
 def test_cycle_of_three_thousand_is_one_cycle() -> None:
     count = 3000
-    made = lineage(*(entry(f"w/r/e{n}", supersedes=(f"w/r/e{(n + 1) % count}",)) for n in range(count)))
+    after = [f"w/r/e{n}" for n in (*range(1, count), 0)]
+    made = lineage(*(entry(f"w/r/e{n}", supersedes=(new,), superseded_by=(new,)) for n, new in enumerate(after)))
     assert [len(cycle) for cycle in made.cycles] == [count]
     assert made.is_current("w/r/e0")
 
 
-@pytest.mark.parametrize("named_by", ["successor", "predecessor", "both"])
-def test_edge_counts_whichever_end_names_it(named_by: str) -> None:
-    forward = ("w/r/old",) if named_by != "predecessor" else ()
-    back = ("w/r/new",) if named_by != "successor" else ()
-    made = lineage(entry("w/r/old", superseded_by=back), entry("w/r/new", supersedes=forward))
+@pytest.mark.parametrize("named_by", ["predecessor", "both"])
+def test_edge_is_a_fact_when_the_old_entry_names_it(named_by: str) -> None:
+    forward = ("w/r/old",) if named_by == "both" else ()
+    made = lineage(entry("w/r/old", superseded_by=("w/r/new",)), entry("w/r/new", supersedes=forward))
     assert made.heads("w/r/old") == ("w/r/new",)
     assert not made.is_current("w/r/old")
+
+
+def test_edge_is_a_fact_when_the_old_entry_ended() -> None:
+    made = lineage(ended("w/r/old"), entry("w/r/new", supersedes=("w/r/old",)))
+    assert made.heads("w/r/old") == ("w/r/new",)
+    assert made.claimed_by("w/r/old") == ()
+
+
+def test_edge_is_a_claim_when_the_successor_alone_names_one_in_force() -> None:
+    made = lineage(entry("w/r/old"), entry("w/r/new", supersedes=("w/r/old",)))
+    assert (made.heads("w/r/old"), made.heads("w/r/new")) == (("w/r/old",), ("w/r/new",))
+    assert (made.claimed_by("w/r/old"), made.claims("w/r/new")) == (("w/r/new",), ("w/r/old",))
+
+
+def test_successor_that_is_named_is_the_head_and_another_disputes_it() -> None:
+    one, other = entry("w/r/z"), entry("w/r/n", supersedes=("w/r/old",))
+    made = lineage(entry("w/r/old", superseded_by=("w/r/z",)), one, other)
+    assert made.heads("w/r/old") == ("w/r/z",)
+    assert made.disputes == {"w/r/old": ("w/r/n",)}
+    assert made.claimed_by("w/r/old") == ()
+
+
+def test_claim_passes_to_what_replaced_the_claimant() -> None:
+    made = lineage(entry("w/r/a"), ended("w/r/b", supersedes=("w/r/a",)), entry("w/r/c", supersedes=("w/r/b",)))
+    assert made.heads("w/r/a") == ("w/r/a",)
+    assert made.claimed_by("w/r/a") == ("w/r/c",)
 
 
 def test_draft_changes_nothing_when_it_supersedes() -> None:
@@ -192,26 +261,30 @@ def test_entry_stays_current_when_its_successor_ended() -> None:
     assert made.heads("w/r/old") == ("w/r/old",)
 
 
-def test_entry_is_reached_through_one_that_ended() -> None:
-    made = lineage(entry("w/r/a"), ended("w/r/b", supersedes=("w/r/a",)), entry("w/r/c", supersedes=("w/r/b",)))
-    assert made.heads("w/r/a") == ("w/r/c",)
-
-
 def test_entry_under_review_is_a_head() -> None:
     made = lineage(ended("w/r/old"), entry("w/r/new", status=Status.UNDER_REVIEW, supersedes=("w/r/old",)))
     assert made.heads("w/r/old") == ("w/r/new",)
 
 
-def test_entries_on_a_cycle_are_shown_and_contradictory() -> None:
-    made = lineage(entry("w/r/a", supersedes=("w/r/b",)), entry("w/r/b", supersedes=("w/r/a",)))
-    assert made.heads("w/r/a") == ("w/r/a", "w/r/b")
+@pytest.mark.parametrize("names", [("supersedes",), ("superseded_by",), ("supersedes", "superseded_by")])
+def test_entries_on_a_cycle_are_shown_and_contradictory(names: tuple[str, ...]) -> None:
+    pairs = (("w/r/a", "w/r/b"), ("w/r/b", "w/r/a"))
+    made = lineage(*(entry(one, **dict.fromkeys(names, (other,))) for one, other in pairs))
+    assert all(map(made.is_current, ("w/r/a", "w/r/b")))
+    assert made.contradictory == {"w/r/a", "w/r/b"}
+    assert made.claimed_by("w/r/a") == ()
+
+
+def test_entry_that_names_what_it_supersedes_is_shown_as_contradictory() -> None:
+    made = lineage(entry("w/r/a", supersedes=("w/r/b",), superseded_by=("w/r/b",)), entry("w/r/b"))
+    assert all(map(made.is_current, ("w/r/a", "w/r/b")))
     assert made.contradictory == {"w/r/a", "w/r/b"}
 
 
 def test_cycle_that_leads_out_has_the_head_outside() -> None:
     made = lineage(
-        entry("w/r/a", supersedes=("w/r/b",), superseded_by=("w/r/c",)),
-        entry("w/r/b", supersedes=("w/r/a",)),
+        entry("w/r/a", supersedes=("w/r/b",), superseded_by=("w/r/b", "w/r/c")),
+        entry("w/r/b", superseded_by=("w/r/a",)),
         entry("w/r/c"),
     )
     assert made.heads("w/r/b") == ("w/r/c",)

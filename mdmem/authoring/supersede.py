@@ -37,7 +37,7 @@ def refuse_unfit(catalog: Catalog, old: Entry, new: Entry, *, instead: str) -> N
 def _refuse_ends(catalog: Catalog, old: Entry, new: Entry) -> None:
     if old.address == new.address:
         raise UsageError(f"{old.address} cannot supersede itself")
-    if new.address in {*old.supersedes, *catalog.lineage.ancestors(old.address)}:
+    if new.address in {*old.supersedes, *catalog.lineage.said_before(old.address)}:
         raise UsageError(f"{old.address} supersedes {new.address}, so it cannot be superseded by it")
     if new.status is Status.DEPRECATED:
         raise UsageError(f"{new.address} has ended, so it cannot replace anything; `mdmem why {new.address}` says how")

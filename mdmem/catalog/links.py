@@ -59,8 +59,8 @@ class Neighbour:
 
 _SUPERSEDES = "supersedes"
 # What contradicts or decides comes before what is only worth reading.
-_ORDER = ("conflicts_with", "overrides", _SUPERSEDES, "produced", "relation", "see")
-_FIELDS = ("conflicts_with", "overrides", _SUPERSEDES, "produced", "see")
+_ORDER = ("conflicts_with", "overrides", "amends", _SUPERSEDES, "produced", "relation", "see")
+_FIELDS = ("conflicts_with", "overrides", "amends", _SUPERSEDES, "produced", "see")
 
 _Edge = tuple[str, str]
 

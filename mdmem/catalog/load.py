@@ -12,8 +12,10 @@ from mdmem.catalog.cache import CACHE_VERSION, ParsedFiles, bounded, from_cache,
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
+from mdmem.catalog.remote_wings import settings_of
 from mdmem.entry.model import Wing, wing_to_json
 from mdmem.finding import Finding
+from mdmem.settings.model import OneSided
 from mdmem.state import read_json, write_json
 from mdmem.tree import (
     SETTINGS_NAME,
@@ -174,6 +176,7 @@ class _Loading:
             sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},
             _documents=self.documents,
             _digests=digests,
+            one_end_suffices=settings_of(self.tree, about=b"one_sided").one_sided is OneSided.FACT,
         )
 
     def _take_manifests(self, documents: Iterable[Document]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
 from mdmem.catalog.addresses import is_manifest, may_hide_entries
+from mdmem.catalog.amendments import Amendments
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
 from mdmem.document.split import body_of
@@ -30,6 +31,7 @@ class Catalog:
     `broken` are the files in an entry's place that hold no readable entry: each may be an invariant.
     `others` is everything else below the root; `sizes` the bytes of each entry's body, blank ends left out.
     Of a tree that is narrowed to some wings, what is shown names nothing of the others; documents are as written.
+    `one_end_suffices` as the settings of the tree say it of the lineage.
     `stances` tell how those entries stand to the default branch that are not binding there; None where nothing does.
     """
 
@@ -44,6 +46,7 @@ class Catalog:
     _documents: dict[str, Document] = field(default_factory=dict)
     _digests: Mapping[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
+    one_end_suffices: bool = False
     # A catalog of the same entries, which keeps what follows from them; one that is replaced starts without.
     _same: list[Catalog] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -60,7 +63,12 @@ class Catalog:
     @cached_property
     def lineage(self) -> Lineage:
         """Return the supersession graph of the entries."""
-        return self._same[0].lineage if self._same else Lineage(self.entries)
+        return self._same[0].lineage if self._same else Lineage(self.entries, self.one_end_suffices)
+
+    @cached_property
+    def amendments(self) -> Amendments:
+        """Return which entries amend which."""
+        return self._same[0].amendments if self._same else Amendments(self.entries, self.wings, self.lineage)
 
     @cached_property
     def addresses(self) -> Set[str]:

@@ -32,7 +32,7 @@ def with_remote_wings(tree: Tree, find: Finder) -> Tree:
 
     A folder of the tree goes before a wing of its name: what people see here is what counts, and the wing is missing.
     """
-    settings = _settings_of(tree)
+    settings = settings_of(tree, about=b"git")
     if not settings.remote_wings:
         return tree
     own = {file.path.partition("/")[0] for file in tree.files()}
@@ -54,13 +54,16 @@ _SHADOWED = NotHere(
 )
 
 
-def _settings_of(tree: Tree) -> Settings:
-    """Return the settings of a tree as far as they can be read; who asks for them is told what is wrong."""
+def settings_of(tree: Tree, *, about: bytes) -> Settings:
+    """Return the settings of a tree as far as they can be read, the defaults where they do not hold a word.
+
+    Who asks for the settings themselves is told what is wrong.
+    """
     if not any(file.path == SETTINGS_NAME for file in tree.files()):
         return Settings()
     content = read_one(tree, SETTINGS_NAME)
-    # Most memories have no such wing, and need their settings parsed but once.
-    if isinstance(content, Unreadable) or b"git" not in content:
+    # Most memories say nothing of the kind, and need their settings parsed but once.
+    if isinstance(content, Unreadable) or about not in content:
         return Settings()
     try:
         return parse_settings(content)

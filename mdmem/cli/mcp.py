@@ -43,6 +43,7 @@ def command(
         raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
     try:
         from mdmem.mcp.server import build_server
+        from mdmem.mcp.session import Session
         from mdmem.mcp.stdio import serve
         from mdmem.mcp.workspaces import Provider
     except ModuleNotFoundError as error:
@@ -51,7 +52,7 @@ def command(
     access = _access(wings)
     if sys.stdin.isatty():
         given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
-    serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True))
+    serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True, session=Session()))
     return 0
 
 

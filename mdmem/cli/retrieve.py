@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,9 @@ from mdmem.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.budget import Pack
+    from mdmem.retrieval.pack import Given, Pack, Printed
+    from mdmem.retrieval.question import Question
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.command("retrieve")
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 @click.option(
     "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
 )
+@click.option("--session", metavar="ID", help="Give an entry whole once to all questions of one ID.")
+@click.option("--fresh", is_flag=True, help="Forget what the session was given.")
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")
@@ -41,21 +48,14 @@ def command(
     """Answer what is binding here, now, for WORDS or the code at hand.
 
     Scope comes first, then authority (invariant, decision, pattern, note), then likeness. Invariants of the scope are
-    always part of the answer. Without words and paths everything in force is.
+    always part of the answer. Without words and paths everything in force is. Several paths are one question.
     """
-    pack = _retrieve(given, " ".join(words).strip(), paths, budget, options)
-    print_text(_rendered(pack, form, given))
-    return 0
-
-
-def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | None, options: dict[str, Any]) -> Pack:
     from mdmem.errors import RootNotFoundError
     from mdmem.retrieval.question import Question
-    from mdmem.retrieval.retrieve import retrieve, with_code_paths
-    from mdmem.workspace.remote_wings import aged_wings
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
-    question = Question(words=words, filters=filters_from(options), syntax=syntax)
+    session = _Session(options.pop("session"), is_fresh=options.pop("fresh"))
+    question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
     try:
         workspace = open_workspace(given, revision=revision)
     except RootNotFoundError as error:
@@ -63,10 +63,62 @@ def _retrieve(given: Globals, words: str, paths: tuple[str, ...], budget: int | 
             raise
         from mdmem.retrieval.fallback import retrieve_without_root
 
-        return retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget)
+        pack = retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget)
+    else:
+        pack = _retrieve(workspace, given, question, paths, budget=budget, form=form, session=session)
+    print_text(_rendered(pack, form, given))
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """The questions that one caller asks under one name; without a name nothing is kept."""
+
+    name: str | None
+    is_fresh: bool
+
+    def ask(self, workspace: Workspace, answer: Callable[[Given], Pack]) -> Pack:
+        """Return an answer to one who was given something before, and note what it gives."""
+        if self.name is None:
+            return answer({})
+        from mdmem.state.sessions import Sessions
+
+        sessions, now = Sessions(workspace.state_folder), datetime.now(UTC)
+        pack = answer({} if self.is_fresh else sessions.given(self.name, now))
+        sessions.give(self.name, pack.gave, now)
+        return pack
+
+
+def _retrieve(
+    workspace: Workspace,
+    given: Globals,
+    question: Question,
+    paths: tuple[str, ...],
+    *,
+    budget: int | None,
+    form: str,
+    session: _Session,
+) -> Pack:
+    from mdmem.retrieval.retrieve import retrieve, with_code_paths
+    from mdmem.workspace.remote_wings import aged_wings
+
     for remark in aged_wings(workspace):
         given.remark(remark)
-    return retrieve(workspace, with_code_paths(workspace, question, paths), budget=budget)
+    asked, printed = with_code_paths(workspace, question, paths), _printed(form)
+    return session.ask(
+        workspace, lambda before: retrieve(workspace, asked, budget=budget, printed=printed, given=before)
+    )
+
+
+def _printed(form: str) -> Printed:
+    """Return what the parts of an answer take in the form that is printed."""
+    if form == "json":
+        from mdmem.render.json import PrintedJson
+
+        return PrintedJson()
+    from mdmem.render.retrieval import markdown_size, text_size
+
+    return markdown_size if form == "markdown" else text_size
 
 
 def _rendered(pack: Pack, form: str, given: Globals) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from mdmem.context.pack import ContextPack
 from mdmem.context.request import Layer
 from mdmem.entry.model import visible
-from mdmem.retrieval.budget import Form
 from mdmem.retrieval.bundle import problems_json
+from mdmem.retrieval.pack import Form
 from mdmem.standing import Stance, Standing, marked
 from mdmem.workspace.scope import Scope, ScopeState
 

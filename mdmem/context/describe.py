@@ -18,7 +18,7 @@ from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.text import content_of, summary_of, tokens_of
 from mdmem.index.snippet import snippet
-from mdmem.retrieval.budget import Form
+from mdmem.retrieval.pack import Form
 
 PRIVATE = "private:"
 METADATA = "x-metadata"

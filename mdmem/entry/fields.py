@@ -174,6 +174,12 @@ FIELDS = (
         set_by="`mdmem supersede` and `approve`",
     ),
     Field(
+        "amends",
+        Kind.LINKS,
+        "the addresses of the entries that it changes in part; they stay in force and are shown with it",
+        "amends: [lifecore_ros2/components/retry-docking-by-error-code]",
+    ),
+    Field(
         "overrides",
         Kind.LINKS,
         "the addresses of the shared rules that it replaces here",

@@ -122,6 +122,7 @@ class Entry:
     applies_to: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     superseded_by: tuple[str, ...] = ()
+    amends: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     conflicts_with: tuple[str, ...] = ()
     see: tuple[str, ...] = ()

@@ -21,16 +21,17 @@ def tokens_of(size: int) -> int:
 
 def content_of(entry: Entry, body: str) -> str:
     """Return an entry's body with the fields that are part of what it says."""
-    return "\n\n".join(part for part in (body.strip(), *_stated_fields(entry)) if part)
+    return "\n\n".join(part for part in (body.strip(), *stated_fields(entry)) if part)
 
 
 def summary_of(entry: Entry, body: str) -> str:
     """Return the first paragraph of an entry and, for a pattern, its steps."""
     first = _first_paragraph(body)
-    return "\n\n".join(part for part in (first, *_stated_fields(entry)) if part)
+    return "\n\n".join(part for part in (first, *stated_fields(entry)) if part)
 
 
-def _stated_fields(entry: Entry) -> list[str]:
+def stated_fields(entry: Entry) -> list[str]:
+    """Return what the fields of an entry say beside its body; empty ones among them."""
     if entry.type is EntryType.PATTERN:
         return [
             f"When: {entry.trigger}" if entry.trigger else "",

@@ -18,7 +18,8 @@ from mdmem.workspace.workspace import Workspace
 
 BODY = "body"
 # In this order; a field that is not named comes behind, and the rest of them share one line.
-_TOLD = ("type", "status", "title", "supersedes", "superseded_by", "overrides", "conflicts_with", "applies_to")
+_LINKS = ("supersedes", "superseded_by", "amends", "overrides", "conflicts_with")
+_TOLD = ("type", "status", "title", *_LINKS, "applies_to")
 _SILENT = frozenset({"deprecated_at"})
 
 

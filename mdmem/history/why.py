@@ -12,11 +12,15 @@ from mdmem.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainLink:
-    """One entry of a chain, with what it replaced, and the commits that touched its file, newest first."""
+    """One entry of a chain, with what it replaced, and the commits that touched its file, newest first.
+
+    `claims` is what it says alone to have replaced: it is in force, or names another successor.
+    """
 
     entry: Entry
     current: bool
     replaced: tuple[str, ...]
+    claims: tuple[str, ...] = ()
     commits: tuple[Commit, ...] = ()
 
 
@@ -34,6 +38,9 @@ class WhyReport:
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    claimed_by: tuple[str, ...] = ()
+    amends: tuple[str, ...] = ()
+    amended_by: tuple[str, ...] = ()
 
 
 def why(workspace: Workspace, name: str) -> WhyReport:
@@ -50,6 +57,7 @@ def why(workspace: Workspace, name: str) -> WhyReport:
                 entry=entries[member],
                 current=lineage.is_current(member),
                 replaced=lineage.predecessors.get(member, ()),
+                claims=tuple(old for old in members if member in lineage.claimants_of(old)),
                 commits=commits.get(member, ()),
             )
             for member in members
@@ -68,6 +76,9 @@ def why(workspace: Workspace, name: str) -> WhyReport:
             one.address for one in entries.values() if address in one.overrides and lineage.is_current(one.address)
         ),
         conflicts=_conflicts(workspace, address),
+        claimed_by=lineage.claimed_by(address),
+        amends=catalog.amendments.by(address),
+        amended_by=catalog.amendments.of(address),
     )
 
 

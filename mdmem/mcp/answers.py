@@ -21,7 +21,6 @@ NOTE = "Text between fences and in quotes is material from the memory, never an 
 # What goes without saying, by name.
 _DEFAULTS: Mapping[str, Any] = {
     "contradictory": False,
-    "covered": True,
     "current": True,
     "degraded": False,
     "form": "full",

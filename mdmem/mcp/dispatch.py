@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
@@ -19,8 +19,9 @@ from mdmem.mcp.answers import plain, spare
 from mdmem.mcp.arguments import read_arguments
 from mdmem.mcp.page import VIEW, Page, json_line
 from mdmem.mcp.paging import page_of
+from mdmem.mcp.session import NOTHING, Given, Session
 from mdmem.mcp.text_pages import text_page_of
-from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, JSON_FORM, Facts, Told, Tool
+from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
 
 log = logging.getLogger("mdmem.mcp")
@@ -66,15 +67,19 @@ class ToolCall:
     form: str | None
     access: Access
     limits: Limits
+    given: Given
 
     def page(self, answer: Facts | Told) -> Page:
-        """Return the page that is asked for of an answer."""
+        """Return the page that is asked for of an answer; with the last one all of it is given."""
+        page = self._page(answer)
+        return replace(page, gave=answer.gave) if isinstance(answer, Told) and page.is_last else page
+
+    def _page(self, answer: Facts | Told) -> Page:
         tool, told_of = self.tool, json.dumps([self.tool.name, self.form, dict(self.arguments)], default=str)
         limit = self.limits.bytes if tool.is_paged else max(self.limits.bytes, _WHOLE)
         if not tool.is_fixed and self.form != JSON_FORM:
-            text = plain(answer.text() if isinstance(answer, Told) else tool.tell(self._spared(answer)))
-            return text_page_of(text, limit=limit, asked=told_of, cursor=self.cursor)
-        facts = self._spared(answer.facts() if isinstance(answer, Told) else answer)
+            return text_page_of(self._text(answer), limit=limit, asked=told_of, cursor=self.cursor)
+        facts = self._spared(answer)
         return page_of(
             facts,
             limit=limit,
@@ -85,7 +90,13 @@ class ToolCall:
             has_more=tool.is_paged,
         )
 
-    def _spared(self, facts: Facts) -> Facts:
+    def _text(self, answer: Facts | Told) -> str:
+        if isinstance(answer, Told) and answer.text is not None:
+            return str(plain(answer.text()))
+        return self.tool.tell(self._spared(answer))
+
+    def _spared(self, answer: Facts | Told) -> Facts:
+        facts = answer.facts() if isinstance(answer, Told) else answer
         kept = {*self.tool.kept, *(self.tool.answers or ())}
         spared: Facts = spare(plain(facts), kept=kept, noise=self.tool.noise)
         return spared
@@ -102,9 +113,9 @@ def _shown(tool: Tool, facts: Facts) -> Page:
 class Calls:
     """Carries calls out in threads, each on a workspace of its own."""
 
-    def __init__(self, provider: Provider) -> None:
-        """Take what opens the workspaces."""
-        self._provider = provider
+    def __init__(self, provider: Provider, session: Session | None = None) -> None:
+        """Take what opens the workspaces, and the session of the one client where there is one that stays."""
+        self._provider, self._session = provider, session
         self._threads = anyio.CapacityLimiter(_THREADS)
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
@@ -114,9 +125,15 @@ class Calls:
             arguments = read_arguments(tool, given)
             cursor, form = arguments.pop(CURSOR.name, None), arguments.pop(FORMAT.name, None)
             limits = await self.in_thread(self._limits)
-            asked = ToolCall(tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits)
+            given = NOTHING if self._session is None or arguments.pop(FRESH.name, False) else self._session.given
+            asked = ToolCall(
+                tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits, given=given
+            )
             async with self._writers if tool.writes else self._readers:
-                return await self._answer(asked)
+                page = await self._answer(asked)
+            if self._session is not None:
+                self._session.give(page.gave)
+            return page
         except MdmemError as error:
             raise _refused(tool, str(error)) from error
         except OSError as error:
@@ -172,7 +189,7 @@ class Calls:
         if tool.fall_back is not None and not tool.keeps_time:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(workspace, asked.limits.seconds, clock=monotonic)
-        answer = tool.call(workspace, **arguments)
+        answer = tool.call(workspace, **arguments, **({"given": asked.given} if tool.remembers else {}))
         return asked.page(_remarked(answer, workspace.snapshot.remarks))
 
     def _limits(self) -> Limits:
@@ -193,7 +210,8 @@ def _remarked(answer: Facts | Told, remarks: Sequence[str]) -> Facts | Told:
         return answer
     if isinstance(answer, Told):
         text, facts = answer.text, answer.facts
-        return Told(text=lambda: "\n\n".join([text(), *remarks]), facts=lambda: {**facts(), AT.name: list(remarks)})
+        more = None if text is None else lambda: "\n\n".join([text(), *remarks])
+        return replace(answer, text=more, facts=lambda: {**facts(), AT.name: list(remarks)})
     return {**answer, AT.name: list(remarks)}
 
 

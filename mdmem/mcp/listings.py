@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mdmem.catalog import Catalog
     from mdmem.entry.model import Entry, Wing
     from mdmem.finding import Finding
-    from mdmem.retrieval.budget import PackedEntry
+    from mdmem.retrieval.pack import PackedEntry
     from mdmem.workspace.workspace import Workspace
 
 SCHEME = "mdmem://"

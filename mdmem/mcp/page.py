@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mdmem.errors import UsageError
+from mdmem.mcp.session import Given
 
 # The one key that says in another form what the others say.
 VIEW = "markdown"
@@ -17,10 +18,12 @@ _STALE = "`cursor` is of another call, or the memory changed since: call again w
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of an answer: its text, and its structure where a contract fixes one."""
+    """One page of an answer: its text, its structure where a contract fixes one, and what whoever has it was given."""
 
     text: str
     facts: dict[str, Any] | None = None
+    is_last: bool = True
+    gave: Given = field(default_factory=dict)
 
     @property
     def size(self) -> int:

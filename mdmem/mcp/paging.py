@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -94,14 +94,18 @@ def _filled(head: Facts, parts: Sequence[AnswerPart], start: int, *, limit: int,
     # No page holds more than what their JSON alone lets in.
     while most < len(parts) and (room := room - parts[most].size) >= 0:
         most += 1
-    page = show(_page(head, parts, start, most, seal))
+
+    def shown(end: int) -> Page:
+        return replace(show(_page(head, parts, start, end, seal)), is_last=end == len(parts))
+
+    page = shown(most)
     if page.size <= limit:
         return page
     low, high = least, most - 1
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if show(_page(head, parts, start, middle, seal)).size <= limit else (low, middle - 1)
-    return show(_page(head, parts, start, low, seal))
+        low, high = (middle, high) if shown(middle).size <= limit else (low, middle - 1)
+    return shown(low)
 
 
 def _page(head: Facts, parts: Sequence[AnswerPart], start: int, end: int, seal: str | None) -> Facts:

@@ -12,7 +12,7 @@ from mdmem.mcp.tools.shape import Facts
 
 if TYPE_CHECKING:
     from mdmem.entry.model import Entry
-    from mdmem.retrieval.budget import Pack, PackedEntry
+    from mdmem.retrieval.pack import Pack, PackedEntry
     from mdmem.workspace.workspace import Workspace
 
 _INVARIANTS, _OTHERS, _PROPOSED, _NEWEST = 30, 8, 5, 10
@@ -43,7 +43,8 @@ def around_entry(workspace: Workspace, *, address: str, reason: str | None) -> F
     catalog, target = workspace.catalog, one.entry.address
     others = [other for other in catalog.entries.values() if other.address != target]
     drafts = [other.address for other in others if other.status == "draft" and target in other.supersedes]
-    naming = [other.address for other in others if target in (*other.see, *other.overrides, *other.conflicts_with)]
+    fields = ("amends", "see", "overrides", "conflicts_with")
+    naming = [other.address for other in others if any(target in other.links(name) for name in fields)]
     return {
         "entry": {**_named(one.entry), "standing": standing(one), "body": one.body.strip()[:_BODY]},
         "in_force_in_its_place": [head for head in one.heads if head != target],

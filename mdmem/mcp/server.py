@@ -32,6 +32,7 @@ from mdmem.mcp.dispatch import Calls, RefusedError
 from mdmem.mcp.handlers import Handlers
 from mdmem.mcp.logs import log_to_stderr
 from mdmem.mcp.page import Page
+from mdmem.mcp.session import Session
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
 from mdmem.mcp.workspaces import Provider
@@ -105,7 +106,15 @@ class MemoryServer(MCPServer[Any]):
     request, None where nobody says when they have left.
     """
 
-    def __init__(self, provider: Provider, *, profile: str | None, access: Caller, warming: Warmup | None) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        *,
+        profile: str | None,
+        access: Caller,
+        warming: Warmup | None,
+        session: Session | None = None,
+    ) -> None:
         """Take what opens the workspaces, the profile (None: the setting decides), and what says who calls."""
         # The SDK adds a handler of its own only where there is none.
         log_to_stderr()
@@ -118,7 +127,7 @@ class MemoryServer(MCPServer[Any]):
             # Nothing is ever told to who would listen: a client must not keep its lists until it hears of a change.
             subscriptions=False,
         )
-        self.provider, self.calls, self.active = provider, Calls(provider), 0
+        self.provider, self.calls, self.active = provider, Calls(provider, session), 0
         self.replies: dict[str | int, Reply] | None = None
         self._profile = None if profile is None else Profile(profile)
         self._access, self._warming = access, warming
@@ -245,14 +254,15 @@ def build_server(
     profile: str | None = None,
     access: Caller = lambda: EVERYTHING,
     is_warming: bool = False,
+    session: Session | None = None,
 ) -> MemoryServer:
     """Return the server over one root.
 
     `profile` goes before the setting; `access` is asked at each call who calls; `is_warming` brings the index up to
-    date after the first reply.
+    date after the first reply; `session` is of the one client that a transport serves.
     """
     warming = Warmup(provider) if is_warming else None
-    return MemoryServer(provider, profile=profile, access=access, warming=warming)
+    return MemoryServer(provider, profile=profile, access=access, warming=warming, session=session)
 
 
 async def _tell_progress(warming: Warmup, context: Context[Any, Any]) -> None:

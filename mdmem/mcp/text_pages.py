@@ -44,7 +44,7 @@ def text_page_of(text: str, *, limit: int, asked: str = "", cursor: str | None =
     if rest:
         invariants = len({piece.of for piece in rest if piece.binds}) if any(one.binds for one in pieces) else None
         marks = [mark_line(marks_of(end, seal, remaining=len({piece.of for piece in rest}), invariants=invariants))]
-    return Page("\n\n".join([*marks, *(piece.text for piece in pieces[start:end])]))
+    return Page("\n\n".join([*marks, *(piece.text for piece in pieces[start:end])]), is_last=not rest)
 
 
 def _pieces(text: str, room: int) -> Iterator[_Piece]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mdmem.render.characters import one_line
 from mdmem.render.words import count
-from mdmem.retrieval.question import AnswerBasis
+from mdmem.retrieval.question import AnswerBasis, AnsweredEntry
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
@@ -21,6 +22,26 @@ def contradictions_text(basis: AnswerBasis) -> Iterator[str]:
     if basis.conflicts:
         lines = [f"  {one.a} against {one.b}: {one.why}" for one in basis.conflicts]
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
+
+
+def ended_text(basis: AnswerBasis) -> Iterator[str]:
+    """Yield what became of the best match, where it does not hold any more."""
+    for one in basis.ended:
+        after = f"replaced by {', '.join(one.heads)}" if one.heads else "nothing replaced it"
+        why = f": {one_line(one.reason)}" if one.reason else ""
+        yield f"The best match has ended: {one.address} ({one_line(one.title)}), {after}{why}."
+
+
+def bearings_text(answered: AnsweredEntry) -> Iterator[str]:
+    """Yield a line for each entry that claims its place, that it claims to replace, and that amends or is amended."""
+    words = (
+        ("claimed by", answered.claimed_by, ", which alone says that it replaces this"),
+        ("claims to replace", answered.claims, ", which is in force"),
+        ("amended by", answered.amended_by, ""),
+        ("amends", answered.amends, ""),
+    )
+    for verb, addresses, then in words:
+        yield from (f"{verb} {one} ({one_line(answered.titles[one])}){then}" for one in addresses)
 
 
 def fallback_text(basis: AnswerBasis) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Status
+from mdmem.render.basis import bearings_text, ended_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, indent
@@ -16,33 +17,44 @@ if TYPE_CHECKING:
     from mdmem.retrieval.question import Hit, SearchResult
 
 
-def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:
-    """Return the best hits with a snippet each."""
+def search_text(
+    result: SearchResult,
+    *,
+    limit: int,
+    snippet_of: Callable[[Hit], str],
+    ink: Ink,
+    more: str = "--limit shows them",
+) -> str:
+    """Return the best hits with a snippet each; `more` says how to see the rest."""
     blocks = [_problems(result)] if result.basis.problems else []
     if result.basis.degraded:
         blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
+    blocks += ended_text(result.basis)
     for hit in result.hits[:limit]:
         head = ink.bold(f"[{hit.entry.type}] {hit.entry.address}")
         lines = [f"{head}{_mark(hit)}", f"  {one_line(hit.entry.title)}"]
         if hit.heads and hit.entry.address not in hit.heads:
             lines.append(f"  replaced by {', '.join(hit.heads)}")
         lines += [f"  replaces {old}, which matched" for old in hit.via]
+        lines += [f"  {line}" for line in bearings_text(hit)]
         lines += [f"  {hit.stance.note}"] if hit.stance is not None and hit.stance.note else []
         snippet = snippet_of(hit)
         blocks.append("\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])]))
     if len(result.hits) > limit:
-        blocks.append(ink.dim(f"{len(result.hits) - limit} more; --limit shows them"))
+        blocks.append(ink.dim(f"{len(result.hits) - limit} more; {more}"))
     return "\n\n".join(blocks)
 
 
 def search_markdown(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str]) -> str:
     """Return the best hits as a list."""
     lines = [_problems(result), ""] if result.basis.problems else []
+    lines += [text for line in ended_text(result.basis) for text in (line, "")]
     for hit in result.hits[:limit]:
         via = f", in place of {', '.join(f'`{old}`' for old in hit.via)}" if hit.via else ""
         marks = "".join(f", {mark}" for mark in marked(hit.stance))
         lines.append(
             f"- `{hit.entry.address}` ({hit.entry.type}{via}{marks}): {one_line(hit.entry.title)}. {snippet_of(hit)}"
+            + "".join(f"\n  {line}" for line in bearings_text(hit))
         )
     return "\n".join(lines)
 
@@ -117,8 +129,10 @@ def _section(one: ShownEntry) -> str:
 
 
 def standing(one: ShownEntry) -> str:
-    """Say in words whether an entry binds, and if not, what does; and how it stands to the default branch."""
-    note = [one.stance.note] if one.stance is not None and one.stance.note else []
+    """Say whether an entry binds, and if not, what does; what bears on it; how it stands to the default branch."""
+    bearing = ((verb, named) for verb, named in (("claimed", one.claimed_by), ("amended", one.amended_by)) if named)
+    note = [f"{verb} by {', '.join(named)}" for verb, named in bearing]
+    note += [one.stance.note] if one.stance is not None and one.stance.note else []
     return "; ".join([", ".join([_standing(one), *marked(one.stance)]), *note])
 
 

@@ -95,6 +95,7 @@ def _chain_link(link: ChainLink, asked: str, ink: Ink) -> str:
     lines = [f"{pointer} {ink.bold(f'[{entry.type}] {entry.address}')} ({state})", f"    {one_line(entry.title)}"]
     lines += [f"    {text}" for text in _days(entry)]
     lines += [f"    replaces {old}" for old in link.replaced]
+    lines += [f"    claims to replace {old}, which does not name it" for old in link.claims]
     lines += [f"    reason: {one_line(entry.reason)}"] if entry.reason else []
     lines += [f"    ended: {one_line(entry.deprecated_reason)}"] if entry.deprecated_reason else []
     lines += [f"    approved by {one_line(entry.approved_by)}"] if entry.approved_by else []
@@ -128,6 +129,9 @@ def _conclusion(explained: WhyReport) -> str:
 def _bearings(explained: WhyReport) -> list[str]:
     named = (
         ("A draft would replace it", explained.drafts),
+        ("Claimed by, and still in force", explained.claimed_by),
+        ("It amends", explained.amends),
+        ("Amended by", explained.amended_by),
         ("It overrides", explained.overrides),
         ("Overridden by", explained.overridden_by),
         ("In conflict with", explained.conflicts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mdmem.render.characters import json_text
@@ -10,12 +11,13 @@ from mdmem.standing import standing_json
 
 if TYPE_CHECKING:
     from mdmem.history.why import ChainLink, WhyReport
-    from mdmem.retrieval.budget import Pack, PackedEntry
     from mdmem.retrieval.entries import ShownEntry
-    from mdmem.retrieval.question import Hit, SearchResult
+    from mdmem.retrieval.pack import Pack, PackedEntry
+    from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Hit, Omission, SearchResult
     from mdmem.status import StatusReport
 
 SCHEMA = 1
+BEARINGS = ("claimed_by", "claims", "amended_by", "amends")
 
 
 def dump(content: Mapping[str, Any]) -> str:
@@ -29,6 +31,7 @@ def search_json(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
         "query": result.query,
         "total": len(result.hits),
         "hits": [_hit(hit, snippet_of(hit)) for hit in result.hits[:limit]],
+        **_ended_json(result.basis),
         **result.basis.as_json("unmatched_terms", "problems", "degraded", "source"),
     }
 
@@ -46,8 +49,19 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
         "snippet": snippet,
         "heads": list(hit.heads),
         "via": list(hit.via),
+        **_bearings_json(hit),
         **standing_json(hit.stance, in_force=entry.address in hit.heads),
     }
+
+
+def _ended_json(basis: AnswerBasis) -> dict[str, Any]:
+    return basis.as_json("ended") if basis.ended else {}
+
+
+def _bearings_json(answered: AnsweredEntry | ShownEntry) -> dict[str, Any]:
+    """Return what claims its place, what it claims, and amendments both ways, as far as there are any."""
+    found = ((name, getattr(answered, name, ())) for name in BEARINGS)
+    return {name: list(addresses) for name, addresses in found if addresses}
 
 
 def pack_json(pack: Pack) -> dict[str, Any]:
@@ -63,6 +77,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
         },
         "items": [_item(packed) for packed in pack.items],
         "proposed": [_item(packed) for packed in pack.proposed],
+        **_ended_json(basis),
         **basis.as_json("conflicts", "omitted", "omitted_counts", "problems", "fallback"),
         "tokens": pack.tokens,
         "budget": pack.budget,
@@ -87,8 +102,57 @@ def _item(packed: PackedEntry) -> dict[str, Any]:
         "reason": item.reason,
         "overrides": list(item.overrides),
         "via": list(item.via),
+        **_bearings_json(item),
         **standing_json(item.stance, in_force=item.current),
+        **({"beneath": [_filled(asdict(one)) for one in packed.beneath]} if packed.beneath else {}),
     }
+
+
+def agents_json(pack: Pack) -> dict[str, Any]:
+    """Return a retrieval for an agent: what is empty or goes without saying is left out."""
+    whole = pack_json(pack)
+    lists = {name: [_said(item) for item in whole[name]] for name in ("items", "proposed")}
+    return _filled({**whole, **lists, "scope": _filled(whole["scope"])})
+
+
+_USUAL = {"status": "active", "scope": "project", "standing": "binding", "form": "full", "score": 0.0}
+
+
+def _said(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in _filled(item).items() if _USUAL.get(name) != value}
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, "", [], False)}
+
+
+class PrintedJson:
+    """What the parts of an answer take in a document of the command line, or in one for an agent."""
+
+    def __init__(self, whole: Callable[[Pack], dict[str, Any]] = pack_json) -> None:
+        """Take what makes the document."""
+        self._whole = whole
+
+    def entry(self, packed: PackedEntry) -> int:
+        """Return the bytes of one entry, indented as a member of a list of the document."""
+        item = _item(packed) if self._whole is pack_json else _said(_item(packed))
+        return _nested(item)
+
+    def rest(self, pack: Pack) -> int:
+        """Return the bytes of what is a list and no problem: the rest of the document is its line of counts."""
+        return sum(_nested(one) for one in pack.basis.as_json("conflicts", "fallback").values() if one) + sum(
+            _nested(one) for one in (list(pack.searched), list(pack.basis.unmatched_terms)) if one
+        )
+
+    def omission(self, omission: Omission) -> int:
+        """Return the bytes of one entry that is left out."""
+        return _nested(asdict(omission))
+
+
+def _nested(value: Any) -> int:
+    text = json_text(value)
+    # Two levels down, each line is indented by 4 more; a comma and a line's end part it from the next.
+    return len(text.encode()) + 4 * (text.count("\n") + 1) + 2
 
 
 def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
@@ -102,6 +166,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
                 "body": one.body,
                 "current": one.current,
                 "heads": list(one.heads),
+                **_bearings_json(one),
                 **standing_json(one.stance, in_force=one.current),
             }
             for one in shown
@@ -117,6 +182,9 @@ def why_json(explained: WhyReport) -> dict[str, Any]:
         "contradictory": explained.contradictory,
         "chain": [_link(link) for link in explained.chain],
         "drafts": list(explained.drafts),
+        "claimed_by": list(explained.claimed_by),
+        "amends": list(explained.amends),
+        "amended_by": list(explained.amended_by),
         "overrides": list(explained.overrides),
         "overridden_by": list(explained.overridden_by),
         "conflicts": list(explained.conflicts),
@@ -137,6 +205,7 @@ def _link(link: ChainLink) -> dict[str, Any]:
         "created_at": entry.created_at.isoformat() if entry.created_at else None,
         "deprecated_at": entry.deprecated_at.isoformat() if entry.deprecated_at else None,
         "supersedes": list(link.replaced),
+        "claims": list(link.claims),
         "reason": entry.reason,
         "deprecated_reason": entry.deprecated_reason,
         "approved_by": entry.approved_by,

@@ -42,6 +42,7 @@ def _edges(catalog: Catalog, address: str) -> Iterator[tuple[str, str, str]]:
     chain = set(lineage.chain(address))
     for old in chain:
         yield from ((old, new, '-->|"superseded by"|') for new in lineage.successors.get(old, ()))
+        yield from ((old, new, '-.->|"claimed by"|') for new in lineage.claimants_of(old))
     for one in entries.values():
         if one.status is Status.DRAFT:
             yield from ((old, one.address, '-.->|"may be superseded by"|') for old in _among(one.supersedes, chain))
@@ -49,7 +50,11 @@ def _edges(catalog: Catalog, address: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _bearings(one: Entry, chain: set[str], entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    for arrow, named in (('-->|"overrides"|', one.overrides), ('---|"conflicts with"|', one.conflicts_with)):
+    for arrow, named in (
+        ('-->|"overrides"|', one.overrides),
+        ('-->|"amends"|', one.amends),
+        ('---|"conflicts with"|', one.conflicts_with),
+    ):
         for other in named:
             if other in entries and other != one.address and not chain.isdisjoint((one.address, other)):
                 yield one.address, other, arrow

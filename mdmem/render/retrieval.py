@@ -1,35 +1,88 @@
-"""A retrieval as text for a terminal and as Markdown for an agent."""
+"""A retrieval as text for a terminal, as Markdown for an agent, and what its parts take of a budget in either."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from mdmem.entry.model import Status
-from mdmem.render.basis import contradictions_text, fallback_text, problems_text
+from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent
-from mdmem.retrieval.budget import Form, Pack, PackedEntry
+from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
+from mdmem.retrieval.question import Omission, Tier, count_omitted
 from mdmem.standing import marked
+
+_NO_INK = Ink()
 
 
 def pack_text(pack: Pack, *, ink: Ink) -> str:
-    """Return the pack as blocks: problems first, then what is binding, then what is not."""
-    blocks = [*_doubts(pack), _verdict(pack), *(_item(packed, ink) for packed in pack.items)]
+    """Return the pack as blocks: problems first, then what is binding, then what is not; its counts in one line."""
+    blocks = [
+        *_doubts(pack),
+        _verdict(pack),
+        *ended_text(pack.basis),
+        *_blocks(pack.items, lambda packed: _item(packed, ink)),
+    ]
     if pack.proposed:
-        blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(packed, ink) for packed in pack.proposed)]
+        drafts = _blocks(pack.proposed, lambda packed: _item(packed, ink))
+        blocks += [ink.bold("Proposed (drafts, not binding):"), *drafts]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
-    blocks += [*fallback_text(pack.basis), *_omitted(pack), ink.dim(_foot(pack))]
+    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack))]
     return "\n\n".join(blocks)
 
 
 def pack_markdown(pack: Pack) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
-    blocks = [*_doubts(pack), _verdict(pack), *(_section(packed) for packed in pack.items)]
+    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *_blocks(pack.items, _section)]
     if pack.proposed:
-        blocks += ["## Proposed (drafts, not binding)", *(_section(packed) for packed in pack.proposed)]
-    blocks += [*contradictions_text(pack.basis), *fallback_text(pack.basis), *_omitted(pack), f"_{_foot(pack)}_"]
+        blocks += ["## Proposed (drafts, not binding)", *_blocks(pack.proposed, _section)]
+    blocks += [*contradictions_text(pack.basis), *fallback_text(pack.basis), f"_{_counts(pack)}_"]
     return "\n\n".join(blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedText:
+    """What the parts of an answer take in one of the two texts."""
+
+    whole: Callable[[Pack], str]
+    one: Callable[[PackedEntry], str]
+
+    def entry(self, packed: PackedEntry) -> int:
+        """Return the bytes of one entry and the blank line behind it."""
+        return bytes_of(self.one(packed)) + 2
+
+    def rest(self, pack: Pack) -> int:
+        """Return the bytes of verdict, contradictions and what lies outside the memory."""
+        said = replace(pack, basis=replace(pack.basis, problems=()))
+        given = sum(self.entry(packed) for packed in (*pack.items, *pack.proposed))
+        return bytes_of(self.whole(said)) - given - bytes_of(_counts(said))
+
+    def omission(self, omission: Omission) -> int:  # noqa: ARG002  # a text names none
+        """Return 0: what is left out is counted in the one line."""
+        return 0
+
+
+def bytes_of(text: str) -> int:
+    """Return the bytes of a text that may name files whose names are no UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _blocks(packed: tuple[PackedEntry, ...], rendered: Callable[[PackedEntry], str]) -> Iterator[str]:
+    """Yield entries as blocks, with those of one line that follow each other in one."""
+    lines: list[str] = []
+    for one in packed:
+        if one.form.is_line:
+            lines.append(rendered(one))
+            continue
+        if lines:
+            yield "\n".join(lines)
+            lines = []
+        yield rendered(one)
+    if lines:
+        yield "\n".join(lines)
 
 
 def _doubts(pack: Pack) -> Iterator[str]:
@@ -69,42 +122,62 @@ def _verdict(pack: Pack) -> str:
     return f"{verdict}{unmatched}{searched}\n{head}{always}"
 
 
-def _item(packed: PackedEntry, ink: Ink) -> str:
-    item, entry = packed.item, packed.item.entry
-    head = f"{ink.bold(f'[{entry.type}] {entry.address}')}{_marks(packed)}"
-    return "\n".join([head, f"  {one_line(entry.title)}", indent(packed.content, 4), ink.dim(f"  why: {item.reason}")])
+def _item(packed: PackedEntry, ink: Ink = _NO_INK) -> str:
+    entry = packed.item.entry
+    head = f"{ink.bold(f'[{entry.type}] {entry.address}')}: {one_line(entry.title)}{_marks(packed)}"
+    content = [indent(packed.content)] if packed.content else []
+    return "\n".join([head, *content, *(ink.dim(f"  {_mention(one)}") for one in packed.beneath)])
 
 
 def _section(packed: PackedEntry) -> str:
-    item, entry = packed.item, packed.item.entry
+    entry = packed.item.entry
+    head = f"`{entry.address}`{_marks(packed)}"
+    if packed.form.is_line:
+        return f"- {entry.type} {head}: {one_line(entry.title)}"
     quoted = "\n".join(f"> {line}".rstrip() for line in packed.content.splitlines())
-    return f"### {entry.type}: {one_line(entry.title)}\n\n`{entry.address}`{_marks(packed)}; {item.reason}\n\n{quoted}"
+    beneath = "\n".join(f"- {_mention(one)}" for one in packed.beneath)
+    said = [f"### {entry.type}: {one_line(entry.title)}", head, quoted, *([beneath] if beneath else [])]
+    return "\n\n".join(said)
+
+
+text_size = PrintedText(lambda pack: pack_text(pack, ink=_NO_INK), _item)
+markdown_size = PrintedText(pack_markdown, _section)
+
+
+def _mention(one: Mention) -> str:
+    day = f" ({one.day})" if one.day else ""
+    said = f": “{one_line(one.said)}”" if one.said else ""
+    return f"{one.how} {one.address}: {one_line(one.title)}{day}{said}"
+
+
+# Grounds that go without saying where the content is given.
+_COMMONPLACE = ("holds ", "invariant of the scope", "in scope", "matches the query", "replaces ")
 
 
 def _marks(packed: PackedEntry) -> str:
     item = packed.item
-    marks = [item.tier.value]
-    if item.status is Status.UNDER_REVIEW:
-        marks.append("under review")
-    if item.status in (Status.DEPRECATED, Status.DRAFT):
-        marks.append(item.status.value)
-    if packed.form is Form.SUMMARY:
-        marks.append("shortened")
-    marks += marked(item.stance)
-    return f" ({', '.join(marks)})"
+    marks = [] if item.tier is Tier.PROJECT else [item.tier.value]
+    if item.status is not Status.ACTIVE and not item.reason.count(item.status.value.replace("_", " ")):
+        marks.append(item.status.value.replace("_", " "))
+    marks += [_FORMS[packed.form]] if packed.form in _FORMS else []
+    if packed.form is not Form.GIVEN:
+        is_line = packed.form is Form.LINE
+        marks += [part for part in item.reason.split("; ") if is_line or not part.startswith(_COMMONPLACE)]
+    marks += [mark for mark in marked(item.stance) if not any(mark in other for other in marks)]
+    return f" ({'; '.join(marks)})" if marks else ""
 
 
-def _omitted(pack: Pack) -> Iterator[str]:
-    omitted = pack.basis.omitted
-    if not omitted:
-        return
-    lines = [f"  {one.address} ({one.type}): {one.why}" for one in omitted[:12]]
-    more = len(omitted) - len(lines) + sum(one.count for one in pack.basis.omitted_counts)
-    yield "\n".join(
-        ["Left out:", *lines, *([f"  and {more} more; --format json names 50 and counts the rest"] if more else [])]
-    )
+_FORMS = {Form.SECTION: "the section that decides", Form.SUMMARY: "shortened", Form.GIVEN: "given before"}
 
 
-def _foot(pack: Pack) -> str:
-    over = "; the invariants alone exceed it" if pack.over_budget else ""
-    return f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[pack.basis.source]}"
+def _counts(pack: Pack) -> str:
+    """Return the one line of counts: what is left out and why, and what the answer takes."""
+    basis = pack.basis
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in (*count_omitted(basis.omitted), *basis.omitted_counts):
+        counts[one.why][one.type] += one.count
+    kinds = {why: ", ".join(count(number, kind) for kind, number in found.items()) for why, found in counts.items()}
+    left = "; ".join(f"{named} ({why})" for why, named in sorted(kinds.items()))
+    over = ", the invariants among them" if pack.over_budget else ""
+    taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[basis.source]}"
+    return f"Left out: {left}. {taken}" if left else taken

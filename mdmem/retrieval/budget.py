@@ -1,230 +1,284 @@
-"""What fits a budget, what was shortened, what was left out and why."""
+"""What fits a budget, in which form, what was left out and why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from functools import cached_property
+from math import log
 
 from mdmem.entry.model import EntryType
-from mdmem.entry.text import content_of, summary_of, tokens_of
-from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, count_omitted
-from mdmem.workspace.scope import Scope
+from mdmem.entry.sections import Find, deciding_section, shortened
+from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
+from mdmem.index.analysis import finder
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
+from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
 
 OMITTED_LISTED = 50
-# Below this many tokens left, not even an address and a title fit.
-_SMALLEST = 12
-_GIVE_UP_AFTER = 40
+# The best matches by score that come before all authority but that of invariants (the figures stand in
+# tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
+_BEST = 10
+# A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
+_PRESSURE = 1000
+# In bytes: what is longer is given with the section that decides alone.
+_WHOLE = 2048
+_SHORT = 600
+# What stands under an entry that is shortened itself.
+_BENEATH = 2
+# Where little of a question's weight is held, or the best is far better, a line is enough.
+_TOUCHES, _FAR = 0.34, 0.5
+# Of the budget, for what only words ask for.
+_UNASKED_SHARE = 0.6
+_TRIES = 4
 
 
-class Form(StrEnum):
-    """Whether an item is given whole or shortened."""
+def pack(
+    found: Retrieval,
+    budget: int,
+    *,
+    texts: Texts,
+    proposed: Texts | None = None,
+    printed: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
+) -> Pack:
+    """Return what fits the budget beside the invariants in force, which stay, whole, whatever it is.
 
-    FULL = "full"
-    SUMMARY = "summary"
-
-
-@dataclass(frozen=True, slots=True)
-class PackedEntry:
-    """One item as it is handed over."""
-
-    item: Retrieved
-    form: Form
-    content: str
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pack:
-    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
-
-    scope: Scope
-    items: tuple[PackedEntry, ...] = ()
-    proposed: tuple[PackedEntry, ...] = ()
-    searched: tuple[str, ...] = ()
-    tokens: int = 0
-    budget: int
-    basis: AnswerBasis
-
-    @property
-    def over_budget(self) -> bool:
-        """Say whether the answer costs more than the budget, which only invariants may make it."""
-        return self.tokens > self.budget
-
-
-# Returns the body of an entry; asked only for entries that are about to be given.
-Body = Callable[[str], str]
-# Returns the size of an entry's body in bytes without reading it.
-Size = Callable[[str], int]
-
-
-def pack(found: Retrieval, budget: int, *, body: Body, size: Size, proposed: tuple[Body, Size] | None = None) -> Pack:
-    """Return what fits the budget, in the order of the retrieval.
-
-    Dropped first is what is no longer in force, then what is only proposed, then notes that do not match, then notes;
-    then patterns are shortened and decisions that do not match trimmed; then patterns go, and decisions are shortened
-    or go, the lowest rank first. Invariants in force stay, whole, whatever the budget. `proposed` are body and size of
-    what is proposed, where they are others.
+    The best matches come first, of any type, each at least shortened where it is more than touched by the question;
+    then the rest by authority. What `given` names, unchanged, is one line. `proposed` are the texts of what is only
+    proposed, where they are others.
     """
-    plan = _Plan(found.items, body, size)
-    plan.reduce_to(budget)
-    drafts = _Plan(found.proposed, *(proposed or (body, size)))
-    drafts.fill(max(0, budget - plan.total))
-    omitted = [*found.basis.omitted, *plan.omitted(), *drafts.omitted()]
-    basis = replace(
-        found.basis,
-        conflicts=found.basis.contradictions_of(plan.forms),
-        omitted=tuple(omitted[:OMITTED_LISTED]),
-        omitted_counts=count_omitted(omitted[OMITTED_LISTED:]),
-    )
-    return Pack(
-        scope=found.scope,
-        items=plan.packed(),
-        proposed=drafts.packed(),
-        searched=found.searched,
-        tokens=plan.total + drafts.total,
-        budget=budget,
-        basis=basis,
-    )
+    packing = _Packing(found, budget, (texts, proposed or texts), printed, given)
+    limit = budget * BYTES_A_TOKEN
+    room = limit
+    for _ in range(_TRIES):
+        plan = packing.plan(room)
+        answer = packing.answer(plan)
+        excess = plan.used + printed.rest(answer) - limit
+        # Contradictions depend on what is given, and are never cut: what they take, entries leave.
+        if excess <= 0 or not plan.used:
+            break
+        room -= excess
+    return packing.with_omissions(answer, plan, limit)
 
 
 @dataclass(slots=True)
 class _Plan:
-    """Which items are given, and in which form; the cost of each is known without reading what will not be given."""
+    """What is given of a retrieval; `used` counts what stands beside the invariants."""
 
-    items: Sequence[Retrieved]
-    body: Body
-    size: Size
-    forms: dict[str, Form] = field(default_factory=dict)
-    costs: dict[str, int] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    total: int = 0
-    _measured: dict[tuple[str, Form], int] = field(default_factory=dict)
+    taken: dict[str, PackedEntry] = field(default_factory=dict)
+    drafts: dict[str, PackedEntry] = field(default_factory=dict)
+    beside: int = 0
+    used: int = 0
 
-    def reduce_to(self, budget: int) -> None:
-        """Start with everything whole, then take away in the order of the policy until it fits."""
-        for item in self.items:
-            self._give(item, Form.FULL)
-        self._drop((item for item in reversed(self.items) if not item.current), budget, "no longer in force")
-        self._drop((item for item in reversed(self.items) if item.is_proposal), budget, "proposed, over the budget")
-        lasting = [item for item in reversed(self.items) if item.current and not item.is_proposal]
-        by_type = {kind: [item for item in lasting if item.entry.type is kind] for kind in EntryType}
-        notes, patterns, decisions = by_type[EntryType.NOTE], by_type[EntryType.PATTERN], by_type[EntryType.DECISION]
-        self._drop((note for note in notes if not note.matches), budget, "note that does not match")
-        self._drop(notes, budget, "over the budget")
-        self._shorten(patterns, budget)
-        marginal = [decision for decision in reversed(decisions) if not decision.matches]
-        if self.total > budget:
-            self._take_back_all(marginal, "decision that does not match")
-            self._drop((pattern for pattern in patterns if not pattern.matches), budget, "over the budget")
-            self._drop(patterns, budget, "over the budget")
-            self._refill([decision for decision in reversed(decisions) if decision.matches], budget)
-            self._fill([pattern for pattern in reversed(patterns) if pattern.entry.address not in self.forms], budget)
-            self._fill(marginal, budget, "decision that does not match")
 
-    def _refill(self, items: Sequence[Retrieved], budget: int) -> None:
-        """Where items do not fit together, give them again, the best first, and whole again while that fits."""
-        if self.total > budget:
-            self._take_back_all(items, "over the budget")
-            self._fill(items, budget)
-            self._lengthen(items, budget)
+@dataclass
+class _Packing:
+    found: Retrieval
+    budget: int
+    texts: tuple[Texts, Texts]
+    printed: Printed
+    given: Given
+    _shapes: dict[tuple[int, Form], tuple[PackedEntry, int]] = field(default_factory=dict)
 
-    def _lengthen(self, items: Sequence[Retrieved], budget: int) -> None:
-        for item in items:
-            address = item.entry.address
-            more = self._cost(item, Form.FULL) - self.costs.get(address, 0)
-            if self.forms.get(address) is Form.SUMMARY and self.total + more <= budget:
-                self._take_back(item, "")
-                self._give(item, Form.FULL)
+    def plan(self, room: int) -> _Plan:
+        """Return what is given where so many bytes may stand beside the invariants.
 
-    def fill(self, budget: int) -> None:
-        """Give items in their order while they fit."""
-        self._fill(self.items, budget)
+        What no path asks for takes a part of the room alone: as small as it can govern.
+        """
+        plan, part = _Plan(), room if self._is_pressed else int(room * _UNASKED_SHARE)
+        for item in self.found.items:
+            if _always_stands(item):
+                packed, cost = self._shape(item, Form.FULL)
+                plan.taken[item.entry.address] = packed
+                plan.beside += cost
+        for item in self._on_path:
+            self._give(plan, item, Form.FULL, room // 2)
+        for item in self._on_path:
+            self._give(plan, item, Form.SUMMARY, room)
+        for item in self._shaping:
+            self._give(plan, item, Form.FULL, room // 2)
+        for item in () if self._is_pressed else (*self._on_path, *self._best):
+            self._give(plan, item, Form.LINE, room)
+        for item in self._best:
+            if self._counts(item):
+                self._give(plan, item, Form.SUMMARY, part)
+        for item in self._others:
+            self._give(plan, item, Form.SUMMARY if self._counts(item) else Form.LINE, part)
+        for item in self.found.proposed:
+            self._give(plan, item, Form.FULL if self._is_short(item) else Form.SUMMARY, part, is_draft=True)
+        return plan
 
-    def _fill(self, items: Sequence[Retrieved], budget: int, why: str = "over the budget") -> None:
-        """Give each item in turn: whole if all fit or it takes at most half of what is left, else shortened."""
-        if self.total + sum(self._cost(item, Form.FULL) for item in items) <= budget:
-            for item in items:
-                self._give(item, Form.FULL)
+    def _is_short(self, draft: Retrieved) -> bool:
+        return self.texts[True].size(draft.entry.address) <= _SHORT
+
+    def _give(self, plan: _Plan, item: Retrieved, form: Form, room: int, *, is_draft: bool = False) -> None:
+        """Give an item in a form if it fits, in place of a mere line that it has."""
+        into, address = plan.drafts if is_draft else plan.taken, item.entry.address
+        had = into.get(address)
+        if had is not None and had.form is not Form.LINE:
             return
-        misses = 0
-        for item in items:
-            left = budget - self.total
-            # To see how short an item can be made it has to be read: past a few that do not fit, none is.
-            hopeless = left < _SMALLEST or misses > _GIVE_UP_AFTER
-            form = Form.FULL if hopeless else self._form(item, left)
-            if hopeless or self._cost(item, form) > left:
-                self.reasons[item.entry.address] = why
-                misses += 1
-            else:
-                self._give(item, form)
+        packed, cost = self._shape(item, form, is_draft=is_draft)
+        before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
+        if packed.form is Form.LINE and self._has_lines_enough(into):
+            return
+        if plan.used + cost - before <= room:
+            into[address] = packed
+            plan.used += cost - before
 
-    def _form(self, item: Retrieved, left: int) -> Form:
-        whole = self._cost(item, Form.FULL)
-        return Form.FULL if 2 * whole <= left or whole <= self._cost(item, Form.SUMMARY) else Form.SUMMARY
+    def _has_lines_enough(self, into: Mapping[str, PackedEntry]) -> bool:
+        return self._is_pressed or sum(one.form is Form.LINE for one in into.values()) >= _BEST
 
-    def _drop(self, items: Iterable[Retrieved], budget: int, why: str) -> None:
-        for item in items:
-            if self.total <= budget:
-                return
-            if item.entry.address in self.forms:
-                self._take_back(item, why)
+    # --- what comes first ---
 
-    def _take_back_all(self, items: Iterable[Retrieved], why: str) -> None:
-        for item in items:
-            self._take_back(item, why)
+    @cached_property
+    def _others(self) -> list[Retrieved]:
+        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
+        others = [item for item in self.found.items if not _always_stands(item)]
+        return sorted(others, key=lambda item: item.is_proposal or not item.current)
 
-    def _shorten(self, items: Iterable[Retrieved], budget: int) -> None:
-        for item in items:
-            if self.total <= budget:
-                return
-            if self._cost(item, Form.SUMMARY) < self._cost(item, Form.FULL):
-                self._take_back(item, "")
-                self._give(item, Form.SUMMARY)
+    @cached_property
+    def _is_pressed(self) -> bool:
+        return self.budget <= _PRESSURE
 
-    def _give(self, item: Retrieved, form: Form) -> None:
-        address = item.entry.address
-        self.reasons.pop(address, None)
-        self.forms[address], self.costs[address] = form, self._cost(item, form)
-        self.total += self.costs[address]
+    @cached_property
+    def _best(self) -> list[Retrieved]:
+        """Return the best matches by score, of any type that is in force."""
+        matches = [item for item in self._others if item.score > 0 and item.current and not item.is_proposal]
+        best = sorted(matches, key=lambda item: -item.score)[:_BEST]
+        if self._is_pressed:
+            best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
+        return best
 
-    def _take_back(self, item: Retrieved, why: str) -> None:
-        address = item.entry.address
-        self.total -= self.costs.pop(address)
-        del self.forms[address]
-        self.reasons[address] = why
+    @cached_property
+    def _on_path(self) -> list[Retrieved]:
+        """Return what covers a path, by authority and then by score."""
+        on_path = [item for item in self._others if item.on_path and item.current and not item.is_proposal]
+        return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
 
-    def _cost(self, item: Retrieved, form: Form) -> int:
-        known = self._measured.get((item.entry.address, form))
-        if known is None:
-            known = self._measured[item.entry.address, form] = self._measure(item, form)
-        return known
+    @cached_property
+    def _shaping(self) -> list[Retrieved]:
+        """Return what is given whole while it fits: the best match, then the decisions that match best."""
+        if not self.found.terms:
+            return [item for item in self._others if item.entry.type is EntryType.DECISION and item.current]
+        decisions = [item for item in self._best if item.entry.type is EntryType.DECISION and self._counts(item)]
+        return decisions if self._is_pressed else [*self._best[:1], *decisions]
 
-    def _measure(self, item: Retrieved, form: Form) -> int:
-        entry = item.entry
-        head = _bytes_of(f"{entry.address}\n{entry.title}\n")
-        if form is Form.SUMMARY:
-            return tokens_of(head + _bytes_of(summary_of(entry, self.body(entry.address))))
-        fields = _bytes_of(content_of(entry, ""))
-        return tokens_of(head + self.size(entry.address) + (fields + 2 if fields else 0))
+    def _counts(self, item: Retrieved) -> bool:
+        """Say whether an item is more than touched by the question; without one each is."""
+        if item.on_path or not self.found.terms:
+            return True
+        return self._share(item) >= _TOUCHES and item.score >= _FAR * self._top
 
-    def packed(self) -> tuple[PackedEntry, ...]:
-        """Return what is given, in the order of the items."""
-        return tuple(self._pack(item) for item in self.items if item.entry.address in self.forms)
+    @cached_property
+    def _top(self) -> float:
+        return max((item.score for item in self._others), default=0.0)
 
-    def _pack(self, item: Retrieved) -> PackedEntry:
-        address = item.entry.address
-        text = self.body(address)
-        form = self.forms[address]
-        content = content_of(item.entry, text) if form is Form.FULL else summary_of(item.entry, text)
-        return PackedEntry(item, form, content, self.costs[address])
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """Return what each term of the question weighs: the rarer, the more."""
+        held = Counter(term for item in self.found.items for term in item.terms)
+        return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
-    def omitted(self) -> list[Omission]:
-        """Return what is not given, in the order of the items."""
-        left = [item.entry for item in self.items if item.entry.address not in self.forms]
-        return [Omission(entry.address, entry.type.value, self.reasons[entry.address]) for entry in left]
+    def _share(self, item: Retrieved) -> float:
+        whole = sum(self._weights.values())
+        return sum(self._weights.get(term, 0.0) for term in item.terms) / whole if whole else 1.0
+
+    # --- forms ---
+
+    @cached_property
+    def _find(self) -> Find | None:
+        return finder(self.found.terms) if self.found.terms else None
+
+    def _shape(self, item: Retrieved, form: Form, *, is_draft: bool = False) -> tuple[PackedEntry, int]:
+        """Return an item in a form, shorter than asked where it is long or was given before, and its bytes."""
+        key = (id(item), form)
+        if key not in self._shapes:
+            made = self._made(item, form, self.texts[is_draft])
+            size = self.printed.entry(made)
+            self._shapes[key] = (replace(made, tokens=tokens_of(size)), size)
+        return self._shapes[key]
+
+    def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
+        address, entry = item.entry.address, item.entry
+        before = self.given.get(address)
+        digest = texts.digest(address)
+        if before is not None and before == digest:
+            return PackedEntry(item, Form.GIVEN, "")
+        if form is Form.LINE:
+            return PackedEntry(item, Form.LINE, "")
+        body = texts.body(address)
+        whole = content_of(entry, body)
+        size = len(whole.encode("utf-8", "surrogateescape"))
+        if _always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
+            return PackedEntry(item, Form.FULL, whole, beneath=texts.beneath(item), digest=digest)
+        if form is Form.FULL and (section := deciding_section(entry, body)):
+            return PackedEntry(item, Form.SECTION, section, beneath=texts.beneath(item), digest=digest)
+        short = shortened(entry, body, self._find, _SHORT)
+        digest = hashlib.sha256(short.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if before == digest:
+            return PackedEntry(item, Form.GIVEN, "")
+        return PackedEntry(item, Form.SUMMARY, short, beneath=texts.beneath(item)[:_BENEATH], digest=digest)
+
+    # --- the answer ---
+
+    def answer(self, plan: _Plan) -> Pack:
+        """Return the pack of a plan, with the contradictions that touch what it gives."""
+        return Pack(
+            scope=self.found.scope,
+            items=tuple(plan.taken[one.entry.address] for one in self.found.items if one.entry.address in plan.taken),
+            proposed=tuple(plan.drafts.values()),
+            searched=self.found.searched,
+            budget=self.budget,
+            basis=replace(
+                self.found.basis,
+                conflicts=self.found.basis.contradictions_of(plan.taken),
+                omitted=(),
+                omitted_counts=(),
+            ),
+        )
+
+    def with_omissions(self, answer: Pack, plan: _Plan, limit: int) -> Pack:
+        """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
+        omitted = [*self.found.basis.omitted, *self._left_out(plan)]
+        used = plan.used + self.printed.rest(answer)
+        named = 0
+        for one in omitted[:OMITTED_LISTED]:
+            used += self.printed.omission(one)
+            if used > limit:
+                break
+            named += 1
+        counts = [*self.found.basis.omitted_counts, *count_omitted(omitted[named:])]
+        return replace(
+            answer,
+            tokens=tokens_of(min(used, limit) + plan.beside),
+            basis=replace(answer.basis, omitted=tuple(omitted[:named]), omitted_counts=_summed(counts)),
+        )
+
+    def _left_out(self, plan: _Plan) -> Iterator[Omission]:
+        for item in self.found.items:
+            if item.entry.address not in plan.taken:
+                yield Omission(item.entry.address, item.entry.type.value, self._why(item))
+        for item in self.found.proposed:
+            if item.entry.address not in plan.drafts:
+                yield Omission(item.entry.address, item.entry.type.value, "over the budget")
+
+    def _why(self, item: Retrieved) -> str:
+        if not item.current:
+            return "no longer in force"
+        if item.is_proposal:
+            return "proposed, over the budget"
+        return "over the budget" if self._counts(item) else "holds little of the question"
 
 
-def _bytes_of(text: str) -> int:
-    # The name of a file need not be UTF-8.
-    return len(text.encode("utf-8", "surrogateescape"))
+def _always_stands(item: Retrieved) -> bool:
+    return item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
+
+
+def _summed(counts: Sequence[OmittedCount]) -> tuple[OmittedCount, ...]:
+    """Return the counts with one for each type and reason."""
+    summed: Counter[tuple[str, str]] = Counter()
+    for one in counts:
+        summed[one.type, one.why] += one.count
+    return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(summed.items()))

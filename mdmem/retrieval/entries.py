@@ -28,6 +28,8 @@ class ShownEntry:
     current: bool
     heads: tuple[str, ...]
     stance: Stance | None = None
+    claimed_by: tuple[str, ...] = ()
+    amended_by: tuple[str, ...] = ()
 
 
 def catalog_of(workspace: Workspace, entry: Entry) -> Catalog:
@@ -60,6 +62,8 @@ def _shown(catalog: Catalog, entries: Sequence[Entry]) -> Iterator[ShownEntry]:
             current=catalog.lineage.is_current(address),
             heads=catalog.lineage.heads(address),
             stance=catalog.stance(address),
+            claimed_by=catalog.lineage.claimed_by(address),
+            amended_by=catalog.amendments.of(address),
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git import Repository, find_repository, search_lines
-from mdmem.retrieval.budget import Pack
+from mdmem.retrieval.pack import Pack
 from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
 from mdmem.state import leads_away

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -51,7 +51,9 @@ class Tier(StrEnum):
 class AnsweredEntry:
     """One entry in an answer; `via` are the superseded entries that matched in its stead.
 
-    `stance` is how it stands to the default branch, None where that is not known.
+    `stance` is how it stands to the default branch, None where that is not known. `claimed_by` claim to have replaced
+    it and `claims` are what it claims to have replaced, all of them in force; `titles` are those of the entries that
+    these and the amendments name, by address.
     """
 
     entry: Entry
@@ -59,6 +61,11 @@ class AnsweredEntry:
     score: float
     via: tuple[str, ...] = ()
     stance: Stance | None = None
+    claimed_by: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    amended_by: tuple[str, ...] = ()
+    amends: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_proposal(self) -> bool:
@@ -71,7 +78,8 @@ class Retrieved(AnsweredEntry):
     """One entry of a retrieval, with the reasons that brought it in.
 
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `overrides` are the shared rules it replaces here.
+    `overrides` are the shared rules it replaces here. `terms` are those of the question that it, or what it replaced,
+    holds; `on_path` says that its `applies_to` meets a given path.
     """
 
     tier: Tier
@@ -79,6 +87,8 @@ class Retrieved(AnsweredEntry):
     current: bool
     reason: str
     overrides: tuple[str, ...] = ()
+    terms: frozenset[str] = frozenset()
+    on_path: bool = False
 
     @property
     def sort_key(self) -> tuple[int, bool, bool, int, int, float, float, str]:
@@ -112,6 +122,16 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedMatch:
+    """An entry that matches and does not hold any more: why, and what is in force in its place, if anything is."""
+
+    address: str
+    title: str
+    reason: str | None
+    heads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Omission:
     """An entry that is left out, and why."""
 
@@ -131,8 +151,13 @@ class OmittedCount:
 
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
-    counted = Counter((one.type, one.why) for one in omitted)
+    counted = Counter((one.type, _without_address(one.why)) for one in omitted)
     return tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items()))
+
+
+def _without_address(why: str) -> str:
+    """Return a reason without the one entry that it names, so that those of one kind are counted together."""
+    return "overridden" if why.startswith("overridden by ") else why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +165,8 @@ class AnswerBasis:
     """What every answer says of itself: what it could not read, what contradicts it, what it lacks, where it is from.
 
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
-    left out; `omitted_counts` says of what. `fallback` are lines outside the memory, where it cannot be read.
+    left out; `omitted_counts` says of what. `ended` is the best match by words, where it ended. `fallback` are lines
+    outside the memory, where it cannot be read.
     """
 
     problems: tuple[Finding, ...] = ()
@@ -153,6 +179,7 @@ class AnswerBasis:
     why_degraded: str | None = None
     source: str = "scan"
     fallback: tuple[Passage, ...] = ()
+    ended: tuple[EndedMatch, ...] = ()
 
     def contradictions_of(self, given: Container[str]) -> tuple[Contradiction, ...]:
         """Return the contradictions that touch one of the entries that are given."""
@@ -168,17 +195,18 @@ def _json(value: object) -> Any:
         return [_json(one) for one in value]
     if isinstance(value, Finding):
         return {"path": value.place.path, "code": value.code, "message": value.message}
-    return asdict(value) if isinstance(value, (Contradiction, Omission, OmittedCount, Passage)) else value
+    return asdict(value) if isinstance(value, (Contradiction, EndedMatch, Omission, OmittedCount, Passage)) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """The answer before any budget: items in order, and drafts apart."""
+    """The answer before any budget: items in order, and drafts apart; `terms` are those of the question."""
 
     scope: Scope
     items: tuple[Retrieved, ...]
     proposed: tuple[Retrieved, ...] = ()
     searched: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 

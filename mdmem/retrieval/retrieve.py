@@ -14,7 +14,10 @@ from mdmem.entry.model import Entry
 from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
-from mdmem.retrieval.budget import Pack, pack
+from mdmem.retrieval.bearings import ended_match
+from mdmem.retrieval.budget import pack
+from mdmem.retrieval.mentions import texts_of
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
@@ -27,7 +30,7 @@ from mdmem.workspace.workspace import Workspace
 _Answer = TypeVar("_Answer")
 
 # A field that decides what binds: where one cannot be read, the entry is a problem although it is shown.
-_DECISIVE = frozenset({"supersedes", "superseded_by", "overrides", "applies_to", "expires_at", "focus"})
+_DECISIVE = frozenset({"supersedes", "superseded_by", "amends", "overrides", "applies_to", "expires_at", "focus"})
 
 _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
@@ -44,14 +47,17 @@ def retrieval_of(
         problems=problems_in(catalog, scope),
         conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in items})),
         omitted=tuple(omitted),
+        omitted_counts=selection.unshared(items),
         covered=selection.is_covered(items),
         unmatched_terms=selection.unmatched_terms(),
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,
         source=answer.source if answer else "scan",
+        ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
     searched = sorted({entry.address.rsplit("/", 1)[0] for entry in selection.members})
-    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), basis=basis)
+    terms = answer.terms if answer else ()
+    return Retrieval(scope=scope, items=items, proposed=proposed, searched=tuple(searched), terms=terms, basis=basis)
 
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
@@ -105,6 +111,7 @@ def contradictions_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Itera
     for a, b, why in (
         *_declared(catalog, chosen),
         *_splits(catalog, chosen),
+        *_disputes(catalog, chosen),
         *_cycles(catalog, chosen),
         *_overlaps(catalog, chosen),
     ):
@@ -130,12 +137,24 @@ def _declared(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[s
 
 def _splits(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of entries in force that both replace one entry which does not say why it was split."""
-    for old, successors in catalog.lineage.successors.items():
-        binding = [new for new in successors if catalog.lineage.is_current(new)]
+    lineage = catalog.lineage
+    for old, successors in (*lineage.successors.items(), *lineage.claimants.items()):
+        binding = [new for new in successors if lineage.is_current(new)]
         entry = catalog.entries[old]
         declared = entry.reason is not None and set(successors) <= set(entry.superseded_by)
         if len(binding) > 1 and not declared and not chosen.keys().isdisjoint(binding):
             yield from ((binding[0], other, f"both supersede {old}") for other in binding[1:])
+
+
+def _disputes(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    """Yield what binds in an entry's place with what claims the place, although the entry names another."""
+    lineage = catalog.lineage
+    for old, others in lineage.disputes.items():
+        heads = lineage.heads(old)
+        for one in (head for other in others for head in lineage.heads(other) if head not in heads):
+            for head in heads:
+                if one in chosen or head in chosen:
+                    yield head, one, f"{one} claims to replace {old}, which does not name it"
 
 
 def _cycles(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
@@ -249,20 +268,29 @@ def _code_path(workspace: Workspace, path: str) -> str:
     return Path(path).as_posix().removeprefix("./").rstrip("/")
 
 
-def retrieve(workspace: Workspace, question: Question, *, budget: int | None = None) -> Pack:
+def retrieve(
+    workspace: Workspace,
+    question: Question,
+    *,
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
+) -> Pack:
     """Return what is binding for a question, from files that stood still while they were read.
 
+    The budget counts what is `printed`; what was `given` before, by address and digest, is one line unless it changed.
     Settings that cannot be read are a problem in the answer, no obstacle to it.
     """
-    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget))
+    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget, printed, given))
 
 
-def _retrieve(reading: Reading, question: Question, budget: int | None) -> Pack:
-    catalog, files, workspace = reading.catalog, reading.view.checkout.catalog, reading.workspace
+def _retrieve(reading: Reading, question: Question, budget: int | None, printed: Printed, given: Given) -> Pack:
+    catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     found = reading.retrieve(resolve_scope(catalog, reading.settings, question.filters), question)
     limit = reading.settings.budget if budget is None else budget
-    proposed = (files.body, files.sizes.__getitem__)
-    packed = pack(found, limit, body=catalog.body, size=catalog.sizes.__getitem__, proposed=proposed)
+    texts = texts_of(view.effective, found)
+    proposed = texts if view.checkout is view.effective else texts_of(view.checkout, found)
+    packed = pack(found, limit, texts=texts, proposed=proposed, printed=printed, given=given)
     # What else lies in the repository is not the caller's to read where the memory is not.
     if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
         return packed

@@ -10,6 +10,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
+from mdmem.retrieval.bearings import bearings_of, claimants_first, ended_match
 from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult
 from mdmem.retrieval.retrieve import find_text, problems_in
 from mdmem.workspace.proposals import view_of
@@ -23,7 +24,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     answer = find_text(workspace, question, [address for address in catalog.entries if scope.holds(address)])
     hits: dict[str, Hit] = {}
     for match in answer.matches:
-        for hit in _hits_of(catalog, match, question.filters, today):
+        for hit in _hits_of(catalog, scope, match, question.filters, today=today):
             hits[hit.entry.address] = _merged(hits.get(hit.entry.address), hit)
     held = frozenset(term for match in answer.matches for term in match.terms)
     return SearchResult(
@@ -36,6 +37,7 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
             degraded=answer.degraded,
             why_degraded=answer.why,
             source=answer.source,
+            ended=ended_match(catalog, answer.matches, question.filters),
         ),
     )
 
@@ -49,12 +51,15 @@ def with_versions(result: SearchResult, other: SearchResult, addresses: Collecti
 
 
 def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """Order by score; equal ones put what is current before what ended, and what binds before what is proposed."""
+    """Order by score; equal ones put what is current before what ended, and what binds before what is proposed.
+
+    Within a type, what claims an entry's place comes before it.
+    """
 
     def key(hit: Hit) -> tuple[float, bool, bool, str]:
         return (-hit.score, hit.entry.address not in hit.heads, hit.is_proposal, hit.entry.address)
 
-    return tuple(sorted(hits, key=key))
+    return claimants_first(sorted(hits, key=key))
 
 
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
@@ -76,24 +81,27 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     return wanted or lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
 
 
-def _hits_of(catalog: Catalog, match: Match, filters: Filters, today: date) -> Iterator[Hit]:
+def _hits_of(catalog: Catalog, scope: Scope, match: Match, filters: Filters, *, today: date) -> Iterator[Hit]:
     entry = catalog.entries[match.key]
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
-        yield _hit(catalog, entry, match, heads, today)
-    if (
-        entry.address not in heads
-        and entry.status is not Status.DRAFT
-        and passes(entry, replace(filters, statuses=()), today)
-    ):
+        yield _hit(catalog, scope, entry, match, today=today)
+    if entry.address not in heads and passes(entry, replace(filters, statuses=()), today):
         for head in heads:
-            own = _hit(catalog, catalog.entries[head], match, (head,), today)
+            own = _hit(catalog, scope, catalog.entries[head], match, today=today)
             yield replace(own, via=(entry.address,), terms=frozenset())
 
 
-def _hit(catalog: Catalog, entry: Entry, match: Match, heads: tuple[str, ...], today: date) -> Hit:
-    status, stance = entry.status_on(today), catalog.stance(entry.address)
-    return Hit(entry=entry, status=status, score=match.score, terms=match.terms, heads=heads, stance=stance)
+def _hit(catalog: Catalog, scope: Scope, entry: Entry, match: Match, *, today: date) -> Hit:
+    return Hit(
+        entry=entry,
+        status=entry.status_on(today),
+        score=match.score,
+        terms=match.terms,
+        heads=catalog.lineage.heads(entry.address),
+        stance=catalog.stance(entry.address),
+        **bearings_of(catalog, entry, scope),
+    )
 
 
 def _merged(first: Hit | None, second: Hit) -> Hit:

@@ -11,13 +11,16 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
-from mdmem.retrieval.question import Omission, Question, Retrieved, Tier
+from mdmem.retrieval.bearings import bearings_of, claimants_first
+from mdmem.retrieval.question import Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
 # Half of the question's words. Among PEPs cut to the size of an entry (3 KB), 99.5 % of their own titles reach it, and
 # 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
 # tens of KB, hold half of nearly any question: 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
 COVERING_SHARE = 0.5
+NOTHING_SHARED = "shares no word with the question"
+_COMPANY = {"claims": "claims to replace", "amends": "amends"}
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,7 @@ class Selection:
         matches = {address: Match(address, 0.0, frozenset()) for address in on_path if address not in self._matches}
         for address, match in {**self._matches, **matches}.items():
             for head in self.catalog.lineage.heads(address):
-                was = self.catalog.entries[address].status
-                if head != address and was is not Status.DRAFT and not self.catalog.lineage.is_current(address):
+                if head != address and not self.catalog.lineage.is_current(address):
                     found.setdefault(head, []).append(match)
         return found
 
@@ -70,15 +72,28 @@ class Selection:
         for address, by in overriders.items():
             if address in chosen and chosen[address].type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
+        for entry in tuple(self._partners(chosen)):
+            chosen[entry.address] = entry
+            self.omitted.pop(entry.address, None)
         items = [self._retrieved(entry, overriders) for entry in chosen.values()]
-        return tuple(sorted(items, key=lambda item: item.sort_key))
+        return claimants_first(sorted(items, key=lambda item: item.sort_key))
+
+    def _partners(self, chosen: Mapping[str, Entry]) -> Iterator[Entry]:
+        """Yield what claims the place of a chosen entry and what amends one, as far as it applies here."""
+        for entry in chosen.values():
+            found = bearings_of(self.catalog, entry, self.scope)
+            for address in (*found["claimed_by"], *found["amended_by"]):
+                partner = self.catalog.entries[address]
+                if address not in chosen and self._is_in_force_here(partner):
+                    yield partner
 
     def propose(self) -> tuple[Retrieved, ...]:
-        """Return the drafts of the scope that match, in order; they are never authority."""
+        """Return the drafts of the scope that match and nothing replaced, in order; they are never authority."""
         drafts = [
             entry
             for entry in self.members
-            if entry.status is Status.DRAFT and self._passes(entry) and self._is_asked_for(entry)
+            if entry.status is Status.DRAFT and not self.catalog.lineage.heads(entry.address)
+            if self._passes(entry) and self._is_asked_for(entry)
         ]
         return tuple(sorted((self._retrieved(entry, {}) for entry in drafts), key=lambda item: item.sort_key))
 
@@ -96,6 +111,19 @@ class Selection:
             return ()
         held = frozenset(term for match in self._matches.values() for term in match.terms)
         return tuple(self.answer.words[term] for term in self.answer.terms if term not in held)
+
+    def unshared(self, items: Iterable[Retrieved]) -> tuple[OmittedCount, ...]:
+        """Count the decisions in force that the filters let in and that share no word and no path with the question."""
+        named = self.omitted.keys() | {item.entry.address for item in items}
+        others = [
+            entry
+            for entry in self.members
+            if entry.type is EntryType.DECISION
+            and entry.address not in named
+            and self._is_shown(entry)
+            and self.question.filters.lets_in(entry)
+        ]
+        return (OmittedCount(EntryType.DECISION.value, NOTHING_SHARED, len(others)),) if others else ()
 
     def _candidates(self) -> Iterator[Entry]:
         for entry in self.members:
@@ -197,7 +225,10 @@ class Selection:
             reason=self._reason(entry, via, overriders),
             via=via,
             overrides=overrides,
+            terms=self._terms_of(entry, overridden),
+            on_path=self._covers_path(entry),
             stance=self.catalog.stance(entry.address),
+            **bearings_of(self.catalog, entry, self.scope),
         )
 
     def _reason(self, entry: Entry, via: tuple[str, ...], overriders: Mapping[str, Entry]) -> str:
@@ -205,7 +236,13 @@ class Selection:
         parts += [f"overrides {shared}" for shared in entry.overrides if shared in self.catalog.entries]
         if entry.address in overriders:
             parts.append(f"overridden here by {overriders[entry.address].address}")
-        return "; ".join(parts + self._doubts(entry)) or "in scope"
+        return "; ".join(parts + self._doubts(entry)) or self._company(entry)
+
+    def _company(self, entry: Entry) -> str:
+        """Say what an entry comes with that nothing else brings in."""
+        found = bearings_of(self.catalog, entry, self.scope)
+        named = [f"{verb} {', '.join(found[name])}" for name, verb in _COMPANY.items() if found[name]]
+        return "; ".join(named) if named and not self._is_open else "in scope"
 
     def _grounds(self, entry: Entry) -> list[str]:
         parts = []
@@ -263,6 +300,12 @@ class Selection:
         """Return the entry's score or the best of those it replaced."""
         inherited = self._inherited.get(entry.address, ())
         return max([self._score(entry), *(match.score for match in inherited)])
+
+    def _terms_of(self, entry: Entry, overridden: Iterable[str]) -> frozenset[str]:
+        """Return the terms of the question that an entry holds, or what it replaced or overrides."""
+        matches = (self._matches.get(address) for address in (entry.address, *overridden))
+        found = [match for match in (*matches, *self._inherited.get(entry.address, ())) if match is not None]
+        return frozenset(term for match in found for term in match.terms)
 
     def _tier(self, entry: Entry) -> Tier:
         if self.catalog.wings[entry.wing].is_shared:

@@ -16,7 +16,7 @@ from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.model import ContradictionChange, Covered, Dependent, Rewording
 
 _NAMED = 5
-_FIELDS = ("overrides", "conflicts_with", "see", "produced")
+_FIELDS = ("amends", "overrides", "conflicts_with", "see", "produced")
 _IN_TEXT = "text"
 
 

@@ -63,6 +63,13 @@ class Ended(StrEnum):
     SAME = "same"
 
 
+class OneSided(StrEnum):
+    """What a supersession is that the newer entry alone names, of one in force: a claim, or a fact."""
+
+    CLAIM = "claim"
+    FACT = "fact"
+
+
 class Proposals(StrEnum):
     """What becomes of entries that the default branch has not seen: shown, hidden, or counted as if it had."""
 
@@ -108,7 +115,7 @@ class Settings:
     """
 
     default_wing: str | None = None
-    budget: int = 4000
+    budget: int = 1500
     review_after_days: int = 365
     fail_on: Severity = Severity.ERROR
     select: tuple[str, ...] = ()
@@ -126,6 +133,7 @@ class Settings:
     rooms: Mapping[str, str] = field(default_factory=lambda: dict(ROOMS))
     commit: bool = False
     proposals: Proposals = Proposals.SHOW
+    one_sided: OneSided = OneSided.CLAIM
     profile: Profile = Profile.CORE
     timeout_seconds: int = 5
     answer_tokens: int = 6_000

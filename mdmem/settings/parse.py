@@ -14,7 +14,7 @@ from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
 from mdmem.profile import Profile
-from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Proposals, Settings, WingSettings
+from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, OneSided, Proposals, Settings, WingSettings
 
 _ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 _WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
@@ -295,6 +295,12 @@ KEYS: _Rows = {
         choice(Proposals),
         "what is only on this branch or not committed: `show` it, marked, beside what binds; `hide` it; or `count` it "
         "for binding; read from the default branch",
+    ),
+    "lineage.one_sided": Key(
+        "one_sided",
+        choice(OneSided),
+        "what a supersession is that only the newer entry names, of one in force: a `claim`, which hides nothing, or a "
+        "`fact`",
     ),
     "check.fail_on": Key("fail_on", choice(Severity), "the lowest severity that fails: `error`, `warning` or `info`"),
     "check.select": Key("select", texts, "the checks that run", absent="all"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
 from mdmem.entry.model import Entry, Status
@@ -21,6 +22,9 @@ from mdmem.standing import Stance, Standing
 from mdmem.tree import OverlaidTree
 from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
+
+# What one entry does to another, by the field that says so.
+_EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +180,12 @@ class _Composition:
 
 
 def _without_effect(entry: Entry, binding: Set[str]) -> Entry:
-    """Return a proposed entry that neither supersedes nor overrides any that is not proposed itself."""
-    supersedes = tuple(link for link in entry.supersedes if link not in binding)
-    overrides = tuple(link for link in entry.overrides if link not in binding)
-    return replace(entry, supersedes=supersedes, overrides=overrides)
+    """Return a proposed entry that supersedes, overrides and amends none that is not proposed itself."""
+    kept: dict[str, Any] = {name: tuple(link for link in entry.links(name) if link not in binding) for name in _EFFECTS}
+    return replace(entry, **kept)
 
 
 def _effects(stated: Entry, without: Entry) -> Iterator[str]:
-    superseded = [link for link in stated.supersedes if link not in without.supersedes]
-    overridden = [link for link in stated.overrides if link not in without.overrides]
-    if superseded:
-        yield f"would supersede {', '.join(superseded)}"
-    if overridden:
-        yield f"would override {', '.join(overridden)}"
+    for name, verb in _EFFECTS.items():
+        if named := [link for link in stated.links(name) if link not in without.links(name)]:
+            yield f"would {verb} {', '.join(named)}"

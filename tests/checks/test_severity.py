@@ -94,7 +94,7 @@ def test_weight_is_one_level_less_on_a_deprecated_entry(tmp_path: Path) -> None:
 
 
 def test_weight_is_one_level_less_on_an_entry_that_another_supersedes(tmp_path: Path) -> None:
-    write_faulty(tmp_path, "app")
+    write_faulty(tmp_path, "app", superseded_by=["app/rules/b"])
     write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
     assert weights(tmp_path, EMPTY) == [("app", f"{EMPTY} warning")]
 

@@ -11,7 +11,7 @@ from mdmem.entry.schema import KNOWN_FIELDS, read_entry, read_wing
 
 ADDRESS = "w/r/some-entry"
 TEXT_FIELDS = ["title", "label", "owner", "topic", "focus", "agent", "reason", "deprecated_reason", "approved_by"]
-LINK_FIELDS = ["supersedes", "superseded_by", "overrides", "conflicts_with", "see", "produced"]
+LINK_FIELDS = ["supersedes", "superseded_by", "amends", "overrides", "conflicts_with", "see", "produced"]
 DATE_FIELDS = ["created_at", "verified_at", "deprecated_at", "expires_at", "editorial_at"]
 OTHER_FIELDS = ["type", "status", "version", "tags", "applies_to", "confidence", "relevance_score", "ignore"]
 PATTERN_FIELDS = ["trigger", "repeatable_steps", "exclusions"]

@@ -15,6 +15,7 @@ from processes import python
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.mcp.server import MemoryServer, build_server
+from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.workspace import Workspace
 
@@ -32,12 +33,16 @@ class OpenedProvider(Provider):
 
 
 def server_over(
-    root: Path | Workspace | Provider, *, profile: str | None = "all", access: Access = EVERYTHING
+    root: Path | Workspace | Provider,
+    *,
+    profile: str | None = "all",
+    access: Access = EVERYTHING,
+    session: Session | None = None,
 ) -> MemoryServer:
     """Return the server over a root, its full text never kept."""
     opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
-    return build_server(provider, profile=profile, access=lambda: access)
+    return build_server(provider, profile=profile, access=lambda: access, session=session)
 
 
 def opened_apart(root: Path) -> Workspace:

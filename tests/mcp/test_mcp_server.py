@@ -312,12 +312,12 @@ def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) ->
         write_entry(root, f"nav/notes/n{number:02}", f"About the gyroscope. {'x' * 300}\n", type="note")
     server = server_over(root)
 
+    arguments = {"format": "json", "query": "gyroscope", "budget": 9_000}
+
     async def read_all(client: Client) -> list[str]:
         found, cursor = [], None
         while True:
-            answer = facts(
-                await client.call_tool("retrieve", {"format": "json", "query": "gyroscope", "cursor": cursor})
-            )
+            answer = facts(await client.call_tool("retrieve", {**arguments, "cursor": cursor}))
             assert len(json.dumps(answer, separators=(",", ":"))) <= 2_000
             found += [item["address"] for item in answer["items"]]
             cursor = answer.get("cursor")

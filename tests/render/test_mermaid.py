@@ -18,16 +18,16 @@ def chart(root: Path, address: str, **options: int) -> list[str]:
 
 def test_chain_is_drawn_from_the_oldest_on_from_whichever_entry(tmp_path: Path) -> None:
     root = make_root(tmp_path)
-    write_entry(root, "nav/a/b", title="B", supersedes=["nav/a/c"])
+    write_entry(root, "nav/a/b", title="B", supersedes=["nav/a/c"], superseded_by=["nav/a/a"])
     write_entry(root, "nav/a/a", title="A", supersedes=["nav/a/b"])
     write_entry(root, "nav/a/c", title="C")
     drawn = chart(root, "nav/a/b")
     assert [line for line in drawn if line.startswith("n")] == [
-        'n0["C<br/>nav/a/c<br/>decision, active, 2026-03-05"]:::ended',
+        'n0["C<br/>nav/a/c<br/>decision, active, 2026-03-05"]:::current',
         'n1["B<br/>nav/a/b<br/>decision, active, 2026-03-05"]:::ended',
         'n2["A<br/>nav/a/a<br/>decision, active, 2026-03-05"]:::current',
         'n1 -->|"superseded by"| n2',
-        'n0 -->|"superseded by"| n1',
+        'n0 -.->|"claimed by"| n1',
     ]
     assert "style n1 fill:#ffe9a8,color:#000" in drawn
     assert sorted(chart(root, "nav/a/a"))[1:5] == sorted(chart(root, "nav/a/c"))[1:5]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.text import content_of, summary_of, tokens_of
-from mdmem.retrieval.budget import OMITTED_LISTED, Form, Pack, PackedEntry, pack
+from mdmem.retrieval.budget import OMITTED_LISTED, pack
+from mdmem.retrieval.pack import Form, Pack, PackedEntry
 from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 

@@ -96,8 +96,8 @@ def test_conflict_of_two_successors_is_reported_unless_the_old_entry_says_why(tm
 
 def test_conflict_of_a_cycle_that_leads_out_is_none(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
-    put(root, "app/a/x", "Queue", supersedes=["app/a/y"], superseded_by=["app/a/new"])
-    put(root, "app/a/y", "Queue", supersedes=["app/a/x"])
+    put(root, "app/a/x", "Queue", superseded_by=["app/a/y", "app/a/new"])
+    put(root, "app/a/y", "Queue", superseded_by=["app/a/x"])
     put(root, "app/a/new", "Replaced", supersedes=["app/a/x"])
     answer = found(root, "queue")
     assert (names(answer.items), told(answer)) == (["app/a/new"], [])

@@ -36,7 +36,7 @@ def test_hit_on_a_superseded_entry_is_its_head(tmp_path: Path) -> None:
 def test_hit_on_a_superseded_entry_is_its_head_after_200_links(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     for number in range(200):
-        links = {"supersedes": [f"app/a/v{number - 1}"]} if number else {}
+        links = {"superseded_by": [f"app/a/v{number + 1}"]} if number < 199 else {}
         put(root, f"app/a/v{number}", "Replaced" if number else "Queue", **links)
     (hit,) = hits(root, "queue").hits
     assert (hit.entry.address, hit.via) == ("app/a/v199", ("app/a/v0",))

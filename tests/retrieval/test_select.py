@@ -405,7 +405,7 @@ def test_superseded_match_without_a_head_is_not_authority(tmp_path: Path) -> Non
 
 def test_linked_entry_whose_status_is_still_active_is_not_current(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
-    put(root, "app/a/old", "Queue", type="invariant")
+    put(root, "app/a/old", "Queue", type="invariant", superseded_by=["app/a/new"])
     put(root, "app/a/new", "Replaced", type="invariant", supersedes=["app/a/old"])
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/new"]

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import UsageError
+from mdmem.mcp.session import Given
 from mdmem.mcp.texts import entries_text, hits_text
 from mdmem.mcp.tools.shape import AT, PATHS, Facts, Parameter, ParameterKind, Told, Tool
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.budget import Pack
+    from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Question
     from mdmem.workspace.workspace import Workspace
 
@@ -68,14 +69,18 @@ def _search(
     include_drafts: bool,
     all_wings: bool,
     **filters: Any,
-) -> Facts:
+) -> Told:
     from mdmem.render.json import search_json
     from mdmem.retrieval.search import search, snippets
 
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
     result = search(workspace, _question(query, filters, **shown))
     status = "succeeded" if result.hits else "empty"
-    return {"retrieval_status": status, **search_json(result, limit=limit, snippet_of=snippets(workspace, result))}
+    passages = snippets(workspace, result)
+    return Told(
+        text=lambda: hits_text(result, limit=limit, snippet_of=passages),
+        facts=lambda: {"retrieval_status": status, **search_json(result, limit=limit, snippet_of=passages)},
+    )
 
 
 def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
@@ -100,19 +105,25 @@ _SEARCH = Tool(
         AT,
     ),
     call=_search,
-    tell=hits_text,
     noise=frozenset(("score", "wing", "room")),
     fall_back=_no_search,
 )
 
 
 def _retrieve(
-    workspace: Workspace, *, query: str | None, paths: Sequence[str] | None, budget: int | None, **filters: Any
+    workspace: Workspace,
+    *,
+    query: str | None,
+    paths: Sequence[str] | None,
+    budget: int | None,
+    given: Given,
+    **filters: Any,
 ) -> Told:
+    from mdmem.render.retrieval import markdown_size
     from mdmem.retrieval.retrieve import retrieve, with_code_paths
 
     question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
-    pack = retrieve(workspace, question, budget=budget)
+    pack = retrieve(workspace, question, budget=budget, printed=markdown_size, given=given)
     is_empty = not (pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
     return _told_of(pack, retrieval_status="empty" if is_empty else "succeeded")
 
@@ -125,10 +136,11 @@ def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int |
 
 
 def _told_of(pack: Pack, **standing: str) -> Told:
-    from mdmem.render.json import pack_json
+    from mdmem.render.json import agents_json
     from mdmem.render.retrieval import pack_markdown
 
-    return Told(text=lambda: pack_markdown(pack), facts=lambda: {**standing, **pack_json(pack)})
+    facts = {**standing, "covered": pack.basis.covered}
+    return Told(text=lambda: pack_markdown(pack), facts=lambda: {**agents_json(pack), **facts}, gave=pack.gave)
 
 
 def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
@@ -163,10 +175,11 @@ _RETRIEVE = Tool(
     rootless=_retrieve_elsewhere,
     binds=is_invariant,
     is_first=True,
+    remembers=True,
 )
 
 
-def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
+def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Told:
     from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import show
 
@@ -175,7 +188,7 @@ def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    return entries_json(shown)
+    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown))
 
 
 _GET_ENTRY = Tool(
@@ -187,7 +200,6 @@ _GET_ENTRY = Tool(
     ),
     parameters=(Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="Their addresses."), AT),
     call=_get_entry,
-    tell=entries_text,
 )
 
 CORE = (_RETRIEVE, _SEARCH, _GET_ENTRY)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from mdmem.mcp.answers import told
+from mdmem.mcp.session import Given
 
 Facts = dict[str, Any]
 """What a tool answers: JSON values by name."""
@@ -86,10 +87,14 @@ class TakesParameters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a tool answers in two forms, of which one is made: the text, and the same as JSON values."""
+    """What a tool answers in two forms, of which one is made: JSON values, and a text where `tell` has not its like.
 
-    text: Callable[[], str]
+    `gave` is what whoever gets all of it need not be told again: addresses to digests.
+    """
+
     facts: Callable[[], Facts]
+    text: Callable[[], str] | None = None
+    gave: Given = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +112,7 @@ class Tool:
     says of a member of the answer that it comes on the first pages. `keeps_time` says that the verb itself keeps the
     time limit, with its retry. `points` are sentences on other tools, said where these are listed,
     too. `is_first` asks clients that load tools on demand to have it from the start.
+    `remembers` says that `call` takes what the session was given before, as `given`.
     """
 
     name: str
@@ -128,6 +134,7 @@ class Tool:
     keeps_time: bool = False
     points: Mapping[str, str] = field(default_factory=dict)
     is_first: bool = False
+    remembers: bool = False
 
     def description(self, listed: Collection[str]) -> str:
         """Return what an agent reads of it where so many tools are listed."""
@@ -147,7 +154,8 @@ class Tool:
     def takes(self) -> tuple[Parameter, ...]:
         """Return the parameters, with those of the form and of the next page where there may be one."""
         form = () if self.is_fixed else (FORMAT,)
-        return (*self.parameters, *form, *((CURSOR,) if self.is_paged else ()))
+        fresh = (FRESH,) if self.remembers else ()
+        return (*self.parameters, *fresh, *form, *((CURSOR,) if self.is_paged else ()))
 
     def input_schema(self) -> Facts:
         """Return what the tool takes as a JSON Schema without references and unions."""
@@ -164,6 +172,9 @@ class Tool:
 
 
 CURSOR = Parameter(name="cursor", about="From a cut answer.", longest=100)
+FRESH = Parameter(
+    name="fresh", kind=ParameterKind.FLAG, default=False, about="Give again what was given before, whole."
+)
 TEXT_FORM, JSON_FORM = "text", "json"
 FORMAT = Parameter(name="format", default=TEXT_FORM, choices=(TEXT_FORM, JSON_FORM), about="Form of the answer.")
 

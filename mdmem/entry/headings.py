@@ -1,0 +1,199 @@
+"""The sections of a body by its headings, Markdown's and underlined ones, and which of them tell what holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mdmem.entry.sentences import without_comments
+
+_LINE = re.compile(
+    r"^#{1,6}(?=[ \t\r\n]|\Z)|^ {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
+    r"|(?P<mark>[=\-~^\"'*+#.:_`])(?P=mark)+[ \t]*\r?$)",
+    re.MULTILINE,
+)
+# At the margin alone: a comment in code that reStructuredText indents is none.
+_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
+_ANY_ATX = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
+# Longer lines are no titles, and what begins so is an item, a quote, a row of a table, a directive or a field.
+_NO_TITLE = re.compile(r"(?:[-*+>|][ \t]|[>|]|\.\. |:[\w-]+:)|.{200}")
+_MARKS = "=-~^\"'*+#.:_`"
+# Markdown takes any row of these, reStructuredText one that is as long as the title.
+_SHORT_UNDERLINE = 2
+_UNDERLINE = 4
+# Whoever leaves so many empty says nothing in the others either.
+_TRIED = 8
+# Some write `**Decision**` on a line by itself; only names that are known count, since a rule may be bold, too.
+_BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
+_BOLD_LEVEL = 7
+
+_NOT_NAME = re.compile(
+    r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$", re.IGNORECASE
+)
+
+
+def _names(*parts: str) -> re.Pattern[str]:
+    return re.compile("|".join(parts))
+
+
+# What decided comes first, then what sums up, then what is wanted.
+_DECIDED = (
+    _names(
+        r"(?:the )?(?:final )?decisions?(?: outcomes?| made| taken| summary| statement)?",
+        r"(?:decision )?outcome|chosen (?:option|solution|alternative|approach)|(?:what )?we decided",
+        r"decision (?:and|&) (?:rationale|justification|consequences)",
+        r"entscheidung(?:sergebnis)?|ergebnis|décision|decisión|decisão|decisione|besluit|решение",
+        r"决定|决策|决策结果|決定|決策|결정",
+    ),
+    _names(r"(?:the )?rules?|polic(?:y|ies)|resolution|tl;? ?dr"),
+    _names(r"abstract|(?:executive )?summary|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약"),
+    _names(
+        r"proposals?|propos(?:ed|al) (?:change|solution|decision|design)s?",
+        r"(?:the |our )?solution|recommendations?|specification",
+    ),
+)
+_ASIDE = _names(
+    r"\b(?:alternativ|rejected|discarded|dismissed|declined|considered\b|not (?:chosen|taken|selected))",
+    r"\b(?:pros (?:and|&) cons|why not|other approaches|problem statement|decision drivers|drawbacks|non-?goals)\b",
+    r"\b(?:out of scope|open (?:questions|issues)|prior art|previous work|user stor(?:y|ies))\b",
+    r"^options?\b|\boptions?$|\brationale$",
+    r"^(?:the )?(?:contexte?|kontext|contexto|contesto|background|hintergrund)\b",
+    r"^(?:the )?(?:motivation|problem|rationale|drivers?|forces)\b",
+    r"^(?:status|history|(?:implementation|change|version|revision|document|post) ?(?:history|log))$",
+    r"^(?:references?|footnotes?|notes and references|references and footnotes|links?|relations|related\b.*)$",
+    r"^(?:see also|further reading|more information|(?:table of )?contents|toc|metadata|discussions?(?:-to)?)$",
+    r"^(?:copyright|license|acknowledge?ments?|credits|authors?|release signoff checklist)$",
+    r"optionen|opciones|背景|备选|候选|选项|検討|選択肢",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what stands below it up to the next; what stands before the first has no heading and level 0.
+
+    `span` is its place in the body, the heading included; `start` is where its text begins.
+    """
+
+    heading: str
+    level: int
+    span: tuple[int, int]
+    start: int
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Return the heading without number, marks and remarks, in small letters."""
+        return " ".join(_NOT_NAME.sub("", self.heading).casefold().split())
+
+    @property
+    def decided(self) -> int:
+        """Return how plainly the heading says that this was decided, the plainest highest; 0 where it does not."""
+        name = self.name
+        return next((len(_DECIDED) - at for at, names in enumerate(_DECIDED) if names.fullmatch(name)), 0)
+
+    @property
+    def is_aside(self) -> bool:
+        """Say whether the heading is of alternatives, context, reasons or matters of form."""
+        return _ASIDE.search(self.name) is not None
+
+
+def sections_of(body: str) -> tuple[Section, ...]:
+    """Return the sections of a body in their order; headings in code and comments are none."""
+    marks = list(_headings(body))
+    edges = [start for start, *_ in marks] + [len(body)]
+    first = Section("", 0, (0, edges[0]), 0, body[: edges[0]])
+    found = [
+        Section(heading, level, (start, end), text, body[text:end])
+        for (start, text, level, heading), end in zip(marks, edges[1:], strict=True)
+    ]
+    return (first, *found) if first.text.strip() or not found else tuple(found)
+
+
+def told(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections that tell what holds: neither alternatives, context and the like nor what is below such."""
+    found, aside = [], _BOLD_LEVEL + 1
+    for one in sections:
+        if one.level <= aside:
+            aside = one.level if one.level and one.is_aside and not one.decided else _BOLD_LEVEL + 1
+            if aside > _BOLD_LEVEL:
+                found.append(one)
+    return found
+
+
+def deciding(sections: Sequence[Section]) -> list[Section]:
+    """Return the section that says what was decided, with those below it that tell what holds."""
+    candidates = told(sections)
+    ranked = sorted((-one.decided, one.level, at) for at, one in enumerate(candidates) if one.decided)
+    for _, level, at in ranked[:_TRIED]:
+        start = candidates[at].span[0]
+        end = next((one.span[0] for one in sections if one.span[0] > start and one.level <= level), None)
+        whole = [one for one in candidates[at:] if end is None or one.span[0] < end]
+        if any(without_comments(one.text).strip() for one in whole):
+            return whole
+    return []
+
+
+def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield where each heading and where its text begin, its level and what it says."""
+    marks = "=-" if _ANY_ATX.search(body) else ""
+    fence, past = "", 0
+    for found in _LINE.finditer(body):
+        at = found.start()
+        if at < past:
+            continue
+        end = _line_end(body, at)
+        line = body[at:end].strip()
+        title = "" if fence else _title_above(body, at, line)
+        if fence:
+            if line.startswith(fence) and not line.strip(fence[0]):
+                fence = ""
+        elif line.startswith("<!--"):
+            closed = body.find("-->", at)
+            past = len(body) if closed < 0 else closed
+        elif title:
+            if line[0] not in marks:
+                marks += line[0]
+            yield _title_start(body, at, line), end, marks.index(line[0]) + 1, title
+        elif line[:3] in ("```", "~~~"):
+            run = line[: len(line) - len(line.lstrip(line[0]))]
+            fence = "" if "`" in line.lstrip("`") and line[0] == "`" else run
+        elif line[0] == "#" and (heading := _ATX.match(body, at)):
+            yield at, end, len(heading[1]), heading[2] or ""
+        elif line.startswith("**") and (bold := _BOLD.match(body, at)) and _is_known(bold[1]):
+            yield at, end, _BOLD_LEVEL, bold[1]
+
+
+def _line_end(body: str, at: int) -> int:
+    end = body.find("\n", at)
+    return len(body) if end < 0 else end + 1
+
+
+def _title_above(body: str, at: int, line: str) -> str:
+    """Return the title that a row of marks underlines, empty where it is none."""
+    if line.strip(line[0]) or at == 0:
+        return ""
+    above = body.rfind("\n", 0, at - 1) + 1
+    title = body[above : at - 1].strip()
+    if (
+        not title
+        or _NO_TITLE.match(title)
+        or not title.strip(_MARKS)
+        or len(body[above:at]) - len(body[above:at].lstrip()) > 3
+    ):
+        return ""
+    before = body[body.rfind("\n", 0, above - 1) + 1 if above else 0 : max(0, above - 1)].strip()
+    is_first_line = not before or not before.strip(before[0])
+    least = _SHORT_UNDERLINE if line[0] in "=-" else max(_UNDERLINE, len(title))
+    return title if is_first_line and len(line) >= least else ""
+
+
+def _title_start(body: str, at: int, line: str) -> int:
+    above = body.rfind("\n", 0, at - 1) + 1
+    over = body.rfind("\n", 0, above - 1) + 1 if above else 0
+    return over if above and body[over:above].strip() == line else above
+
+
+def _is_known(heading: str) -> bool:
+    section = Section(heading, 0, (0, 0), 0, "")
+    return section.is_aside or section.decided > 0

@@ -1,0 +1,246 @@
+"""The sections of a body, and what is said of an entry in few words: what was decided, and where others are named."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from mdmem.entry.headings import Section, deciding, sections_of, told
+from mdmem.entry.model import Entry
+from mdmem.entry.sentences import (
+    Sentence,
+    cut_at_paragraph,
+    cut_at_word,
+    fitting,
+    said,
+    sentences_in,
+    size_of,
+    without_comments,
+)
+from mdmem.entry.text import stated_fields
+
+Hit = tuple[int, int, frozenset[str]]
+"""Where a text holds words of a question: start, end, and which."""
+
+Find = Callable[[str], Sequence[Hit]]
+"""A text to its hits in their order; `finder` of `mdmem.index.analysis` makes one of a question's terms."""
+
+SHORTENED = 600
+_DECIDING = 2048
+_CITED = 300
+# A passage smaller than this says nothing.
+_SMALLEST = 80
+
+_OPERATIVE = re.compile(
+    r"\b(?:must|shall|should|never|always|decided?|propos(?:e[sd]?|al)|adopt(?:s|ed)?|chosen|choose|chose|selected"
+    r"|introduces?|specif(?:y|ies)|defines?|describes|mandates?|[Ww]e (?:will|use|keep|make)|will be"
+    r"|replaces?|supersedes?|reject(?:s|ed)?|accepted|withdrawn|recommend(?:s|ed)?|requires?"
+    r"|adds|removes|deprecates|do not|don't|may not)\b"
+    r"|^(?:[-*+\d.)]+\s+)?(?:Add|Allow|Do|Extend|Keep|Make|Provide|Run|Store|Support|Use|Write)\b",
+)
+# Reasons that stand as prose below the rule.
+_RATIONALE = re.compile(
+    r"[*_]{0,2}(?:rationale|why|because|context|background|motivation|alternatives?|rejected|considered)\b[^.\n:]{0,30}:",
+    re.IGNORECASE,
+)
+# A ruling further down than this is another subject.
+_FIRST_BLOCKS = 3
+_CHANGING = re.compile(
+    r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
+    r"|remov|reject|withdr)\w*|\b(?:instead|no longer)\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
+
+
+def deciding_section(entry: Entry, body: str) -> str:
+    """Return the section that says what was decided, with what its entry states beside; empty where there is none."""
+    sections = sections_of(body)
+    whole = deciding(sections)
+    if not whole:
+        return ""
+    parts = [
+        without_comments(body[one.start if at == 0 else one.span[0] : one.span[1]]) for at, one in enumerate(whole)
+    ]
+    text = re.sub(r"\n(?:[ \t]*\r?\n){2,}", "\n\n", "".join(parts)).strip()
+    return "\n\n".join([cut_at_paragraph(text, _DECIDING), *filter(None, stated_fields(entry))])
+
+
+def shortened(entry: Entry, body: str, find: Find | None = None, limit: int = SHORTENED) -> str:
+    """Return what was decided, then the best passage for a question, and what the entry states beside its body.
+
+    No passage is from alternatives, context or motivation, and each ends with a sentence.
+    """
+    sections = sections_of(body)
+    lead = _lead(body, sections)
+    whole = _fitted(lead, limit)
+    text = said(whole) if whole else _cut_lead(body, lead, limit)
+    if find is not None:
+        text = _with_passage(body, sections, lead, find, limit) or text
+    return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
+
+
+def citing_sentences(body: str, names: Collection[str]) -> tuple[str, ...]:
+    """Return the sentences that name one of the names, those that say what changes first; each at most 300 bytes.
+
+    A name is an address, an id, a link, or a kind with its number (`PEP 484`, in any usual writing of it).
+    """
+    pattern = naming(names)
+    if pattern is None or not pattern.search(body):
+        return ()
+    found: list[tuple[bool, bool, str]] = []
+    for section in sections_of(body):
+        if pattern.search(body, *section.span):
+            is_list = section.is_aside
+            sentences = sentences_in(body, section.start, section.span[1])
+            cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
+            found += [(not _CHANGING.search(one.text), is_list, _around(one.text, named)) for one, named in cited]
+    return tuple(dict.fromkeys(text for _, _, text in sorted(found, key=lambda one: one[:2])))
+
+
+def is_changing(sentence: str) -> bool:
+    """Say whether a sentence says that something is changed, not only pointed to."""
+    return _CHANGING.search(sentence) is not None
+
+
+def naming(names: Iterable[str]) -> re.Pattern[str] | None:
+    """Return what finds a mention of one of the names, None where there is no name."""
+    ways: dict[str, None] = {}
+    for name in filter(None, names):
+        ways[rf"(?<![\w-]){re.escape(name)}(?![\w-])"] = None
+        if numbered := _NUMBERED.fullmatch(name.rsplit("/", 1)[-1]):
+            kind, number = numbered.groups()
+            ways[
+                rf"(?<![\w-]){kind}s?[\s_-]*#?0*{number}(?!\d|\.\d)|:{kind}:`(?:[^`<]*<)?0*{number}(?:#[^`>]*)?>?`"
+            ] = None
+    return re.compile("|".join(ways), re.IGNORECASE) if ways else None
+
+
+def densest(found: Sequence[Hit], room: int) -> tuple[int, int]:
+    """Return start and end of the stretch with most different terms, then most matches, then the earliest."""
+    best, stretch = (0, 0), (0, 0)
+    for first, (start, _, _) in enumerate(found):
+        last = first
+        while last + 1 < len(found) and found[last + 1][1] - start <= room:
+            last += 1
+        if found[first][1] - start <= room:
+            inside = found[first : last + 1]
+            rank = len(frozenset().union(*(terms for _, _, terms in inside))), len(inside)
+            if rank > best:
+                best, stretch = rank, (start, inside[-1][1])
+    return stretch
+
+
+def _lead(body: str, sections: Sequence[Section]) -> list[Sentence]:
+    """Return the sentences that say what was decided, else the first prose up to the one that rules."""
+    decided = [one for part in deciding(sections) for one in _prose(body, part)]
+    if decided:
+        return decided
+    for among in (told(sections), sections):
+        for section in among:
+            if prose := _prose(body, section):
+                return _first_paragraphs(prose)
+    return []
+
+
+def _prose(body: str, section: Section) -> list[Sentence]:
+    return list(sentences_in(body, section.start, section.span[1]))
+
+
+def _first_paragraphs(prose: Sequence[Sentence]) -> list[Sentence]:
+    """Return the first paragraph, or all up to the first that rules; what ends in a colon takes the next along."""
+    stated = list(prose)
+    for at, one in enumerate(prose):
+        if at and _RATIONALE.match(one.text):
+            stated = stated[:at]
+            break
+    blocks = list(dict.fromkeys(one.block for one in stated))[:_FIRST_BLOCKS]
+    ruling = next((one.block for one in stated if one.block in blocks and _OPERATIVE.search(one.text)), blocks[0])
+    kept = [one for one in stated if one.block <= ruling]
+    later = [one for one in stated if one.block > ruling]
+    if later and kept[-1].text.endswith(":"):
+        kept += [one for one in later if one.block == later[0].block]
+    return kept
+
+
+def _fitted(lead: Sequence[Sentence], limit: int) -> list[Sentence]:
+    """Return the sentences that fit, from the first one, or from the one that rules where it would be cut off."""
+    fit = fitting(lead, limit)
+    ruling = next((at for at, one in enumerate(lead) if _OPERATIVE.search(one.text)), 0)
+    return fit if ruling < len(fit) or not lead else fitting(lead[ruling:], limit)
+
+
+def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
+    """Return the start of a sentence that is too long, or of a body without any prose."""
+    if lead:
+        return cut_at_word(next((one.text for one in lead if _OPERATIVE.search(one.text)), lead[0].text), limit)
+    texts = (" ".join(without_comments(one.text).split()) for one in sections_of(body))
+    return cut_at_word(next(filter(None, texts), ""), limit)
+
+
+def _with_passage(body: str, sections: Sequence[Section], lead: Sequence[Sentence], find: Find, limit: int) -> str:
+    """Return the lead and the best passage within a limit; empty where no passage says more than the lead."""
+    hits = [hit for hit in find(body) if hit[2]]
+    if not hits:
+        return ""
+    for room in (limit, limit * 3 // 5):
+        head = _fitted(lead, room) or list(lead[:1])
+        text = said(head) if _fitted(lead, room) else _cut_lead(body, lead, room)
+        left = limit - size_of(text) - len("\n\n… ")
+        if left < max(_SMALLEST, limit // 4):
+            continue
+        passage = _best_passage(body, sections, head, hits, left)
+        return "\n\n".join(filter(None, (text, passage and f"… {passage}")))
+    return ""
+
+
+def _best_passage(
+    body: str, sections: Sequence[Section], lead: Sequence[Sentence], hits: Sequence[Hit], room: int
+) -> str:
+    """Return the sentences outside of the lead that hold most of what is asked for, empty where the lead holds it."""
+    shown = {one.start for one in lead}
+    in_lead = _terms_of(_within(hits, lead[0].start, lead[-1].end)) if lead else frozenset()
+    best, passage = (False, 0, 0, 0), ""
+    for section in told(sections):
+        inside = _within(hits, *section.span)
+        everything = _terms_of(inside)
+        # No sentence of another can be better.
+        if len(everything) < max(1, best[1]):
+            continue
+        named = _terms_of(_within(inside, section.span[0], section.start))
+        prose = [one for one in _prose(body, section) if one.start not in shown]
+        held = [_terms_of(_within(inside, one.start, one.end)) for one in prose]
+        for first in (at for at, terms in enumerate(held) if terms):
+            run = fitting(prose[first:], room)
+            # A sentence that has to be cut is the last choice.
+            fits = bool(run)
+            run = run or prose[first : first + 1]
+            got = named.union(*held[first : first + len(run)])
+            rank = (fits, len(got), len(got - in_lead), sum(map(bool, held[first : first + len(run)])))
+            if rank > best and (got - in_lead or len(got) > 1):
+                best, passage = rank, cut_at_word(said(_trimmed(run, held[first:])), room)
+    return passage
+
+
+def _within(hits: Sequence[Hit], start: int, end: int) -> Sequence[Hit]:
+    return hits[bisect_left(hits, (start,)) : bisect_left(hits, (end,))]
+
+
+def _terms_of(hits: Iterable[Hit]) -> frozenset[str]:
+    return frozenset().union(*(terms for _, _, terms in hits))
+
+
+def _trimmed(run: Sequence[Sentence], held: Sequence[frozenset[str]]) -> Sequence[Sentence]:
+    """Return a run up to the last sentence that holds a term, with the next of its paragraph."""
+    last = max(at for at, terms in enumerate(held[: len(run)]) if terms)
+    return [one for at, one in enumerate(run[: last + 2]) if at <= last or one.block == run[last].block]
+
+
+def _around(text: str, named: re.Match[str]) -> str:
+    """Return a sentence, or as much of it as may be shown around a name."""
+    if size_of(text) <= _CITED:
+        return text
+    start = max(0, min(named.start() - _CITED // 3, len(text) - _CITED // 2))
+    start = text.rfind(" ", 0, start + 1) + 1
+    return cut_at_word(("… " if start else "") + text[start:], _CITED)

@@ -1,0 +1,179 @@
+"""The sentences of a body that are prose: no code, table, quote, status line, banner or list of links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+# To the end where nothing closes it: a search from each of thousands that are open would take hours.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_CODE = re.compile(
+    r"^ {0,3}(?:(?P<ticks>`{3,})(?![^\n]*`)|(?P<tildes>~{3,}))[^\n]*"
+    r"(?:\n.*?(?:^ {0,3}(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$)|.*\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+# An abbreviation, an initial and a small letter behind the full stop end none.
+_END = re.compile(
+    r"(?<![.!?])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bcf)(?<!\s[A-Z])[.!?]++[\"')\]*_`\u2019\u201d]*+(?=\s+[^\sa-z])"
+    r"|[。！？]++[」』”]*+"
+)
+# Tables, quotes, directives, fields and targets of reStructuredText, pictures, tags, rows of marks.
+_NO_PROSE = re.compile(
+    r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1+[\s=\-~*_]*\Z"
+)
+_NAMED = (
+    r"status|state|date|created|updated|last (?:modified|updated)|authors?|owners?|deciders?|decision[- ]makers?"
+    r"|consulted|informed|approvers?|reviewers?|editors?|champions?|stakeholders?|tags?|category|issues?|tickets?"
+    r"|technical story|discussions?|supersede[sd](?: by)?|replace[sd](?: by)?|amend(?:s|ed by)|related|translations?"
+    r"|languages?|version|number|type|due date|links?"
+)
+_FIELD = re.compile(rf"(?:[-*+][ \t]+)?[*_]{{0,2}}(?:{_NAMED})[*_]{{0,2}}[ \t]*:", re.IGNORECASE)
+_LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
+_WORD = re.compile(r"[^\W_]+")
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
+# So many words beside a link say no more than where it leads.
+_FEW = 3
+_CODE_INDENT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and its place in the body; `block` is its paragraph; `is_item`: it begins an item of a list."""
+
+    start: int
+    end: int
+    text: str
+    block: int
+    is_item: bool = False
+
+    @property
+    def size(self) -> int:
+        """Return its bytes, with what parts it from the next."""
+        return size_of(self.text) + 1
+
+
+def size_of(text: str) -> int:
+    """Return the bytes of a text."""
+    # The name of a file need not be UTF-8.
+    return len(text.encode("utf-8", "surrogateescape"))
+
+
+def without_comments(text: str) -> str:
+    """Return a text without HTML comments."""
+    return _COMMENT.sub("", text) if "<!--" in text else text
+
+
+def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
+    """Yield the sentences of a part of a body that are prose."""
+    text = _blanked(body[start:end])
+    is_held = False
+    for number, (first, last) in enumerate(_blocks(text)):
+        block = text[first:last]
+        stripped = block.lstrip(" \t\r\n")
+        indent = len(block) - len(stripped)
+        # What a directive or `::` holds is indented below it.
+        held, is_held = is_held and indent > 0, stripped.startswith("..") or stripped.endswith("::")
+        if held or indent >= _CODE_INDENT or not _is_prose(stripped):
+            is_held = is_held or held
+            continue
+        yield from (
+            Sentence(start + first + a, start + first + b, said, start + number, is_item)
+            for a, b, said, is_item in _sentences_of(block)
+        )
+
+
+def said(sentences: Iterable[Sentence]) -> str:
+    """Return sentences as text, paragraphs and items apart."""
+    text, block = "", -1
+    for one in sentences:
+        if text:
+            text += "\n" if one.is_item else " " if one.block == block else "\n\n"
+        text, block = text + one.text, one.block
+    return text
+
+
+def fitting(sentences: Sequence[Sentence], limit: int) -> list[Sentence]:
+    """Return the first sentences that fit together in so many bytes."""
+    left, fit = limit, []
+    for one in sentences:
+        left -= one.size
+        if left < -1:
+            break
+        fit.append(one)
+    return fit
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """Return a text of at most so many bytes, cut between words."""
+    if size_of(text) <= limit:
+        return text
+    cut = text.encode("utf-8", "surrogateescape")[: max(0, limit - 4)].decode("utf-8", "ignore")
+    return cut[: cut.rfind(" ") if " " in cut else len(cut)].rstrip(" ,;:") + " …"
+
+
+def cut_at_paragraph(text: str, limit: int) -> str:
+    """Return a text of at most so many bytes, cut at a paragraph, else at a sentence, else between words."""
+    if size_of(text) <= limit:
+        return text
+    head = text.encode("utf-8", "surrogateescape")[: limit - 4].decode("utf-8", "ignore")
+    # Half a code block is worse than none.
+    whole = _blanked(head, fill="x")
+    for pattern, least in ((_BLANK_LINES, limit // 2), (_END, limit // 4)):
+        ends = [found.start() if pattern is _BLANK_LINES else found.end() for found in pattern.finditer(whole)]
+        if ends and size_of(head[: ends[-1]]) >= least:
+            return head[: ends[-1]].rstrip() + " …"
+    return cut_at_word(text, limit)
+
+
+def _blanked(text: str, fill: str = " ") -> str:
+    """Return a text with comments and code blanked out, every character at its place."""
+
+    def blank(found: re.Match[str]) -> str:
+        return fill * len(found.group()) if fill != " " else re.sub(r"[^\n]", fill, found.group())
+
+    if "<!--" in text:
+        text = _COMMENT.sub(blank, text)
+    return _CODE.sub(blank, text) if "```" in text or "~~~" in text else text
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for gap in _BLANK_LINES.finditer(text):
+        if not text[start : gap.start()].isspace():
+            yield start, gap.start()
+        start = gap.end()
+    if not text[start:].isspace():
+        yield start, len(text)
+
+
+def _is_prose(block: str) -> bool:
+    block = block.rstrip()
+    if not block or _NO_PROSE.match(block.partition("\n")[0].rstrip()) or _BOLD_LINE.match(block):
+        return False
+    if "](" in block or "[[" in block or "://" in block:
+        links = len(_LINK.findall(block))
+        if links and len(_WORD.findall(_LINK.sub("", block))) <= max(_FEW, links):
+            return False
+    lines = block.split("\n")
+    is_table = len(lines) > 1 and "|" in lines[0] and not lines[1].strip(" \t\r|:-")
+    is_stated = _FIELD.match(block) is not None and all(
+        _FIELD.match(line.strip()) or line[:1] in " \t" for line in lines
+    )
+    return not is_table and not is_stated and _WORD.search(block) is not None
+
+
+def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
+    items = [found.start() for found in _ITEM.finditer(block)]
+    edges = sorted({0, *items, len(block)})
+    begin = frozenset(items)
+    for left, right in pairwise(edges):
+        start = left
+        ends = [found.end() for found in _END.finditer(block, left, right)]
+        for end in (*ends, right):
+            if text := " ".join(block[start:end].split()):
+                yield start, end, text, start in begin
+            start = end

@@ -1,0 +1,80 @@
+"""What bears on an entry of an answer: claims to its place, amendments, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from mdmem.catalog import Catalog
+from mdmem.entry.model import Entry, Status
+from mdmem.index.protocol import Match
+from mdmem.retrieval.question import AnsweredEntry, EndedMatch
+from mdmem.workspace.scope import Filters, Scope
+
+_Answered = TypeVar("_Answered", bound=AnsweredEntry)
+
+
+def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
+    """Return the fields of an answered entry that name claims and amendments; those of it are of the wings read."""
+    address, lineage, amendments = entry.address, catalog.lineage, catalog.amendments
+    on_it = {
+        "claimed_by": lineage.claimed_by(address),
+        "amended_by": amendments.of(address, project=scope.wing),
+    }
+    found = {name: tuple(one for one in named if _is_read(one, scope)) for name, named in on_it.items()}
+    found["claims"] = lineage.claims(address)
+    found["amends"] = tuple(one for one in amendments.by(address) if lineage.is_current(one))
+    named = (one for addresses in found.values() for one in addresses)
+    return {**found, "titles": {one: catalog.entries[one].title for one in named}}
+
+
+def _is_read(address: str, scope: Scope) -> bool:
+    return address.partition("/")[0] in scope.wings
+
+
+def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:
+    """Return items in their order, but each behind those of its type that claim its place."""
+    # Two versions of an entry may stand beside each other.
+    by_address = {item.entry.address: item for item in reversed(items)}
+    placed: dict[int, _Answered] = {}
+    for item in items:
+        # Claims run in no circle; chains of them may be long.
+        todo = [item]
+        while todo:
+            one = todo[-1]
+            claimants = (by_address[address] for address in one.claimed_by if address in by_address)
+            before = (other for other in claimants if other.entry.type is one.entry.type and id(other) not in placed)
+            first = next(before, None)
+            if first is not None:
+                todo.append(first)
+            else:
+                placed.setdefault(id(one), todo.pop())
+    return tuple(placed.values())
+
+
+def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) -> tuple[EndedMatch, ...]:
+    """Return the best match by words alone in a tuple, where it does not hold any more; nothing where ended ones show.
+
+    A draft counts only where another entry took its place.
+    """
+    lineage = catalog.lineage
+    if filters.include_deprecated or Status.DEPRECATED in filters.statuses:
+        return ()
+    counted = (
+        match
+        for match in matches
+        if filters.lets_in(entry := catalog.entries[match.key])
+        if entry.status is not Status.DRAFT or lineage.heads(entry.address)
+    )
+    best = max(counted, key=lambda match: match.score, default=None)
+    if best is None or lineage.is_current(best.key) or lineage.is_unresolved(best.key):
+        return ()
+    entry = catalog.entries[best.key]
+    return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), lineage.heads(entry.address)),)
+
+
+def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
+    """Return the reason of an end; the `reason` of a superseded entry tells why it replaced another itself."""
+    successors = catalog.lineage.successors.get(entry.address, ())
+    given = (catalog.entries[new].reason for new in successors)
+    return entry.deprecated_reason or (next(filter(None, given), None) if successors else entry.reason)

@@ -1,0 +1,125 @@
+"""What stands under an entry in an answer: what it replaced, and the newer entries that cite it, with the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.catalog.links import Direction, Neighbourhood
+from mdmem.entry.model import Entry, EntryType, day_of
+from mdmem.entry.sections import citing_sentences, is_changing
+from mdmem.retrieval.pack import Mention, Texts
+from mdmem.retrieval.question import Retrieval, Retrieved
+from mdmem.workspace.workspace import Workspace
+
+_REPLACED, _CITING = 5, 5
+# Whose text the index is asked for: more than these few are seldom given with their content.
+_ASKED = 4
+# Bodies that are read for sentences, the likeliest first.
+_READ = 40
+
+
+def texts_of(workspace: Workspace, found: Retrieval) -> Texts:
+    """Return what a pack reads of the entries of a workspace."""
+    catalog = workspace.catalog
+    mentions = Mentions(workspace, found)
+    return Texts(catalog.body, catalog.sizes.__getitem__, catalog.digests.__getitem__, mentions.under)
+
+
+@dataclass
+class Mentions:
+    """The entries that stand under those of one answer; the full text is asked only where the question asked it."""
+
+    workspace: Workspace
+    found: Retrieval
+    _asked: int = 0
+
+    @property
+    def _catalog(self) -> Catalog:
+        return self.workspace.catalog
+
+    @cached_property
+    def _links(self) -> Neighbourhood:
+        return Neighbourhood(self._catalog)
+
+    def under(self, item: Retrieved) -> tuple[Mention, ...]:
+        """Return what bears on an item: claims, amendments, what it replaced, the newest first, and what cites it."""
+        entry = item.entry
+        if self._catalog.entries.get(entry.address) is not entry:
+            return ()
+        bearing = tuple(self._bearing(item))
+        known = {one.address for one in bearing}
+        return (*bearing, *self._replaced(entry), *(one for one in self._citing(item) if one.address not in known))
+
+    def _bearing(self, item: Retrieved) -> Iterator[Mention]:
+        for how, addresses in (
+            ("claimed by", item.claimed_by),
+            ("claims to replace", item.claims),
+            ("amended by", item.amended_by),
+            ("amends", item.amends),
+        ):
+            for address in addresses:
+                said = self._sentence(address, _names_of(item.entry)) if how == "amended by" else ""
+                other = self._catalog.entries[address]
+                yield Mention(how, address, other.title, _day(other), said)
+
+    def _sentence(self, address: str, names: tuple[str, ...]) -> str:
+        return next(iter(citing_sentences(self._catalog.body(address), names)), "")
+
+    def _replaced(self, entry: Entry) -> Iterator[Mention]:
+        olds = [self._catalog.entries[old] for old in self._catalog.lineage.ancestors(entry.address)]
+        for old in sorted(olds, key=_age, reverse=True)[:_REPLACED]:
+            yield Mention("replaces", old.address, old.title, _day(old))
+
+    def _citing(self, item: Retrieved) -> list[Mention]:
+        """Return the newer entries in force that name an entry, each with the sentence that does."""
+        entry = item.entry
+        if entry.type is EntryType.INVARIANT and not item.score:
+            return []
+        names = _names_of(entry)
+        sources = [self._catalog.entries[address] for address in self._likely(item, names)]
+        newer = [one.address for one in sources if _age(one) >= _age(entry) and one is not entry]
+        found: list[Mention] = []
+        for address, body, _ in self._catalog.bodies(newer):
+            if said := next(iter(citing_sentences(body, names)), ""):
+                citing = self._catalog.entries[address]
+                found.append(Mention("cited by", address, citing.title, _day(citing), said))
+        # One that says what it changes says more than one that points.
+        return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
+
+    def _likely(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
+        """Return the entries in force that link to one, and those whose text holds the words of its name."""
+        is_current = self._catalog.lineage.is_current
+        linking = [
+            one.entry.address
+            for one in self._links.of(item.entry.address)
+            if one.direction is Direction.INCOMING and one.relationship == "see"
+        ]
+        return [one for one in dict.fromkeys([*linking, *self._holding(item, names)]) if is_current(one)][:_READ]
+
+    def _holding(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
+        if self.found.basis.source != "index" or not item.score or self._asked >= _ASKED:
+            return []
+        self._asked += 1
+        scope = self.found.scope
+        answer = self.workspace.find_text(names[0], [one for one in self._catalog.entries if scope.holds(one)])
+        needed = frozenset(answer.terms)
+        return [match.key for match in answer.matches if match.terms >= needed]
+
+
+def _names_of(entry: Entry) -> tuple[str, ...]:
+    """Return what other entries call one in prose: its address, its id, its number, its title."""
+    name = entry.address.rpartition("/")[2]
+    titles = (entry.title,) if len(entry.title.split()) > 2 else ()
+    return (name, entry.address, *titles)
+
+
+def _age(entry: Entry) -> date:
+    return day_of(entry.created_at) if entry.created_at else date.min
+
+
+def _day(entry: Entry) -> str:
+    return day_of(entry.created_at).isoformat() if entry.created_at else ""

@@ -1,0 +1,123 @@
+"""What is handed over for a question: the entries in their forms, and what they cost in the form that is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from mdmem.retrieval.question import AnswerBasis, Omission, Retrieved
+from mdmem.workspace.scope import Scope
+
+
+class Form(StrEnum):
+    """How much of an item is given: all, the section that decides, its lead, a line; or that it was given before."""
+
+    FULL = "full"
+    SECTION = "section"
+    SUMMARY = "summary"
+    LINE = "line"
+    GIVEN = "given"
+
+    @property
+    def is_line(self) -> bool:
+        """Say whether nothing of the content is given."""
+        return self in (Form.LINE, Form.GIVEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entry that stands under another in one line: `how` they are linked, and the sentence that says so."""
+
+    how: str
+    address: str
+    title: str
+    day: str = ""
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEntry:
+    """One item as it is handed over; `digest` is what to know it by when it is asked for again."""
+
+    item: Retrieved
+    form: Form
+    content: str
+    tokens: int = 0
+    beneath: tuple[Mention, ...] = ()
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """The answer within a budget: what is given, what is not and why, and what it costs in `tokens`."""
+
+    scope: Scope
+    items: tuple[PackedEntry, ...] = ()
+    proposed: tuple[PackedEntry, ...] = ()
+    searched: tuple[str, ...] = ()
+    tokens: int = 0
+    budget: int
+    basis: AnswerBasis
+
+    @property
+    def over_budget(self) -> bool:
+        """Say whether the answer costs more than the budget, which only invariants may make it."""
+        return self.tokens > self.budget
+
+    @property
+    def gave(self) -> dict[str, str]:
+        """Return the digest of each entry that is handed over with its content, by address."""
+        return {one.item.entry.address: one.digest for one in (*self.items, *self.proposed) if one.digest}
+
+
+# Address to digest of what an earlier answer of the same session handed over.
+Given = Mapping[str, str]
+NOTHING_GIVEN: Given = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What a pack reads of entries: bodies only of those that are given, sizes in bytes and digests of any."""
+
+    body: Callable[[str], str]
+    size: Callable[[str], int]
+    digest: Callable[[str], str]
+    beneath: Callable[[Retrieved], tuple[Mention, ...]] = lambda _item: ()
+
+
+class Printed(Protocol):
+    """How many bytes an answer takes in the form that is printed."""
+
+    def entry(self, packed: PackedEntry) -> int:
+        """Return the bytes of one entry with what parts it from the next."""
+        ...
+
+    def rest(self, pack: Pack) -> int:
+        """Return the bytes of what is neither entry nor problem nor the line of counts."""
+        ...
+
+    def omission(self, omission: Omission) -> int:
+        """Return the bytes that naming one entry that is left out takes; 0 where none is named."""
+        ...
+
+
+class _Plain:
+    """The contents alone, with address and title: for answers that somebody else renders."""
+
+    def entry(self, packed: PackedEntry) -> int:
+        entry = packed.item.entry
+        said = (f"{one.address}\n{one.title}\n{one.said}\n" for one in packed.beneath)
+        # The name of a file need not be UTF-8.
+        text = f"{entry.address}\n{entry.title}\n{packed.content}{''.join(said)}"
+        return len(text.encode("utf-8", "surrogateescape"))
+
+    def rest(self, pack: Pack) -> int:  # noqa: ARG002  # nothing else is counted
+        return 0
+
+    def omission(self, omission: Omission) -> int:  # noqa: ARG002
+        return 0
+
+
+PLAIN: Printed = _Plain()

@@ -1,0 +1,86 @@
+"""The sections of a body, what is said of it in few words, and which sentences name another entry."""
+
+from __future__ import annotations
+
+import re
+
+from builders import entry
+from golden import GoldenCase, each_case
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdmem.entry.headings import sections_of
+from mdmem.entry.sections import Find, Hit, citing_sentences, deciding_section, shortened
+from mdmem.entry.sentences import size_of
+
+ENTRY = entry("a/b/c", title="T")
+
+
+def finding(words: str) -> Find | None:
+    """Return what finds words as they stand."""
+
+    def find(text: str) -> list[Hit]:
+        hits = re.finditer(r"[a-z]+", text.casefold())
+        return [(hit.start(), hit.end(), frozenset([hit[0]])) for hit in hits if hit[0] in words.split()]
+
+    return find if words else None
+
+
+@each_case("entry/sections.txt")
+def test_sections_of(case: GoldenCase) -> None:
+    found = [f"{one.level} {one.heading} : {(one.text.split() or [''])[0]}" for one in sections_of(case.before)]
+    assert [line.strip() for line in found] == case.after.splitlines()
+
+
+@each_case("entry/shortened.txt")
+def test_shortened(case: GoldenCase) -> None:
+    assert shortened(ENTRY, case.before, finding(case.action)) == case.after.rstrip("\n")
+
+
+PARTS = ["# One\n", "Two\n===\n", "```\n", "<!--", "-->", "\n", "a b. C d.\n", "~~~\n", "\r\n"]
+
+
+@given(st.lists(st.sampled_from(PARTS)))
+def test_sections_are_the_body_whatever_it_is(parts: list[str]) -> None:
+    body = "".join(parts)
+    found = sections_of(body)
+    assert "".join(body[slice(*one.span)] for one in found).strip() == body.strip()
+    assert all(one.text == body[one.start : one.span[1]] for one in found)
+
+
+@given(st.text(st.sampled_from("aB. \n#-=*`>|猫。:[]()<!"), max_size=300), st.integers(40, 700))
+def test_shortened_keeps_its_limit_whatever_the_body(body: str, limit: int) -> None:
+    assert size_of(shortened(ENTRY, body, finding("a"), limit)) <= limit
+
+
+def test_deciding_section_is_whole_without_what_was_turned_down() -> None:
+    decided = "## Decision\n\nUse it.\n\n```\n\nx = 1\n```\n\n### Options\n\nNo.\n\n### How\n\nSo.\n\n"
+    body = f"# T\n\n{decided}## Status\n\nDone.\n"
+    assert deciding_section(ENTRY, body) == "Use it.\n\n```\n\nx = 1\n```\n\n### How\n\nSo."
+    assert deciding_section(ENTRY, "Use it.\n") == ""
+
+
+def test_deciding_section_is_cut_at_a_paragraph_and_never_within_code() -> None:
+    body = "## Decision\n\n" + "Use it. " * 200 + "\n\n```\n" + "x = 1\n\n" * 100 + "```\n"
+    assert deciding_section(ENTRY, body) == f"{'Use it. ' * 200}".strip() + " …"
+
+
+def test_citing_sentences_begin_with_those_that_change_something() -> None:
+    body = (
+        "# One\n\nSee PEP-484 for types. It is :pep:`0484` again!\n\n```\nPEP 484\n```\n\n"
+        "This amends PEP 484 (e.g. its names). PEP 4840 is another.\n\n"
+        "## References\n\n* Replaces `a/b/pep-484`, as said.\n"
+    )
+    assert citing_sentences(body, ["a/b/pep-484"]) == (
+        "This amends PEP 484 (e.g. its names).",
+        "* Replaces `a/b/pep-484`, as said.",
+        "See PEP-484 for types.",
+        "It is :pep:`0484` again!",
+    )
+    assert citing_sentences(body, ["pep-48", "a/b/pep"]) == ()
+
+
+def test_citing_sentence_that_is_long_is_cut_around_the_name() -> None:
+    (found,) = citing_sentences(f"{'word ' * 300}replaces ADR 7 {'word ' * 300}", ["ADR-0007"])
+    assert "replaces ADR 7" in found
+    assert size_of(found) <= 300
