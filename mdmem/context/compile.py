@@ -199,7 +199,7 @@ def _described(chosen: Sequence[Candidate], request: ContextRequest, budget: int
     read = dict(_read(chosen))
     bodies = {key: body for key, (body, _) in read.items()}
     describers = {
-        is_private: Describer(catalog, 0 if reach.gists else request.related_size, is_private=is_private)
+        is_private: Describer(catalog, request.related_size, is_private=is_private, is_brief=reach.gists)
         for is_private, catalog in _catalogs(chosen).items()
     }
     contents = gists_of(chosen, bodies) if reach.gists else contents_of(chosen, bodies, room)

@@ -106,11 +106,15 @@ def id_of(address: str, *, is_private: bool) -> str:
 
 @dataclass(frozen=True)
 class Describer:
-    """Describes the items of one memory; `size` is how many related entries each may have."""
+    """Describes the items of one memory; `size` is how many related entries each may have.
+
+    What `is_brief` has neither these nor more than its standing beside its contents.
+    """
 
     catalog: Catalog
     size: int
     is_private: bool = False
+    is_brief: bool = False
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood:
@@ -130,7 +134,7 @@ class Describer:
             reason="; ".join(_reasons(one)),
             source=entry.path,
             quality=self._quality(entry),
-            metadata=_stated(stated) | self._metadata(one, content),
+            metadata=self._standing(one, content) if self.is_brief else _stated(stated) | self._metadata(one, content),
             related=tuple(self._related(entry, body)),
             is_unconditional=one.is_unconditional,
             stance=one.item.stance,
@@ -151,14 +155,16 @@ class Describer:
             project_id=None if self.is_private or wing.is_shared else wing.project_id or wing.name,
         )
 
+    def _standing(self, one: Candidate, content: Content) -> dict[str, Any]:
+        scope = "private" if self.is_private else one.item.tier.value
+        return {"status": one.item.status.value, "scope": scope, "form": content.form.value}
+
     def _metadata(self, one: Candidate, content: Content) -> dict[str, Any]:
         item, entry = one.item, one.item.entry
         known: dict[str, Any] = {
-            "status": item.status.value,
-            "scope": "private" if self.is_private else item.tier.value,
+            **self._standing(one, content),
             "wing": entry.wing,
             "room": entry.room,
-            "form": content.form.value,
             "label": entry.label,
             "topic": entry.topic,
             "focus": entry.focus,
@@ -173,7 +179,7 @@ class Describer:
         return {name: value for name, value in known.items() if value not in (None, [])}
 
     def _related(self, entry: Entry, body: str) -> Iterator[Related]:
-        if not self.size:
+        if not self.size or self.is_brief:
             return
         found: dict[str, Neighbour] = {}
         for near in self.neighbourhood.of(entry.address, body=body):
