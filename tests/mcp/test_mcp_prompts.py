@@ -99,6 +99,7 @@ def test_entry_to_be_superseded_is_shown_with_what_names_it(root: Path) -> None:
 
 
 def test_entry_that_was_superseded_names_what_holds(root: Path) -> None:
+    write_entry(root, "nav/architecture/threads", superseded_by=["nav/architecture/one"])
     write_entry(root, "nav/architecture/one", supersedes=["nav/architecture/threads"], reason="measured")
     commit_all(root.parent)
     _, present = got(server_over(root), "supersede", address="threads")
