@@ -103,8 +103,7 @@ def _verdict(pack: ContextPack) -> str:
     unmatched = f" No entry holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
     verdict = "Nothing that could be read covers this goal." if basis.problems else "Nothing binding covers this goal."
-    is_long = pack.items and pack.request.layer is not Layer.WAKE
-    always = " What follows applies always or only touches it." if is_long else ""
+    always = " What follows applies always or only touches it." if pack.items else ""
     return verdict + (unmatched if basis.unmatched_terms else "") + always
 
 

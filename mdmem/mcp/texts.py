@@ -51,7 +51,8 @@ def findings_text(facts: Facts) -> str:
     counts = {level: sum(one["severity"] == level for one in findings) for level in ("error", "warning", "info")}
     told = ", ".join(f"{count} {level}" for level, count in counts.items() if count) or "nothing wrong"
     unread = facts.get("incomplete")
-    blocks.append(f"{told} in {facts.get('checked', 0)} files.")
+    older = f"; {facts['old']} older, not told" if facts.get("old") else ""
+    blocks.append(f"{told} in {facts.get('checked', 0)} files{older}.")
     blocks += [f"Could not be read: {', '.join(map(_line, unread))}."] if unread else []
     return "\n\n".join([*blocks, *map(_line, facts.get("at", ()))])
 

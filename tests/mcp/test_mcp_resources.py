@@ -113,7 +113,7 @@ def test_entry_is_fenced_and_says_how_it_stands(root: Path) -> None:
 
 
 def test_entry_that_was_superseded_names_what_holds(root: Path) -> None:
-    write_entry(root, "nav/architecture/threads", superseded_by=["nav/architecture/one"])
+    write_entry(root, "nav/architecture/threads", title="Use two threads", superseded_by=["nav/architecture/one"])
     write_entry(root, "nav/architecture/one", supersedes=["nav/architecture/threads"], reason="measured")
     commit_all(root.parent)
     said = text(root, "mdmem://entry/nav/architecture/threads")

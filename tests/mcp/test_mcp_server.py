@@ -23,6 +23,8 @@ from mdmem.mcp.workspaces import Provider
 from mdmem.profile import Profile
 from mdmem.state.audit import read_audit
 
+EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -55,6 +57,15 @@ def test_what_no_contract_fixes_is_sent_once_as_text(root: Path) -> None:
     said = text(answer)
     assert said.index("### invariant: ") < said.index("### decision: Use two threads")
     assert "\n> A callback must not block its executor.\n" in said
+
+
+@pytest.mark.parametrize("budget", [200, 500, 1_500])
+def test_a_budget_is_what_is_printed_beside_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
+    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
+    said = text(call(server_over(root), "retrieve", query="retry order submission", wing="myapp", budget=budget))
+    sections = said.rpartition("\n\n_")[0].split("\n\n### ")
+    beside = [section for section in sections if not section.startswith("invariant")]
+    assert len("\n\n### ".join(beside).encode()) <= 4 * budget
 
 
 def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> None:
@@ -222,7 +233,7 @@ def test_context_is_compiled_and_audited(root: Path) -> None:
 
 @pytest.mark.parametrize("project", ["myapp", "lifecore_ros2", "tidewatch"])
 def test_wake_and_recall_are_one_page_with_their_markdown_on_the_example_wings(tmp_path: Path, project: str) -> None:
-    root = shutil.copytree(Path(__file__).parents[2] / "example-wings", tmp_path / "memory")
+    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
     server = server_over(root)
     for layer in ("wake", "recall"):
         answer = call(server, "context", goal="debug duplicate orders in a node", project=project, layer=layer)
@@ -382,10 +393,16 @@ class _Slow(OpenedProvider):
         return super().workspace(*access)
 
 
-@pytest.mark.parametrize(("times", "status"), [(1, "succeeded"), (2, "timed_out")])
-def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path, times: int, status: str) -> None:
+def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) -> None:
     write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
-    assert asked(server_over(_Slow(root, times)), "search", query="threads")["retrieval_status"] == status
+    assert asked(server_over(_Slow(root, 1)), "search", query="threads")["retrieval_status"] == "succeeded"
+
+
+def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
+    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(1.2))
+    said = text(call(server_over(root), "search", query="threads"))
+    assert said.startswith("retrieval_status: timed_out; message: ")
 
 
 class _Failing(OpenedProvider):

@@ -136,8 +136,8 @@ _REMEMBER = Tool(
     name="remember",
     title="Keep what was learned",
     about=(
-        "Keep an experience, plan or procedure for later agents, word for word; without `project` it is private to "
-        "you. It never binds. `conflicts` names what it may contradict or repeat."
+        "Keep an experience, plan or procedure for later agents, word for word; at the end of a session, with kind "
+        "`session`, what was done and what is open. It never binds. `conflicts` names what it may contradict or repeat."
     ),
     points={"propose": "For rules and decisions use `propose`."},
     parameters=(

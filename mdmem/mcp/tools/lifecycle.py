@@ -66,7 +66,7 @@ _CHECK = Tool(
     ),
     parameters=(
         Parameter(name="paths", kind=ParameterKind.TEXTS, about="Only in or below these."),
-        Parameter(name="base", about="What changed since this branch, tag or commit is judged, too.", longest=200),
+        Parameter(name="base", about="A branch, tag or commit to compare with.", longest=200),
         Parameter(name="select", kind=ParameterKind.TEXTS, about="Only these codes."),
         Parameter(name="ignore", kind=ParameterKind.TEXTS, about="Not these codes."),
     ),
