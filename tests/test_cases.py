@@ -56,6 +56,9 @@ class FakeFacts:
     ignored: frozenset[str]
     deleted: dict[str, tuple[str, str | None]]
 
+    def committed(self, path: str) -> bytes | None:  # the port's name
+        return None
+
 
 def facts_of(folder: Path) -> FakeFacts | None:
     path = folder / "facts.json"

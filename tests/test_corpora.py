@@ -44,14 +44,27 @@ def records() -> dict[str, dict[str, object]]:
         return {record["id"]: record for record in map(json.loads, lines)}
 
 
-def replaced() -> Iterator[tuple[str, str, frozenset[str]]]:
-    """Yield id, title and current successors of each PEP whose links, at either end, lead to a PEP in force."""
+def claims() -> dict[str, set[str]]:
+    """Return, by id, the PEPs that say of each that they replace it."""
     peps = records()
-    edges: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for name, record in peps.items():
         for old in record["replaces"]:
-            edges.setdefault(old, set()).add(name)
-        edges.setdefault(name, set()).update(record["superseded_by"])
+            if old in peps:
+                found.setdefault(old, set()).add(name)
+    return found
+
+
+def replaced() -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield id, title and current successors of each PEP whose links lead to a PEP in force.
+
+    Those that it names itself count; where it names none, and is not in force, those that name it.
+    """
+    peps = records()
+    edges = {name: set(record["superseded_by"]) for name, record in peps.items()}
+    for old, names in claims().items():
+        if not edges[old] and peps[old]["status"] not in IN_FORCE:
+            edges[old] = names
 
     @cache
     def ends(name: str) -> frozenset[str]:
@@ -99,6 +112,20 @@ def test_search_with_the_title_of_a_replaced_pep_yields_what_replaced_it_alone(p
         return name not in found and heads <= set(found)
 
     assert broken(is_right) == []
+
+
+def test_pep_in_force_that_another_claims_alone_is_shown_with_its_claimant(peps: Workspace) -> None:
+    known = records()
+    claimed = [old for old in claims() if known[old]["status"] in IN_FORCE and not known[old]["superseded_by"]]
+    assert len(claimed) >= 4
+    for old in claimed:
+        items = {
+            item.entry.address.rsplit("/", 1)[1]: item for item in in_force(peps, Question(words=known[old]["title"]))
+        }
+        assert set(ids(iter(items[old].claimed_by))) == {
+            one for one in claims()[old] if known[one]["status"] in IN_FORCE
+        }
+        assert items.keys() >= set(ids(iter(items[old].claimed_by)))
 
 
 def test_search_that_includes_what_ended_has_the_current_pep_before_the_old_one(peps: Workspace) -> None:

@@ -44,7 +44,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     for old in olds:
         refuse_unfit(catalog, old, approved, instead=_instead(address))
     values = {"status": Status.ACTIVE.value, "approved_by": person}
-    # The draft's file comes first, as in a supersession: its claim is what `check --fix` completes.
+    # The draft's file comes first, as in a supersession: its claim is what a second approval completes.
     changes = (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds))
     return ChangeSet(
         changes,
@@ -65,7 +65,7 @@ def _instead(address: str) -> str:
 def _completed(catalog: Catalog, entry: Entry, today: date) -> ChangeSet:
     """Return the ends that are missing where writing was cut short between two files; most often none."""
     alone = (entry.address,)
-    olds = [one for one in entry.supersedes if catalog.lineage.successors.get(one) == alone]
+    olds = [one for one in entry.supersedes if catalog.lineage.said.get(one) == alone]
     changes = tuple(ended(catalog, catalog.entries[one], entry.address, today=today) for one in olds)
     remarks = (f"{entry.address} is active already",)
     return ChangeSet(changes, actions=(WriteAction(Verb.APPROVE, entry.address),), remarks=remarks)

@@ -137,7 +137,8 @@ def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date
     if entry.status is Status.DEPRECATED:
         raise UsageError(f"{address} has ended already; `mdmem why {address}` says how")
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
-        raise UsageError(f"{address} is superseded by {listed(heads)}; `mdmem check --fix` writes what is missing")
+        help_ = "`mdmem check --unsafe-fixes` writes what is missing"
+        raise UsageError(f"{address} is superseded by {listed(heads)}; {help_}")
     values = {
         "status": Status.DEPRECATED.value,
         "deprecated_at": today.isoformat(),

@@ -70,6 +70,10 @@ def _refuse_second(catalog: Catalog, old: Entry, new: Entry, instead: str) -> No
     lineage = catalog.lineage
     others = [address for address in lineage.successors.get(old.address, ()) if address != new.address]
     if not others:
+        if claiming := [one for one in lineage.claimed_by(old.address) if one != new.address]:
+            raise LostRaceError(
+                f"{listed(claiming)} claims to supersede {old.address} already; {instead.format(head=claiming[0])}"
+            )
         return
     if new.address in lineage.descendants(old.address):
         raise UsageError(f"{new.address} supersedes {old.address} already, by way of {listed(others)}")
@@ -144,7 +148,7 @@ def superseding(
         action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
         until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
         return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
-    # The newer file comes first: where writing ends between the two, the claim is there and `check --fix` follows it.
+    # The newer file comes first: where writing ends between the two, the claim is there and the same verb completes it.
     return ChangeSet(
         (change, *(ended(catalog, old, new.address, today=today) for old in olds)),
         actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),

@@ -13,7 +13,7 @@ from mdmem.catalog.changes import Changes, changes_between
 from mdmem.catalog.edges import Edge, classify
 from mdmem.catalog.links import Reference, references_in
 from mdmem.document.parse import Document, without_code
-from mdmem.entry.model import LINK_FIELDS, Entry
+from mdmem.entry.model import LINK_FIELDS, Entry, Status
 from mdmem.finding import Finding, Place
 from mdmem.git.merge import PathConflict
 from mdmem.settings import Settings
@@ -30,6 +30,10 @@ class Facts(Protocol):
     @property
     def tracked_in_repository(self) -> frozenset[str]:
         """Return every path of git's index, counted from the repository's top."""
+        ...
+
+    def committed(self, path: str) -> bytes | None:
+        """Return what the last commit has of a file; None where it has none."""
         ...
 
     @property
@@ -77,7 +81,7 @@ class Merge:
 
     def forked(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
         """Return the entries that both sides superseded by different ones, each with our and their new successors."""
-        before, ours, theirs = (side.catalog.lineage.successors for side in (self.ancestor, self.ours, self.theirs))
+        before, ours, theirs = (side.catalog.lineage.said for side in (self.ancestor, self.ours, self.theirs))
         found = {}
         for old in sorted(ours.keys() & theirs.keys()):
             known = set(before.get(old, ()))
@@ -160,6 +164,14 @@ class Case:
             if link.target != link.entry.address:
                 distinct.setdefault((link.entry.address, link.field, link.target or link.written), link)
         return tuple(distinct.values())
+
+    @cached_property
+    def amendments(self) -> tuple[tuple[Link, Entry], ...]:
+        """Return the links of what is or may come in force to what it amends, where that can be read."""
+        entries = self.catalog.entries
+        links = (link for link in self.distinct_links if link.field == "amends" and link.target in entries)
+        alive = (link for link in links if link.entry.status is Status.DRAFT or self.is_current(link.entry.address))
+        return tuple((link, entries[link.target]) for link in alive if link.target is not None)
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:

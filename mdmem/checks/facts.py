@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from mdmem.git import Repository, list_deletions, list_ignored, list_staged, list_tracked
+from mdmem.git import Repository, list_deletions, list_ignored, list_staged, list_tracked, read_blobs
 from mdmem.tree import NarrowedTree
 
 
@@ -35,6 +35,12 @@ class GitFacts:
     def tracked_in_repository(self) -> frozenset[str]:
         """Return every path of git's index, from the repository's top."""
         return list_tracked(self.repository, index=self.index)
+
+    def committed(self, path: str) -> bytes | None:
+        """Return what HEAD has of a file; None where it has none."""
+        # The name of an object ends with its line.
+        named = f"HEAD:{self._from_top(path)}"
+        return None if "\n" in path else dict(read_blobs(self.repository, [named]))[named]
 
     @cached_property
     def ignored(self) -> frozenset[str]:
@@ -76,6 +82,10 @@ class SeenFacts:
         prefix = f"{self.whole.under}/" if self.whole.under else ""
         hidden = tuple(f"{prefix}{name}/" for name in self.tree.hidden())
         return frozenset(path for path in self.whole.tracked_in_repository if not path.startswith(hidden))
+
+    def committed(self, path: str) -> bytes | None:
+        """Return what HEAD has of a file that is seen; None where it has none."""
+        return self.whole.committed(path) if self.tree.access.sees(path) else None
 
     @property
     def ignored(self) -> frozenset[str]:

@@ -117,21 +117,6 @@ def naming(names: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(ways), re.IGNORECASE) if ways else None
 
 
-def densest(found: Sequence[Hit], room: int) -> tuple[int, int]:
-    """Return start and end of the stretch with most different terms, then most matches, then the earliest."""
-    best, stretch = (0, 0), (0, 0)
-    for first, (start, _, _) in enumerate(found):
-        last = first
-        while last + 1 < len(found) and found[last + 1][1] - start <= room:
-            last += 1
-        if found[first][1] - start <= room:
-            inside = found[first : last + 1]
-            rank = len(frozenset().union(*(terms for _, _, terms in inside))), len(inside)
-            if rank > best:
-                best, stretch = rank, (start, inside[-1][1])
-    return stretch
-
-
 def _lead(body: str, sections: Sequence[Section]) -> list[Sentence]:
     """Return the sentences that say what was decided, else the first prose up to the one that rules."""
     decided = [one for part in deciding(sections) for one in _prose(body, part)]

@@ -18,6 +18,8 @@ from mdmem.index.scoring import Corpus, Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
 from mdmem.index.terms import SCORED, Terms, lengths_of, terms_of
 
+Passages = tuple[Terms, ...]
+
 OVERLAY_LIMIT = 64
 """So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
 
@@ -31,7 +33,7 @@ class WhooshIndex:
         self._writes = persist and folder is not None
         self._progress = progress
         self._opened: OpenIndex | None = None
-        self._analysed: dict[tuple[str, str], Terms] = {}
+        self._analysed: dict[tuple[str, str], Passages] = {}
         self._closing: finalize[..., WhooshIndex] | None = None
         # Whoosh's readers seek in shared files, and a server asks from several threads.
         self._turn = threading.RLock()
@@ -182,11 +184,11 @@ def _scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
     return Corpus(keys, lengths, (fresh,))
 
 
-def _beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: Mapping[str, Terms]) -> Corpus:
+def _beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: Mapping[str, Passages]) -> Corpus:
     """Return the index without the dropped keys, and with what was analysed beside it."""
     manifest = opened.manifest
     if not dropped:
-        return Corpus(manifest.keys, manifest.lengths, (opened.postings,))
+        return opened.corpus
     fresh = MemoryPostings()
     added, sizes = _taken_in(fresh, len(manifest.keys), query, analysed.items())
     keys = [None if key in dropped else key for key in manifest.keys]
@@ -198,14 +200,15 @@ def _beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed:
 
 
 def _taken_in(
-    postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Terms]]
+    postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Passages]]
 ) -> tuple[list[str], dict[str, list[int]]]:
     """Add documents to postings under numbers from `start` on, and return their keys and lengths."""
     keys: list[str] = []
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
-    for number, (key, terms) in enumerate(analysed, start=start):
-        postings.add(number, terms, wanted=query.wanted)
-        keys.append(key)
-        for name, length in zip(SCORED, lengths_of(terms), strict=True):
-            lengths[name].append(length)
+    for key, passages in analysed:
+        for terms in passages:
+            postings.add(start + len(keys), terms, wanted=query.wanted)
+            keys.append(key)
+            for name, length in zip(SCORED, lengths_of(terms), strict=True):
+                lengths[name].append(length)
     return keys, lengths

@@ -17,7 +17,7 @@ from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
 from mdmem.index.terms import SCORED
 
-FORMAT = 2
+FORMAT = 3
 NAME = "index.json"
 
 Stamp = tuple[int, int, int]

@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
+from heapq import nsmallest
 from typing import Protocol
 
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.postings import Columns
 from mdmem.index.protocol import Match, Read
-from mdmem.index.terms import SCORED
+from mdmem.index.terms import PASSAGE_FIELDS, SCORED
 
 # Round figures from a coarse grid, so as not to fit the corpora.
 # Cranfield (title and abstract, 225 questions): nDCG@10 .412, Recall@10 .424.
@@ -24,7 +25,9 @@ WEIGHTS = {
     "body": 1.0,
 }
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
-K1 = 2.5
+K1 = 1.2
+WHOLE_SHARE = 0.5
+LOOKED_INTO = 100
 
 
 class Postings(Protocol):
@@ -41,32 +44,69 @@ class Postings(Protocol):
 
 @dataclass(frozen=True)
 class Corpus:
-    """The live documents by number; a number without a key is no live document, and its lengths are 0."""
+    """The live passages by number; a number without a key is none, and its lengths are 0.
+
+    The passages of a document follow one another; what is said of all of it stands with the first.
+    """
 
     keys: Sequence[str | None]
     lengths: Mapping[str, Sequence[int]]
     sources: tuple[Postings, ...]
 
     @cached_property
-    def count(self) -> int:
-        """How many documents live."""
+    def firsts(self) -> Sequence[int]:
+        """The number of the first passage of the document that each number belongs to."""
+        found: list[int] = []
+        first, last = 0, None
+        for number, key in enumerate(self.keys):
+            if key is None or key != last:
+                first, last = number, key
+            found.append(first)
+        return found
+
+    @cached_property
+    def passages(self) -> int:
+        """How many passages live."""
         return len(self.keys) - sum(key is None for key in self.keys)
 
     @cached_property
-    def slopes(self) -> dict[str, float]:
-        """What one more word of a field adds to the divisor of its frequencies."""
-        # Whole numbers up to here: their sums are the same in any order of the documents.
-        totals = {name: sum(self.lengths[name]) for name in SCORED}
-        return {name: LENGTH_SHARE[name] * self.count / total if total else 0.0 for name, total in totals.items()}
+    def count(self) -> int:
+        """How many documents live."""
+        return len({key for key in self.keys if key is not None})
+
+    @cached_property
+    def norms(self) -> Mapping[str, Sequence[float]]:
+        """What divides the frequencies of each field of a document, by the number of its first passage."""
+        return {name: _norms(name, self._whole(name), self.count) for name in SCORED}
+
+    @cached_property
+    def part_norms(self) -> Mapping[str, Sequence[float]]:
+        """What divides the frequencies of each field that passages have, by number."""
+        return {name: _norms(name, self.lengths[name], self.passages) for name in PASSAGE_FIELDS}
+
+    def _whole(self, name: str) -> Sequence[int]:
+        if name not in PASSAGE_FIELDS or self.passages == self.count:
+            return self.lengths[name]
+        summed = [0] * len(self.keys)
+        for first, length in zip(self.firsts, self.lengths[name], strict=True):
+            summed[first] += length
+        return summed
 
     def postings(self, field: str, term: str) -> Iterator[tuple[int, float]]:
-        """Yield number and frequency of the live documents that hold a term."""
+        """Yield number and frequency of the live passages that hold a term."""
         keys = self.keys
         for source in self.sources:
             for numbers, frequencies in source.postings(field, term):
                 for number, frequency in zip(numbers, frequencies, strict=True):
                     if keys[number] is not None:
                         yield number, frequency
+
+
+def _norms(name: str, lengths: Sequence[int], count: int) -> list[float]:
+    # Whole numbers up to here: their sum is the same in any order of the documents.
+    total, share = sum(lengths), LENGTH_SHARE[name]
+    flat, slope = 1.0 - share, share * count / total if total else 0.0
+    return [flat + slope * length for length in lengths]
 
 
 Frequencies = Callable[[Corpus, str], Iterable[tuple[int, float]]]
@@ -78,23 +118,100 @@ def term(text: str) -> Frequencies:
     return lambda corpus, field: corpus.postings(field, text)
 
 
-def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> dict[int, float]:
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much a term weighs in each document that holds it, by the number of the document's first passage.
+
+    `stated` is for the fields of the document, `wholes` for those that each passage has, with their `postings`.
+    """
+
+    stated: Mapping[int, float]
+    wholes: Mapping[int, float]
+    postings: Sequence[tuple[str, Sequence[tuple[int, float]]]]
+
+
+def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> Weights:
     """Return tf(d, t) of each live document that holds the term in one of the fields."""
-    weighed: dict[int, float] = {}
+    stated: dict[int, float] = {}
+    wholes: dict[int, float] = {}
+    postings: list[tuple[str, Sequence[tuple[int, float]]]] = []
+    firsts = corpus.firsts
     for field in fields:
-        flat, slope, lengths = 1.0 - LENGTH_SHARE[field], corpus.slopes[field], corpus.lengths[field]
-        weight = WEIGHTS[field]
-        for number, frequency in frequencies(corpus, field):
-            weighed[number] = weighed.get(number, 0.0) + weight * frequency / (flat + slope * lengths[number])
-    return weighed
+        weight, norms = WEIGHTS[field], corpus.norms[field]
+        held = list(frequencies(corpus, field))
+        if field not in PASSAGE_FIELDS:
+            for number, frequency in held:
+                stated[number] = stated.get(number, 0.0) + weight * frequency / norms[number]
+            continue
+        postings.append((field, held))
+        counts: dict[int, float] = {}
+        for number, frequency in held:
+            first = firsts[number]
+            counts[first] = counts.get(first, 0.0) + frequency
+        for first, count in counts.items():
+            wholes[first] = wholes.get(first, 0.0) + weight * count / norms[first]
+    return Weights(stated, wholes, postings)
 
 
-def saturate(corpus: Corpus, weighed: Mapping[int, float]) -> Iterator[tuple[int, float]]:
-    """Yield what one term adds to the score of each document that holds it."""
-    held = len(weighed)
-    rarity = math.log1p((corpus.count - held + 0.5) / (held + 0.5))
-    for number, frequency in weighed.items():
-        yield number, rarity * frequency / (K1 + frequency)
+class Scores:
+    """The scores of documents, term by term: half by the whole, half by the best passage, the title in both.
+
+    Passages are looked at of the best documents alone, which costs a fifth.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        """Start without a term."""
+        self._corpus = corpus
+        self._wholes: dict[int, float] = {}
+        self._titles: dict[int, float] = {}
+        self._terms: list[tuple[float, Weights]] = []
+
+    def add(self, weights: Weights, boost: float = 1.0) -> Set[int]:
+        """Take in a term, and return the documents that hold it."""
+        stated, wholes, scores, titles = weights.stated, weights.wholes, self._wholes, self._titles
+        holding = stated.keys() | wholes.keys()
+        held = len(holding)
+        rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
+        self._terms.append((rarity, weights))
+        for first in holding:
+            weight = stated.get(first, 0.0) + wholes.get(first, 0.0)
+            scores[first] = scores.get(first, 0.0) + rarity * weight / (K1 + weight)
+        for first, weight in stated.items():
+            titles[first] = titles.get(first, 0.0) + rarity * weight / (K1 + weight)
+        return holding
+
+    def result(self) -> dict[int, float]:
+        """Return the score of each document."""
+        keys, titles = self._corpus.keys, self._titles
+        order = nsmallest(LOOKED_INTO, ((-score, keys[first] or "", first) for first, score in self._wholes.items()))
+        best = self._best_passages(frozenset(first for _, _, first in order))
+        return {
+            first: WHOLE_SHARE * score + (1.0 - WHOLE_SHARE) * (titles.get(first, 0.0) + best.get(first, 0.0))
+            for first, score in self._wholes.items()
+        }
+
+    def _best_passages(self, among: Set[int]) -> dict[int, float]:
+        """Return what the best passage of each of these documents adds to its title."""
+        firsts, parts = self._corpus.firsts, dict[int, float]()
+        for rarity, weights in self._terms:
+            for number, weight in self._weighed(weights, among).items():
+                title = weights.stated.get(firsts[number], 0.0)
+                gain = (title + weight) / (K1 + title + weight) - title / (K1 + title)
+                parts[number] = parts.get(number, 0.0) + rarity * gain
+        best: dict[int, float] = {}
+        for number, gain in parts.items():
+            if gain > best.get(firsts[number], 0.0):
+                best[firsts[number]] = gain
+        return best
+
+    def _weighed(self, weights: Weights, among: Set[int]) -> dict[int, float]:
+        firsts, weighed = self._corpus.firsts, dict[int, float]()
+        for field, held in weights.postings:
+            weight, norms = WEIGHTS[field], self._corpus.part_norms[field]
+            for number, frequency in held:
+                if firsts[number] in among:
+                    weighed[number] = weighed.get(number, 0.0) + weight * frequency / norms[number]
+        return weighed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,13 +255,13 @@ def rank(query: Query, corpus: Corpus, read: Read, *, among: Set[str] | None = N
     """Return the documents that answer a query, best first."""
     # A bit for each term: adding up sets for each of thousands of documents would take longer than scoring them.
     bits = {text: 1 << position for position, text in enumerate(query.typed)}
-    scores: dict[int, float] = {}
+    scored = Scores(corpus)
     held: dict[int, int] = {}
     for leaf in query.leaves:
         mask = sum(bits[text] for text in set(leaf.terms))
-        for number, gain in saturate(corpus, weigh(corpus, leaf.frequencies, fields=leaf.fields)):
-            scores[number] = scores.get(number, 0.0) + leaf.boost * gain
+        for number in scored.add(weigh(corpus, leaf.frequencies, fields=leaf.fields), leaf.boost):
             held[number] = held.get(number, 0) | mask
+    scores = scored.result()
     numbers = scores.keys() if query.accept is None else query.accept(corpus, read)
 
     # Thousands of matches share a few sets.

@@ -3,7 +3,7 @@
 import os
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
@@ -77,10 +77,9 @@ class Segment:
         matcher = self._terms.matcher(field, term, _FORMAT)
         numbers: list[int] = []
         frequencies: list[float] = []
-        while matcher.is_active():
-            numbers.append(matcher.id())
-            frequencies.append(matcher.weight())
-            matcher.next()
+        for block in matcher.columns():
+            numbers += block[0]
+            frequencies += block[1]
         # An array takes nothing but numbers, so that a scorer meets none that it cannot count with.
         held, counted = array("I", numbers), array("d", frequencies)
         if held and not (max(held) < self._count and min(counted) > 0 and isfinite(sum(counted))):
@@ -117,6 +116,14 @@ class _Field:
 
 class _Blocks(W3LeafMatcher):  # type: ignore[misc]
     """The blocks of one term; Whoosh's own would unpickle what they hold with `pickle.loads`."""
+
+    def columns(self) -> Iterator[tuple[Sequence[int], Sequence[float]]]:
+        """Yield numbers and frequencies block by block: to step through the postings takes ten times as long."""
+        while self.is_active():
+            self._read_ids()
+            self._read_weights()
+            yield self._ids, self._weights
+            self._next_block()
 
     def _read_data(self) -> None:
         content = self._postfile.get(self._dataoffset, self._nextoffset - self._dataoffset)

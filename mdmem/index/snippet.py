@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from itertools import takewhile
 
-from mdmem.index.analysis import spans
+from mdmem.index.analysis import finder
 
 _ELLIPSIS = "…"
 _MARKUP = re.compile(
@@ -32,13 +32,8 @@ def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
     if len(line) <= width:
         return line
     room = width - 2 * len(_ELLIPSIS)
-    start, end = _densest(_found(line, frozenset(terms)), room)
+    start, end = _densest(finder(terms)(line), room)
     return _cut(line, start, end, room)
-
-
-def _found(line: str, terms: frozenset[str]) -> list[Span]:
-    held = ((start, end, terms.intersection((*token.words, *token.wholes))) for start, end, token in spans(line))
-    return [span for span in held if span[2]]
 
 
 def _densest(found: Sequence[Span], room: int) -> tuple[int, int]:

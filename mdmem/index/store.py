@@ -6,11 +6,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
 from mdmem.index.postings import WhooshPostings
 from mdmem.index.protocol import IndexBusyError
+from mdmem.index.scoring import Corpus
 
 _PREFIX = "generation-"
 
@@ -87,7 +89,7 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class OpenIndex:
     """A published state with its postings; `stamp` tells whether it is still the published one."""
 
@@ -95,6 +97,11 @@ class OpenIndex:
     postings: WhooshPostings
     stamp: Stamp | None
     close: Callable[[], None]
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The documents as they were published."""
+        return Corpus(self.manifest.keys, self.manifest.lengths, (self.postings,))
 
 
 def open_index(folder: Path) -> OpenIndex | None:

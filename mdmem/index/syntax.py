@@ -46,10 +46,11 @@ class _Finder:
 
     @property
     def everything(self) -> set[int]:
-        return {number for number, key in enumerate(self.corpus.keys) if key is not None}
+        return {first for first, key in zip(self.corpus.firsts, self.corpus.keys, strict=True) if key is not None}
 
     def holders(self, leaf: Leaf) -> set[int]:
-        return {number for field in leaf.fields for number, _ in leaf.frequencies(self.corpus, field)}
+        firsts = self.corpus.firsts
+        return {firsts[number] for field in leaf.fields for number, _ in leaf.frequencies(self.corpus, field)}
 
     def documents(self, numbers: Set[int]) -> Iterator[tuple[int, IndexDocument]]:
         keys = {self.corpus.keys[number]: number for number in sorted(numbers)}

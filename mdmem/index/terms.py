@@ -1,10 +1,10 @@
-"""A document to the terms of each of its fields."""
+"""A document to the terms of each of its fields, passage by passage."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from mdmem.entry.fields import Searched, searched_as
+from mdmem.entry.headings import sections_of
 from mdmem.index.analysis import analyse
 from mdmem.index.protocol import IndexDocument
 
@@ -21,34 +21,56 @@ DATES = {name.removesuffix("_at"): name for name in searched_as(Searched.DATE)}
 
 FIELDS = (*SCORED, *EXACT, *DATES)
 
-_ATX = re.compile(r" {0,3}#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_SETEXT = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+PASSAGE_FIELDS = frozenset({"headings", "identifiers", "body"})
+"""The fields of which each passage of a document has its own; the others stand with the first."""
+
+# A section of two lines is no passage: it would win over whatever says more.
+_SHORTEST = 1000
 
 Terms = Mapping[str, Mapping[str, int]]
 """Field to term to how often the field holds it."""
 
 
-def terms_of(document: IndexDocument) -> Terms:
-    """Return what each field of a document holds; fields without a term are left out."""
+def terms_of(document: IndexDocument) -> tuple[Terms, ...]:
+    """Return what each field of a document holds, by passage; fields without a term are left out."""
     titles = {name: analyse(_text(document, name)) for name in _TITLES}
     tags = {name: analyse(_text(document, name)) for name in _TAGS}
-    headings, _ = analyse("\n".join(iter_headings(document.body)))
-    body, body_wholes = analyse(document.body)
-    title_wholes = [whole for _, wholes in titles.values() for whole in wholes]
-    found: dict[str, Mapping[str, int]] = {
+    stated: dict[str, Mapping[str, int]] = {
         **{name: Counter(words) for name, (words, _) in titles.items()},
-        "headings": Counter(headings),
-        # Headings are part of the body, and would count twice.
-        "identifiers": Counter(title_wholes + body_wholes),
         **{name: Counter(words + wholes) for name, (words, wholes) in tags.items()},
-        "body": Counter(body),
         "wing": exact([document.wing]),
         "room": exact([document.room]),
     }
-    found |= {name: exact(document.fields.get(name, ())) for name in EXACT if name not in found}
-    found |= {name: exact(document.fields.get(stated, ())) for name, stated in DATES.items()}
-    return {name: counts for name, counts in found.items() if counts}
+    stated |= {name: exact(document.fields.get(name, ())) for name in EXACT if name not in stated}
+    stated |= {name: exact(document.fields.get(given, ())) for name, given in DATES.items()}
+    passages: list[dict[str, Mapping[str, int]]] = []
+    named = [whole for _, wholes in titles.values() for whole in wholes]
+    for headings, text in passages_of(document.body):
+        words, wholes = analyse(text)
+        # Headings are part of the body, and their identifiers would count twice.
+        passages.append(
+            {
+                "headings": Counter(analyse("\n".join(headings))[0]),
+                "identifiers": Counter([*named, *wholes]),
+                "body": Counter(words),
+            }
+        )
+        named = []
+    passages[0] |= stated
+    return tuple({name: counts for name, counts in passage.items() if counts} for passage in passages)
+
+
+def passages_of(body: str) -> list[tuple[list[str], str]]:
+    """Return the passages of a body, each with its headings: sections, of which short ones go together."""
+    edges, headings = [0], [list[str]()]
+    for section in sections_of(body):
+        if section.span[0] - edges[-1] >= _SHORTEST and len(body) - section.span[0] >= _SHORTEST:
+            edges.append(section.span[0])
+            headings.append([])
+        headings[-1].append(section.heading)
+    return [
+        (named, body[start:end]) for named, start, end in zip(headings, edges, [*edges[1:], len(body)], strict=True)
+    ]
 
 
 def _text(document: IndexDocument, name: str) -> str:
@@ -62,7 +84,10 @@ def lengths_of(terms: Terms) -> tuple[int, ...]:
 
 def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[list[str]]:
     """Yield the words of each of the given fields in their order, stop words left out."""
-    texts: dict[str, Iterable[str]] = {"headings": iter_headings(document.body), "body": [document.body]}
+    texts: dict[str, Iterable[str]] = {
+        "headings": [section.heading for section in sections_of(document.body)],
+        "body": [document.body],
+    }
     texts |= {name: document.fields.get(name, ()) for name in (*_TITLES, *_TAGS)}
     for field in fields:
         for text in texts.get(field, ()):
@@ -72,22 +97,3 @@ def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[lis
 def exact(values: Iterable[str | None]) -> dict[str, int]:
     """Return the one-term content of a field that is compared as a whole."""
     return {" ".join(value.casefold().split()): 1 for value in values if value and value.strip()}
-
-
-def iter_headings(markdown: str) -> Iterator[str]:
-    """Yield the text of each heading of a Markdown text, code blocks left out."""
-    fence = previous = ""
-    for line in markdown.splitlines():
-        if opened := _FENCE.match(line):
-            mark = opened.group(1)
-            if not fence:
-                fence = mark
-            elif mark.startswith(fence) and not line.strip(mark[0] + " \t"):
-                fence = ""
-        elif not fence:
-            # The cheap test first: one line of thirty is a heading.
-            if line.lstrip(" ").startswith("#") and (heading := _ATX.match(line)):
-                yield heading.group(1) or ""
-            elif previous.strip() and _SETEXT.match(line):
-                yield previous
-        previous = "" if fence else line

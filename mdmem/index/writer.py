@@ -22,7 +22,7 @@ DEAD_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the manifest holds of one document."""
+    """What the manifest holds of one passage of a document."""
 
     key: str
     digest: str
@@ -90,13 +90,13 @@ def _to_merge(segments: Sequence[_Rows]) -> list[_Rows]:
 
 
 def _taken_in(pool: Pool, documents: Iterable[IndexDocument]) -> list[Row]:
-    rows = []
-    for number, document in enumerate(documents):
-        terms = terms_of(document)
-        for field, counts in terms.items():
-            for text, frequency in counts.items():
-                pool.add(field, text.encode("utf-8", "surrogatepass"), number, frequency)
-        rows.append(Row(document.key, document.digest, lengths_of(terms)))
+    rows: list[Row] = []
+    for document in documents:
+        for terms in terms_of(document):
+            for field, counts in terms.items():
+                for text, frequency in counts.items():
+                    pool.add(field, text.encode("utf-8", "surrogatepass"), len(rows), frequency)
+            rows.append(Row(document.key, document.digest, lengths_of(terms)))
     return rows
 
 

@@ -151,6 +151,7 @@ def _mention(one: Mention) -> str:
 
 
 # Grounds that go without saying where the content is given.
+_FEW_WORDS = 2
 _COMMONPLACE = ("holds ", "invariant of the scope", "in scope", "matches the query", "replaces ")
 
 
@@ -161,8 +162,9 @@ def _marks(packed: PackedEntry) -> str:
         marks.append(item.status.value.replace("_", " "))
     marks += [_FORMS[packed.form]] if packed.form in _FORMS else []
     if packed.form is not Form.GIVEN:
-        is_line = packed.form is Form.LINE
-        marks += [part for part in item.reason.split("; ") if is_line or not part.startswith(_COMMONPLACE)]
+        # What holds more of the question than this is no mere touch: the words say nothing.
+        is_touched = packed.form is Form.LINE and len(item.terms) <= _FEW_WORDS
+        marks += [part for part in item.reason.split("; ") if is_touched or not part.startswith(_COMMONPLACE)]
     marks += [mark for mark in marked(item.stance) if not any(mark in other for other in marks)]
     return f" ({'; '.join(marks)})" if marks else ""
 

@@ -25,13 +25,21 @@ _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
 _SHORT = 600
-# What stands under an entry that is shortened itself.
-_BENEATH = 2
+# A section that only words ask for; where it is longer, its lead and the best passage say more.
+_SECTION = 1400
+# What stands under an entry whose content is longer than this, and under one that is shortened.
+_MUCH, _FEWER, _FEWEST = 1000, 3, 2
+# The first of the best have room before the others have a line.
+_NEXT = 3
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
 # Of the budget, for what only words ask for.
-_UNASKED_SHARE = 0.6
+_UNASKED_SHARE = 0.5
 _TRIES = 4
+# Ten at the default budget.
+_TOKENS_A_LINE = 150
+# In bytes: where less is left, no entry is read for it.
+_SMALLEST, _GIVE_UP_AFTER = 100, 8
 
 
 def pack(
@@ -99,36 +107,44 @@ class _Packing:
             self._give(plan, item, Form.SUMMARY, room)
         for item in self._shaping:
             self._give(plan, item, Form.FULL, room // 2)
+        for item in () if self._is_pressed else self._best[:_NEXT]:
+            self._give(plan, item, Form.SUMMARY if self._counts(item) else Form.LINE, part)
         for item in () if self._is_pressed else (*self._on_path, *self._best):
             self._give(plan, item, Form.LINE, room)
-        for item in self._best:
-            if self._counts(item):
-                self._give(plan, item, Form.SUMMARY, part)
-        for item in self._others:
-            self._give(plan, item, Form.SUMMARY if self._counts(item) else Form.LINE, part)
+        self._fill(plan, [*self._best, *self._others], part)
         for item in self.found.proposed:
             self._give(plan, item, Form.FULL if self._is_short(item) else Form.SUMMARY, part, is_draft=True)
         return plan
 
+    def _fill(self, plan: _Plan, items: Sequence[Retrieved], room: int) -> None:
+        """Give items in their order while they fit; past a few that do not, none is read to see how short it gets."""
+        misses = 0
+        for item in items:
+            if misses > _GIVE_UP_AFTER or room - plan.used < _SMALLEST:
+                return
+            form = Form.SUMMARY if self._counts(item) else Form.LINE
+            misses += not self._give(plan, item, form, room) and form is Form.SUMMARY
+
     def _is_short(self, draft: Retrieved) -> bool:
         return self.texts[True].size(draft.entry.address) <= _SHORT
 
-    def _give(self, plan: _Plan, item: Retrieved, form: Form, room: int, *, is_draft: bool = False) -> None:
-        """Give an item in a form if it fits, in place of a mere line that it has."""
+    def _give(self, plan: _Plan, item: Retrieved, form: Form, room: int, *, is_draft: bool = False) -> bool:
+        """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""
         into, address = plan.drafts if is_draft else plan.taken, item.entry.address
         had = into.get(address)
         if had is not None and had.form is not Form.LINE:
-            return
+            return True
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
-        if packed.form is Form.LINE and self._has_lines_enough(into):
-            return
-        if plan.used + cost - before <= room:
-            into[address] = packed
-            plan.used += cost - before
+        if plan.used + cost - before > room or (packed.form is Form.LINE and self._has_lines_enough(into)):
+            return False
+        into[address] = packed
+        plan.used += cost - before
+        return True
 
     def _has_lines_enough(self, into: Mapping[str, PackedEntry]) -> bool:
-        return self._is_pressed or sum(one.form is Form.LINE for one in into.values()) >= _BEST
+        most = 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+        return sum(one.form is Form.LINE for one in into.values()) >= most
 
     # --- what comes first ---
 
@@ -162,8 +178,9 @@ class _Packing:
         """Return what is given whole while it fits: the best match, then the decisions that match best."""
         if not self.found.terms:
             return [item for item in self._others if item.entry.type is EntryType.DECISION and item.current]
-        decisions = [item for item in self._best if item.entry.type is EntryType.DECISION and self._counts(item)]
-        return decisions if self._is_pressed else [*self._best[:1], *decisions]
+        if not self._is_pressed:
+            return self._best[:1]
+        return [item for item in self._best if item.entry.type is EntryType.DECISION and self._counts(item)]
 
     def _counts(self, item: Retrieved) -> bool:
         """Say whether an item is more than touched by the question; without one each is."""
@@ -173,7 +190,7 @@ class _Packing:
 
     @cached_property
     def _top(self) -> float:
-        return max((item.score for item in self._others), default=0.0)
+        return max((item.score for item in self._best), default=0.0)
 
     @cached_property
     def _weights(self) -> dict[str, float]:
@@ -203,8 +220,7 @@ class _Packing:
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
         before = self.given.get(address)
-        digest = texts.digest(address)
-        if before is not None and before == digest:
+        if before is not None and before == texts.digest(address):
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
             return PackedEntry(item, Form.LINE, "")
@@ -212,14 +228,24 @@ class _Packing:
         whole = content_of(entry, body)
         size = len(whole.encode("utf-8", "surrogateescape"))
         if _always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
-            return PackedEntry(item, Form.FULL, whole, beneath=texts.beneath(item), digest=digest)
-        if form is Form.FULL and (section := deciding_section(entry, body)):
-            return PackedEntry(item, Form.SECTION, section, beneath=texts.beneath(item), digest=digest)
-        short = shortened(entry, body, self._find, _SHORT)
+            return self._told(item, Form.FULL, whole, texts)
+        if form is Form.FULL:
+            section = deciding_section(entry, body)
+            if section and (item.on_path or len(section.encode()) <= _SECTION):
+                return self._told(item, Form.SECTION, section, texts)
+        short = shortened(entry, body, self._find, _SECTION if form is Form.FULL else _SHORT)
         digest = hashlib.sha256(short.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if before == digest:
             return PackedEntry(item, Form.GIVEN, "")
-        return PackedEntry(item, Form.SUMMARY, short, beneath=texts.beneath(item)[:_BENEATH], digest=digest)
+        return replace(self._told(item, Form.SUMMARY, short, texts), digest=digest)
+
+    def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
+        beneath = texts.beneath(item)
+        if form is Form.SUMMARY:
+            beneath = beneath[:_FEWEST]
+        elif len(content) > _MUCH:
+            beneath = beneath[:_FEWER]
+        return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
 
     # --- the answer ---
 

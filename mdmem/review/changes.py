@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mdmem.catalog import Catalog
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Status
 from mdmem.review.comparison import Comparison
-from mdmem.review.model import Belief, Ref, Transition
+from mdmem.review.model import Bearing, BearingChange, Belief, Ref, Transition
 from mdmem.review.texts import Faults
 
 # A rationale may be a page; its beginning tells what kind of reason it is.
@@ -86,6 +87,25 @@ def _steps(comparison: Comparison) -> Iterator[tuple[Ref, Status | None, Status 
     for one in changes.changed:
         if one.before.status is not one.after.status:
             yield comparison.after.ref_of(one.after), one.before.status, one.after.status
+
+
+def bearings(comparison: Comparison) -> tuple[BearingChange, ...]:
+    """Return the claims and amendments that are new, then those that ended while both entries are in force."""
+    moved, binds = comparison.moved, comparison.binds
+    before = {(moved(new), says, moved(old)) for new, says, old in _bearings(comparison.before.catalog)}
+    after = set(_bearings(comparison.after.catalog))
+    gone = {(new, says, old) for new, says, old in before - after if {new, old} <= binds}
+    ref = comparison.after.ref
+    changes = [BearingChange(ref(new), says, ref(old), is_new=True) for new, says, old in after - before]
+    changes += [BearingChange(ref(new), says, ref(old), is_new=False) for new, says, old in gone]
+    return tuple(sorted(changes, key=lambda one: (not one.is_new, one.entry.rank, one.says, one.on.rank)))
+
+
+def _bearings(catalog: Catalog) -> Iterator[tuple[str, Bearing, str]]:
+    for address in catalog.entries:
+        yield from ((address, Bearing.CLAIMS, old) for old in catalog.lineage.claims(address))
+        amended = (old for old in catalog.amendments.by(address) if catalog.lineage.is_current(old))
+        yield from ((address, Bearing.AMENDS, old) for old in amended)
 
 
 def _step(entry: Ref, before: Status | None, after: Status | None, faults: Faults) -> Transition:

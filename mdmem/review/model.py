@@ -79,6 +79,23 @@ class Transition:
     faults: tuple[str, ...] = ()
 
 
+class Bearing(StrEnum):
+    """What an entry in force says of another that stays in force beside it."""
+
+    CLAIMS = "claims to replace"
+    AMENDS = "amends"
+
+
+@dataclass(frozen=True, slots=True)
+class BearingChange:
+    """What an entry says of another one in force; `is_new`, else it said so before and does no more."""
+
+    entry: Ref
+    says: Bearing
+    on: Ref
+    is_new: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Belief:
     """What was believed, what will be instead, and why; nothing before where it is new, nothing after where it ended.

@@ -13,11 +13,12 @@ from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
 from mdmem.finding import Finding
 from mdmem.review.chains import touched_chains
-from mdmem.review.changes import beliefs, transitions
+from mdmem.review.changes import bearings, beliefs, transitions
 from mdmem.review.comparison import Comparison, TreeSide
 from mdmem.review.dependents import contradictions, covered_files, dependents
 from mdmem.review.model import (
     AnswerPair,
+    BearingChange,
     Belief,
     ContradictionChange,
     Counts,
@@ -49,6 +50,7 @@ class ReviewReport:
     counts: Counts = field(default_factory=Counts)
     wings: tuple[WingChangeCount, ...] = ()
     transitions: tuple[Transition, ...] = ()
+    bearings: tuple[BearingChange, ...] = ()
     beliefs: tuple[Belief, ...] = ()
     graph: Graph = field(default_factory=Graph)
     rewordings: tuple[Rewording, ...] = ()
@@ -89,6 +91,7 @@ def report_on(
         counts=_counts(comparison),
         wings=_wings(comparison),
         transitions=transitions(comparison, faults),
+        bearings=bearings(comparison),
         beliefs=beliefs(comparison),
         graph=touched_chains(comparison),
         rewordings=reworded,

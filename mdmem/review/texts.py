@@ -19,7 +19,7 @@ KEPT, TAKEN, PUT = " ", "-", "+"
 _MANY = 4_000_000
 _TOKEN = re.compile(r"\n[ \t]*\n\s*|\S+")
 _PARAGRAPH = "\n\n"
-BINDING = ("type", "focus", "expires_at", "amends", "overrides", "conflicts_with", *BINDING_FIELDS)
+BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDING_FIELDS)
 # The rest of the review tells these: the steps of a life, the chains, how a change of the text accounts for itself.
 _TOLD = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *BINDING})
 _OF_A_STEP = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})

@@ -216,7 +216,7 @@ def _plan_supersession(
         # As it will be once somebody approves it: what cannot be approved is better refused now.
         refuse_unfit(catalog, old, replace(new.entry, status=Status.ACTIVE), instead="supersede that one")
     except LostRaceError as error:
-        heads = catalog.lineage.heads(old.address)
+        heads = catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address)
         again = f"read `{heads[0]}`, then repeat this call with `supersedes` set to it if this one replaces it"
         return PlannedSave(replace(failed(str(error), again), candidate_id=heads[0]))
     if saving.status is Status.DRAFT:
@@ -235,7 +235,7 @@ def planned_new(
 ) -> PlannedSave:
     """Return what writes a new entry, with what its coming ends, and the answer to it."""
     address, path = new.entry.address, new.entry.path
-    # The newer entry comes before what it ends: where writing ends between the two, `check --fix` follows its claim.
+    # The newer entry comes before what it ends: where writing ends between the two, `check` finds its claim.
     changes = (*saving.target.manifests, Change(path, path, None, new.content), *flips)
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
     action = WriteAction(Verb.SUPERSEDE, old, address) if old is not None and flips else WriteAction(Verb.ADD, address)

@@ -49,8 +49,8 @@ def test_ended_entry_is_refused(tmp_path: Path) -> None:
 
 def test_half_superseded_entry_is_refused(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
-    write_entry(root, NEW, supersedes=OLD, reason="a")
-    with pytest.raises(UsageError, match=f"{OLD} is superseded by {NEW}; `mdmem check --fix` writes what is missing"):
+    write_entry(root, OLD, superseded_by=NEW)
+    with pytest.raises(UsageError, match=f"{OLD} is superseded by {NEW}; `mdmem check --unsafe-fixes` writes what is"):
         deprecating(root)
 
 

@@ -123,10 +123,11 @@ def mend(root: Path, *, with_unsafe: bool = False) -> FixResult:
 
 
 def both_ends_missing(root: Path) -> None:
-    """Write an old entry in force, and a new one that its `superseded-by` names under a misspelt key."""
+    """Write an old entry that has ended, and a new one that names it by a short address."""
     make_root(root)
     write_entry(root, "app/rules/new", reason="it is faster", title="New", supersedes=["old"])
-    write_entry(root, "app/rules/old", title="Old")
+    ended = {"status": "deprecated", "deprecated_at": "2026-06-01", "deprecated_reason": "it was slow"}
+    write_entry(root, "app/rules/old", title="Old", **ended)
 
 
 def test_one_fix_makes_room_for_the_next(tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_nothing_is_written_before_the_plan_is_carried_out(tmp_path: Path) -> No
     plan = mend(tmp_path).plan
     assert (tmp_path / "app/rules/old.md").read_bytes() == before
     apply(tmp_path, plan, state=tmp_path / ".state")
-    assert b"status: deprecated\n" in (tmp_path / "app/rules/old.md").read_bytes()
+    assert b"superseded_by: [app/rules/new]\n" in (tmp_path / "app/rules/old.md").read_bytes()
 
 
 def test_mending_again_changes_nothing(tmp_path: Path) -> None:
@@ -171,8 +172,9 @@ def test_interrupted_supersession_is_named_and_completed(tmp_path: Path) -> None
     plan = mend(tmp_path, with_unsafe=True).plan
     assert [change.path for change in plan.changes] == ["app/rules/new.md", "app/rules/old.md"]
     (tmp_path / "app/rules/new.md").write_bytes(plan.changes[0].after)
-    assert [one.code for one in mend(tmp_path).fixed] == ["superseded-but-active"]
-    assert mend(tmp_path).plan.changes == plan.changes[1:]
+    assert mend(tmp_path).fixed == ()
+    assert [one.code for one in mend(tmp_path, with_unsafe=True).fixed] == ["superseded-but-active"]
+    assert mend(tmp_path, with_unsafe=True).plan.changes == plan.changes[1:]
 
 
 def test_fix_that_never_ends_its_finding_stops(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_nobody_types_in_vain_where_another_was_first(tmp_path: Path) -> None:
     with pytest.raises(LostRaceError) as caught:
         composed(root)
     assert str(caught.value) == (
-        f"{OLD} is superseded by {NEW} already; nothing was written: replace that one with `mdmem supersede {NEW}`, "
+        f"{NEW} claims to supersede {OLD} already; nothing was written: replace that one with `mdmem supersede {NEW}`, "
         f"or add to it with `mdmem edit {NEW}`"
     )
 

@@ -144,7 +144,7 @@ def test_second_successor_is_refused_with_the_address_of_the_first(tmp_path: Pat
 def test_second_successor_is_refused_where_only_the_claim_is_written(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
     write_entry(root, "nav/architecture/first", supersedes=OLD, reason="a")
-    with pytest.raises(LostRaceError, match="is superseded by nav/architecture/first already"):
+    with pytest.raises(LostRaceError, match=f"nav/architecture/first claims to supersede {OLD} already"):
         superseding(root)
 
 
@@ -215,6 +215,7 @@ def test_successor_that_ended_is_refused(tmp_path: Path) -> None:
 
 def test_successor_that_is_superseded_by_its_links_is_refused(tmp_path: Path) -> None:
     root = two_entries(tmp_path)
+    write_entry(root, NEW, superseded_by="nav/rules/newest")
     write_entry(root, "nav/rules/newest", supersedes=NEW)
     with pytest.raises(UsageError, match=f"{NEW} is superseded itself; name nav/rules/newest"):
         superseding(root)

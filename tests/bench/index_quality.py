@@ -66,15 +66,16 @@ def scan(documents: Sequence[IndexDocument]) -> Search:
     """Return a search over documents in memory."""
     postings = MemoryPostings()
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}
-    for number, document in enumerate(documents):
-        terms = terms_of(document)
-        postings.add(number, terms)
-        for name, length in zip(SCORED, lengths_of(terms), strict=True):
-            lengths[name].append(length)
-    keys = [document.key for document in documents]
+    keys: list[str] = []
+    for document in documents:
+        for terms in terms_of(document):
+            postings.add(len(keys), terms)
+            keys.append(document.key)
+            for name, length in zip(SCORED, lengths_of(terms), strict=True):
+                lengths[name].append(length)
+    corpus = Corpus(keys, lengths, (postings,))
 
     def search(question: str) -> list[str]:
-        corpus = Corpus(keys, lengths, (postings,))
         return [match.key for match in rank(plain(question), corpus, lambda _keys: ())]
 
     return search

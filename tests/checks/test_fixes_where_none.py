@@ -4,19 +4,20 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import TODAY, make_root, write, write_entry
+from builders import TODAY, commit_all, make_root, memory, open_root, write, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog import load
-from mdmem.checks.case import Case
+from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.fixes.base import certainly_meant, is_slip
 from mdmem.checks.fixes.front_matter import with_syntax_fix, with_whole_value
+from mdmem.checks.run import CheckRequest, check
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import apply_edits
 from mdmem.finding import Fix
-from mdmem.settings import parse_settings
+from mdmem.settings import Settings, parse_settings
 from mdmem.tree import WorkingTree
 
 PATH = "app/rules/a.md"
@@ -85,12 +86,57 @@ def test_entry_of_less_authority_ends_another_only_as_a_decision(tmp_path: Path)
     assert not fix.is_safe
 
 
-def test_old_entry_of_a_chain_is_ended_safely(tmp_path: Path) -> None:
+def fixing(root: Path, code: str, *, base: Path | None = None) -> list[bool]:
+    """Say of each fix of a code whether it is safe; `base` is what the change started from."""
+    before = Base("main", load(WorkingTree(base)), Settings()) if base else None
+    case = Case(load(WorkingTree(root)), Settings(), date.fromisoformat(TODAY), base=before)
+    return [one.fix.is_safe for one in run_checks(case, [code]) if one.fix is not None]
+
+
+@pytest.mark.parametrize("field", ["supersedes", "superseded_by"])
+def test_what_is_in_force_is_ended_only_as_a_decision(tmp_path: Path, field: str) -> None:
     make_root(tmp_path)
-    write_entry(tmp_path, "app/rules/a")
+    links = {"superseded_by": ["app/rules/b"]} if field == "superseded_by" else {}
+    write_entry(tmp_path, "app/rules/a", **links)
     write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
-    write_entry(tmp_path, "app/rules/c", supersedes=["app/rules/b"])
-    assert [fix.is_safe for fix in fixes(tmp_path, "supersession-one-sided") if fix] == [True, True]
+    code = "superseded-but-active" if links else "supersession-one-sided"
+    assert fixing(tmp_path, code) == [False]
+    assert fixing(tmp_path, code, base=tmp_path) == [False]
+
+
+@pytest.mark.parametrize("field", ["supersedes", "superseded_by"])
+def test_what_is_in_force_is_ended_safely_by_who_writes_the_link(tmp_path: Path, field: str) -> None:
+    now, base = (make_root(tmp_path / name) for name in ("now", "base"))
+    links = {"superseded_by": ["app/rules/b"]} if field == "superseded_by" else {}
+    write_entry(base, "app/rules/a")
+    write_entry(now, "app/rules/a", **links)
+    write_entry(now, "app/rules/b", supersedes=["app/rules/a"])
+    code = "superseded-but-active" if links else "supersession-one-sided"
+    assert fixing(now, code, base=base) == [True]
+
+
+def test_who_writes_a_claim_is_told_by_the_last_commit(tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    root, new, old = folder / "memory", "nav/architecture/one", "nav/architecture/threads"
+
+    def safe() -> list[bool]:
+        found = check(open_root(root), CheckRequest(select=("supersession-one-sided",))).findings
+        return [one.fix.is_safe for one in found if one.fix is not None]
+
+    write_entry(root, new, title="One")
+    commit_all(folder)
+    write_entry(root, new, title="One", supersedes=[old])
+    assert safe() == [True]
+    commit_all(folder)
+    write_entry(root, new, title="One thread", supersedes=[old])
+    assert safe() == [False]
+
+
+def test_missing_end_of_what_has_ended_is_written_safely(tmp_path: Path) -> None:
+    make_root(tmp_path)
+    write_entry(tmp_path, "app/rules/a", status="deprecated", deprecated_at="2026-06-01", deprecated_reason="gone")
+    write_entry(tmp_path, "app/rules/b", supersedes=["app/rules/a"])
+    assert fixing(tmp_path, "supersession-one-sided") == [True]
 
 
 def test_day_of_the_end_is_not_guessed_for_one_that_no_other_replaced(tmp_path: Path) -> None:

@@ -91,3 +91,20 @@ def test_approval_is_told(tmp_path: Path, capsys: Capture) -> None:
     assert "    approved by Ada <ada@example.org>\n" in run_here(capsys, "why", NEW, cwd=folder).out
     said = json.loads(run_here(capsys, "why", NEW, "--format", "json", cwd=folder).out)
     assert said["chain"][0]["approved_by"] == "Ada <ada@example.org>"
+
+
+def test_claims_and_amendments_are_told_from_either_end(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", OLD, title="Use two threads")
+    write_entry(folder / "memory", NEW, title="Use four threads", supersedes=[OLD])
+    write_entry(folder / "memory", "nav/architecture/part", title="On one robot", amends=[OLD])
+    old = run_here(capsys, "why", OLD, cwd=folder).out
+    assert f"claims to replace {OLD}, which does not name it\n" in old
+    assert old.endswith(
+        f"{OLD} is current.\nClaimed by, and still in force: {NEW}.\nAmended by: nav/architecture/part.\n"
+    )
+    assert f"{NEW} is current.\n" in run_here(capsys, "why", NEW, cwd=folder).out
+    assert f"It amends: {OLD}.\n" in run_here(capsys, "why", "nav/architecture/part", cwd=folder).out
+    told = json.loads(run_here(capsys, "why", OLD, "--format", "json", cwd=folder).out)
+    assert (told["heads"], told["claimed_by"], told["amended_by"]) == ([OLD], [NEW], ["nav/architecture/part"])
+    assert [link["claims"] for link in told["chain"]] == [[], [OLD]]

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from mdmem.index.postings import MemoryPostings
-from mdmem.index.scoring import K1, LENGTH_SHARE, WEIGHTS, Corpus, saturate, term, weigh
+from mdmem.index.scoring import K1, LENGTH_SHARE, WEIGHTS, WHOLE_SHARE, Corpus, Scores, plain, rank, term, weigh
 from mdmem.index.terms import SCORED
 
 
@@ -18,24 +18,50 @@ def corpus(*bodies: str, dead: frozenset[int] = frozenset()) -> Corpus:
     return Corpus(keys, lengths, (postings,))
 
 
+def paged(*passages: tuple[str, str]) -> Corpus:
+    """Return passages, each of the document of a name."""
+    made = corpus(*(body for _, body in passages))
+    return Corpus([name for name, _ in passages], made.lengths, made.sources)
+
+
 def test_weigh_is_the_formula_when_one_field_holds_the_term() -> None:
     made = corpus("a a b", "c")
     share = LENGTH_SHARE["body"]
     expected = WEIGHTS["body"] * 2 / (1 - share + share * 3 / 2)
-    assert weigh(made, term("a")) == {0: pytest.approx(expected)}
+    assert weigh(made, term("a")).wholes == {0: pytest.approx(expected)}
 
 
-def test_saturate_is_the_formula_when_one_of_two_documents_holds_the_term() -> None:
+def test_scores_are_the_formula_when_one_of_two_documents_holds_the_term() -> None:
+    made = corpus("a", "b")
+    scores = Scores(made)
+    assert scores.add(weigh(made, term("a"))) == {0}
     idf = math.log(1 + (2 - 1 + 0.5) / (1 + 0.5))
-    assert dict(saturate(corpus("a", "b"), {0: 2.0})) == {0: pytest.approx(idf * 2.0 / (K1 + 2.0))}
+    assert scores.result() == {0: pytest.approx(idf / (K1 + 1))}
 
 
-def test_saturate_is_positive_when_every_document_holds_the_term() -> None:
+def test_score_is_half_of_the_whole_and_half_of_the_best_passage() -> None:
+    made = paged(("k", "a x"), ("k", "a a"), ("other", "x x"))
+    scores = Scores(made)
+    scores.add(weigh(made, term("a")))
+    share, idf = LENGTH_SHARE["body"], math.log(1 + (2 - 1 + 0.5) / (1 + 0.5))
+    whole, best = (3 / (1 - share + share * 4 / 3), 2 / (1 - share + share * 1))
+    expected = WHOLE_SHARE * whole / (K1 + whole) + (1 - WHOLE_SHARE) * best / (K1 + best)
+    assert scores.result() == {0: pytest.approx(idf * expected)}
+
+
+def test_rank_puts_words_in_one_passage_before_the_same_words_in_two() -> None:
+    made = paged(("apart", "lock x"), ("apart", "hub x"), ("near", "lock hub"), ("near", "x x"))
+    assert [match.key for match in rank(plain("lock hub"), made, lambda _keys: ())] == ["near", "apart"]
+
+
+def test_scores_are_positive_when_every_document_holds_the_term() -> None:
     made = corpus("a", "a", "a")
-    assert all(gain > 0 for _, gain in saturate(made, weigh(made, term("a"))))
+    scores = Scores(made)
+    scores.add(weigh(made, term("a")))
+    assert all(score > 0 for score in scores.result().values())
 
 
 def test_weigh_leaves_out_when_a_document_is_dead() -> None:
     alive, masked = corpus("a b", "c"), corpus("a b", "c", "a a a a", dead=frozenset([2]))
     assert weigh(masked, term("a")) == weigh(alive, term("a"))
-    assert (masked.count, masked.slopes) == (alive.count, alive.slopes)
+    assert (masked.count, masked.passages) == (alive.count, alive.passages)

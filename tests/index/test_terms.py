@@ -1,10 +1,10 @@
-from mdmem.index.terms import iter_headings, lengths_of, sequences_of, terms_of
+from mdmem.index.terms import lengths_of, passages_of, sequences_of, terms_of
 
 from .builders import document
 
 
 def test_terms_of_fills_each_field_when_document_has_all() -> None:
-    found = terms_of(
+    (found,) = terms_of(
         document(
             "ros2/rooms/one",
             "# Use executors\n\nRuns `exec_main`.",
@@ -27,12 +27,20 @@ def test_terms_of_fills_each_field_when_document_has_all() -> None:
 
 
 def test_lengths_of_counts_words_when_they_repeat() -> None:
-    assert lengths_of(terms_of(document("w/r/e", "lock lock queue", title="lock"))) == (1, 0, 0, 0, 3)
+    assert lengths_of(*terms_of(document("w/r/e", "lock lock queue", title="lock"))) == (1, 0, 0, 0, 3)
 
 
-def test_iter_headings_leaves_out_code_when_fences_hold_hashes() -> None:
-    text = "# One #\n\n```sh\n# no heading\n```\n\nTwo\n===\n\n~~~~\n# no\n~~~\n# no\n~~~~\n### Three\n#no\n\n---\n"
-    assert list(iter_headings(text)) == ["One", "Two", "Three"]
+def test_terms_of_has_the_title_with_the_first_passage_when_there_are_several() -> None:
+    first, second = terms_of(document("w/r/e", f"# One\n{'lock ' * 300}\n# Two\n{'queue ' * 300}", title="Title"))
+    assert (first["title"], first["headings"], "queue" in first["body"]) == ({"titl": 1}, {"one": 1}, False)
+    assert ("title" in second, second["headings"], second["body"]["queue"]) == (False, {"two": 1}, 300)
+
+
+def test_passages_of_puts_short_sections_together_and_loses_nothing() -> None:
+    body = f"# One\n\n## Two\n{'word ' * 300}\n## Three\n{'word ' * 300}\n## Four\nEnd.\n"
+    found = passages_of(body)
+    assert [headings for headings, _ in found] == [["One", "Two"], ["Three", "Four"]]
+    assert "".join(text for _, text in found) == body
 
 
 def test_sequences_of_keeps_the_order_when_stop_words_stand_between() -> None:

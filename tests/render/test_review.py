@@ -135,7 +135,8 @@ def test_mermaid_labels_are_escaped() -> None:
 def test_json_has_every_part() -> None:
     told = json.loads(review_json(reviewed(OLD, NEW)))
     assert list(told) == [
-        *("schema", "changed", "before", "after", "remarks", "unread", "counts", "wings", "transitions", "beliefs"),
+        *("schema", "changed", "before", "after", "remarks", "unread", "counts", "wings", "transitions"),
+        *("bearings", "beliefs"),
         *("graph", "rewordings", "edits", "dependents", "covered", "moves", "no_ops", "near", "contradictions"),
         *("merging", "answers"),
     ]

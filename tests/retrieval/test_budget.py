@@ -1,7 +1,8 @@
 """What fits a budget, in what form, and what is said of the rest."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from builders import entry
@@ -10,20 +11,33 @@ from hypothesis import strategies as st
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.text import content_of, summary_of, tokens_of
+from mdmem.render.ink import Ink
+from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
+from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
 from mdmem.retrieval.budget import OMITTED_LISTED, pack
-from mdmem.retrieval.pack import Form, Pack, PackedEntry
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed, Texts
 from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
 
 
-def item(name: str, kind: EntryType, *, matches: bool = True, current: bool = True, **fields: object) -> Retrieved:
-    """Return an item whose address is `app/a/<name>`."""
+def item(
+    name: str, kind: EntryType, *, score: float = 1.0, current: bool = True, on_path: bool = False, **fields: object
+) -> Retrieved:
+    """Return an item whose address is `app/a/<name>`; one of a score holds a word of the question."""
     status = Status.ACTIVE if current else Status.DEPRECATED
     made = entry(f"app/a/{name}", type=kind, title=name, status=status, **fields)
     return Retrieved(
-        entry=made, status=status, tier=Tier.PROJECT, score=1.0, matches=matches, current=current, reason="a test"
+        entry=made,
+        status=status,
+        tier=Tier.PROJECT,
+        score=score,
+        matches=score > 0,
+        current=current,
+        reason="holds word",
+        terms=frozenset({"word"} if score else ()),
+        on_path=on_path,
     )
 
 
@@ -34,19 +48,17 @@ def packed(
     *,
     proposed: Sequence[Retrieved] = (),
     omitted: Sequence[Omission] = (),
+    given: Given = NOTHING_GIVEN,
+    printed: Printed = PLAIN,
 ) -> Pack:
     """Return what fits of items in their order; `bodies` are by name."""
     ordered = tuple(sorted(items, key=lambda one: one.sort_key))
     scope = Scope(wing="app", wings=("app",))
-    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), basis=AnswerBasis(omitted=tuple(omitted)))
-    texts = {f"app/a/{name}": body for name, body in bodies.items()}
-    return pack(found, budget, body=texts.__getitem__, size=lambda address: len(texts[address].strip().encode()))
-
-
-def cost_of(one: PackedEntry) -> int:
-    """Return what an item counts for: its address, its title and its content, a token being 4 bytes."""
-    entry = one.item.entry
-    return tokens_of(len(f"{entry.address}\n{entry.title}\n{one.content}".encode()))
+    basis = AnswerBasis(omitted=tuple(omitted))
+    found = Retrieval(scope=scope, items=ordered, proposed=tuple(proposed), terms=("word",), basis=basis)
+    bodies = {f"app/a/{name}": body for name, body in bodies.items()}
+    texts = Texts(bodies.__getitem__, lambda address: len(bodies[address]), lambda address: bodies[address][:9] or "-")
+    return pack(found, budget, texts=texts, printed=printed, given=given)
 
 
 def forms(answer: Pack) -> dict[str, str]:
@@ -67,7 +79,7 @@ def text(paragraphs: int) -> str:
 # --- properties ---
 
 KINDS = st.sampled_from(list(EntryType))
-BODIES = st.sampled_from(["", "One.", text(1), text(2), text(9), "# H\n\n" + text(3), "- a\n- b\n\nÄ猫" * 40])
+BODIES = st.sampled_from(["", "One.", text(1), text(2), text(9), "# H\n\n" + text(30), "- a\n- b\n\nÄ猫" * 40])
 
 
 @st.composite
@@ -78,8 +90,9 @@ def candidates(draw: st.DrawFn) -> tuple[list[Retrieved], list[Retrieved], dict[
         name = f"e{number}"
         bodies[name] = draw(BODIES)
         steps = ("first", "then") if draw(st.booleans()) else ()
-        matches, current = draw(st.booleans()), draw(st.integers(0, 9)) > 0
-        items.append(item(name, draw(KINDS), matches=matches, current=current, repeatable_steps=steps))
+        score, current, on_path = draw(st.integers(0, 9)), draw(st.integers(0, 9)) > 0, draw(st.integers(0, 5)) == 0
+        made = item(name, draw(KINDS), score=score, current=current, on_path=on_path, repeatable_steps=steps)
+        items.append(made)
     drafts = [item(f"d{number}", draw(KINDS), current=False) for number in range(draw(st.integers(0, 4)))]
     bodies |= {one.entry.title: draw(BODIES) for one in drafts}
     return items, drafts, bodies
@@ -103,53 +116,57 @@ def test_invariants_are_never_dropped_or_shortened(
     }
 
 
-@given(candidates(), st.integers(0, 1500))
-def test_total_stays_within_the_budget_unless_invariants_alone_exceed_it(
-    made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
+@pytest.mark.parametrize(
+    ("rendered", "printed"),
+    [
+        (lambda answer: pack_text(answer, ink=Ink()), text_size),
+        (pack_markdown, markdown_size),
+        (lambda answer: dump(pack_json(answer)), PrintedJson()),
+        (lambda answer: dump(agents_json(answer)), PrintedJson(agents_json)),
+    ],
+    ids=["text", "markdown", "json", "agents"],
+)
+@given(made=candidates(), budget=st.integers(0, 1500))
+def test_budget_holds_what_is_printed_beside_invariants_and_the_line_of_counts(
+    rendered: Callable[[Pack], str],
+    printed: Printed,
+    made: tuple[list[Retrieved], list[Retrieved], dict[str, str]],
+    budget: int,
 ) -> None:
     items, drafts, bodies = made
-    answer = packed(items, bodies, budget, proposed=drafts)
-    assert answer.tokens >= sum(map(cost_of, (*answer.items, *answer.proposed)))
+    answer = packed(items, bodies, budget, proposed=drafts, printed=printed)
+    invariants = tuple(one for one in answer.items if is_invariant(one.item))
+    # A text counts what a document names.
+    named = answer.basis.omitted if isinstance(printed, PrintedText) else ()
+    bare = replace(answer, items=invariants, proposed=(), basis=replace(answer.basis, omitted=named))
+    assert len(rendered(answer).encode()) - len(rendered(bare).encode()) <= budget * 4
     assert answer.over_budget == (answer.tokens > budget)
-    if answer.over_budget:
-        assert all(is_invariant(one.item) for one in answer.items)
-        assert answer.proposed == ()
 
 
 @given(candidates(), st.integers(0, 1500))
-def test_everything_is_given_or_named_once(
+def test_everything_is_given_named_or_counted_once(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
 ) -> None:
     items, drafts, bodies = made
     answer = packed(items, bodies, budget, proposed=drafts)
-    given_or_named = [one.item.entry.address for one in (*answer.items, *answer.proposed)]
-    given_or_named += [one.address for one in answer.basis.omitted]
-    assert sorted(given_or_named) == sorted(one.entry.address for one in (*items, *drafts))
+    said = [one.item.entry.address for one in (*answer.items, *answer.proposed)]
+    said += [one.address for one in answer.basis.omitted]
+    assert len(said) == len(set(said))
+    assert len(said) + sum(one.count for one in answer.basis.omitted_counts) == len(items) + len(drafts)
     assert all(one.why for one in answer.basis.omitted)
 
 
-@given(candidates(), st.integers(0, 1500))
-def test_items_keep_their_order_and_a_note_stays_only_where_nothing_higher_was_cut(
+@given(candidates(), st.integers(0, 6000))
+def test_items_stand_in_the_order_of_authority_and_the_best_matches_are_among_them(
     made: tuple[list[Retrieved], list[Retrieved], dict[str, str]], budget: int
 ) -> None:
     items, _, bodies = made
     answer = packed(items, bodies, budget)
     order = [one.item.sort_key for one in answer.items]
     assert order == sorted(order)
-    notes = [one for one in answer.items if one.item.entry.type is NOTE and one.item.current]
-    if notes:
-        assert all(one.form is Form.FULL for one in answer.items)
-        assert {one.type for one in answer.basis.omitted if one.why != "no longer in force"} <= {"note"}
-
-
-@given(candidates())
-def test_everything_is_given_whole_where_it_fits(
-    made: tuple[list[Retrieved], list[Retrieved], dict[str, str]],
-) -> None:
-    items, drafts, bodies = made
-    answer = packed(items, bodies, 10**6, proposed=drafts)
-    assert {one.form for one in (*answer.items, *answer.proposed)} <= {Form.FULL}
-    assert (len(answer.items), len(answer.proposed), answer.basis.omitted) == (len(items), len(drafts), ())
+    best = sorted((one for one in items if one.score and one.current), key=lambda one: -one.score)
+    if best and budget > 4000:
+        assert best[0].entry.address in {one.item.entry.address for one in answer.items}
 
 
 # --- the order of the policy ---
@@ -157,69 +174,87 @@ def test_everything_is_given_whole_where_it_fits(
 
 def review() -> tuple[list[Retrieved], dict[str, str]]:
     """Return the policy's example: 2 invariants, 3 decisions, 6 patterns, 9 notes, of 250 tokens and more each."""
-    items = [item(f"i{number}", INVARIANT, matches=False) for number in range(2)]
-    items += [item(f"d{number}", DECISION, matches=number < 2) for number in range(3)]
-    items += [item(f"p{number}", PATTERN, matches=number < 2, repeatable_steps=("do it",)) for number in range(6)]
-    items += [item(f"n{number}", NOTE, matches=number < 3) for number in range(9)]
-    return items, {one.entry.title: text(10) for one in items}
+    items = [item(f"i{number}", INVARIANT, score=0) for number in range(2)]
+    items += [item(f"d{number}", DECISION, score=(9, 8, 1)[number]) for number in range(3)]
+    items += [item(f"p{number}", PATTERN, score=8 - number, repeatable_steps=("do it",)) for number in range(6)]
+    items += [item(f"n{number}", NOTE, score=9 - number) for number in range(9)]
+    return items, {one.entry.title: text(2 if one.entry.type is DECISION else 10) for one in items}
 
 
 def test_policy_example_keeps_invariants_and_decisions_whole_and_two_patterns_short() -> None:
-    answer = packed(*review(), 1080)
-    assert forms(answer) == {"i0": "full", "i1": "full", "d0": "full", "d1": "full", "p0": "summary", "p1": "summary"}
+    answer = packed(*review(), 180)
+    assert forms(answer) == {
+        "i0": "full", "i1": "full", "d0": "full", "d1": "full", "p0": "summary", "p1": "summary"
+    }  # fmt: skip
     assert Counter(one.type for one in answer.basis.omitted) == {"decision": 1, "pattern": 4, "note": 9}
-    assert reasons(answer)["d2"] == "decision that does not match"
+    assert reasons(answer)["d2"] == "holds little of the question"
 
 
-@pytest.mark.parametrize(
-    ("budget", "whole", "short", "gone"),
-    [
-        (5240, 20, 0, []),
-        (5000, 19, 0, ["n8"]),  # the notes that do not match go first, the last in order first
-        (3700, 14, 0, ["n8", "n7", "n6", "n5", "n4", "n3"]),
-        (3400, 13, 0, ["n8", "n7", "n6", "n5", "n4", "n3", "n2"]),
-        (2700, 10, 1, [f"n{number}" for number in range(9)]),  # then patterns are shortened, the last first
-        (1570, 5, 6, [f"n{number}" for number in range(9)]),
-        (1310, 4, 7, [f"n{number}" for number in range(9)]),  # then the decision that does not match is
-        (1200, 4, 6, ["d2", *(f"n{number}" for number in range(9))]),  # and goes
-    ],
-)
-def test_policy_order_of_what_goes_first(budget: int, whole: int, short: int, gone: list[str]) -> None:
-    answer = packed(*review(), budget)
-    assert Counter(forms(answer).values()) == {
-        form: count for form, count in (("full", whole), ("summary", short)) if count
-    }
-    assert sorted(reasons(answer)) == sorted(gone)
-
-
-def test_notes_that_match_go_after_those_that_do_not() -> None:
+def test_best_matches_come_before_authority_where_nothing_presses() -> None:
     items, bodies = review()
-    assert reasons(packed(items, bodies, 3400)) == {
-        "n2": "over the budget",
-        **{f"n{number}": "note that does not match" for number in range(3, 9)},
-    }
+    bodies = {name: text(3) for name in bodies}
+    answer = packed(items, bodies, 1500)
+    assert {"d0", "n0", "n1", "n2", "p0", "p1"} <= forms(answer).keys()
+    assert [one.item.entry.type for one in answer.items] == sorted(
+        (one.item.entry.type for one in answer.items), key=list(EntryType).index
+    )
+
+
+def test_best_ten_are_there_in_a_line_where_no_content_fits() -> None:
+    items = [item(f"n{number:02}", NOTE, score=20 - number) for number in range(20)]
+    answer = packed(items, {one.entry.title: text(9) for one in items}, 1500)
+    assert [name for name in forms(answer) if name < "n10"] == [f"n{number:02}" for number in range(10)]
+    assert list(forms(answer).values())[:2] == ["full", "summary"]
+
+
+def test_what_covers_a_path_is_there_whole_before_what_matches_better() -> None:
+    items = [item("far", NOTE, score=9), item("here", DECISION, score=0, on_path=True)]
+    answer = packed(items, {"far": text(9), "here": text(9)}, 500)
+    assert forms(answer) == {"here": "full", "far": "summary"}
 
 
 def test_what_ended_goes_before_everything_in_force() -> None:
-    items = [item("old", INVARIANT, current=False), item("note", NOTE, matches=False)]
+    items = [item("old", INVARIANT, current=False), item("note", NOTE, score=0.1)]
     answer = packed(items, {"old": text(4), "note": text(4)}, 120)
     assert (forms(answer), reasons(answer)) == ({"note": "full"}, {"old": "no longer in force"})
-
-
-def test_decisions_that_match_are_shortened_only_as_far_as_they_must_be() -> None:
-    decisions = [item(name, DECISION) for name in "abc"]
-    bodies = {name: text(9) for name in "abc"}
-    assert forms(packed(decisions, bodies, 300)) == {"a": "full", "b": "summary", "c": "summary"}
-    assert forms(packed(decisions[:2], bodies, 250)) == {"a": "summary", "b": "summary"}
-    assert forms(packed(decisions, bodies, 150)) == {"a": "summary", "b": "summary", "c": "summary"}
 
 
 def test_drafts_take_what_is_left() -> None:
     bodies = {"rule": text(4), "idea": text(1), "longer": text(9)}
     drafts = [item("idea", DECISION), item("longer", DECISION)]
-    answer = packed([item("rule", INVARIANT)], bodies, 145, proposed=drafts)
+    answer = packed([item("rule", INVARIANT)], bodies, 40, proposed=drafts)
     assert [(one.item.entry.title, one.form.value) for one in answer.proposed] == [("idea", "full")]
     assert reasons(answer) == {"longer": "over the budget"}
+
+
+def test_long_decision_on_a_path_gives_the_section_that_decides() -> None:
+    body = f"# Context\n\n{text(30)}\n\n# Decision\n\nWe use a queue.\n\n# Consequences\n\n{text(9)}"
+    answer = packed([item("d", DECISION, on_path=True)], {"d": body}, 1500)
+    assert [(one.form.value, "We use a queue." in one.content) for one in answer.items] == [("section", True)]
+    assert "word word" not in answer.items[0].content
+
+
+# --- what was given before ---
+
+
+def test_what_was_given_whole_is_a_line_until_it_changes() -> None:
+    items = [item("rule", INVARIANT), item("d", DECISION)]
+    bodies = {"rule": "Must.", "d": "Queue."}
+    first = packed(items, bodies, 1500)
+    assert first.gave == {"app/a/rule": "Must.", "app/a/d": "Queue."}
+    again = packed(items, bodies | {"d": "Two queues."}, 1500, given=first.gave)
+    assert forms(again) == {"rule": "given", "d": "full"}
+    assert again.gave == {"app/a/d": "Two queue"}
+
+
+def test_what_was_shortened_is_a_line_only_where_it_would_say_the_same() -> None:
+    items, bodies = (
+        [item(name, NOTE, score=score) for name, score in (("a", 9), ("b", 8))],
+        {"a": text(9), "b": text(9)},
+    )
+    first = packed(items, bodies, 1500)
+    assert forms(first) == {"a": "full", "b": "summary"}
+    assert forms(packed(items, bodies, 1500, given=first.gave)) == {"a": "given", "b": "given"}
 
 
 # --- a budget of 0, and over it ---
@@ -228,7 +263,7 @@ def test_drafts_take_what_is_left() -> None:
 def test_budget_of_0_gives_invariants_alone_and_says_that_they_exceed_it() -> None:
     answer = packed(*review(), 0)
     assert forms(answer) == {"i0": "full", "i1": "full"}
-    assert (answer.tokens, answer.over_budget, len(answer.basis.omitted)) == (506, True, 18)
+    assert (answer.tokens, answer.over_budget, len(answer.basis.omitted)) == (505, True, 18)
 
 
 def test_budget_of_0_without_invariants_gives_nothing_and_is_kept() -> None:
@@ -241,23 +276,15 @@ def test_budget_of_0_without_invariants_gives_nothing_and_is_kept() -> None:
 
 
 def test_omitted_are_50_at_most_and_the_rest_counted_by_type_and_reason() -> None:
-    items = [item(f"n{number:03}", NOTE, matches=False) for number in range(70)]
+    items = [item(f"n{number:03}", NOTE) for number in range(70)]
     elsewhere = [Omission(f"app/a/r{number}", "invariant", "applies elsewhere") for number in range(3)]
     answer = packed(items, {one.entry.title: text(1) for one in items}, 0, omitted=elsewhere)
     assert (OMITTED_LISTED, len(answer.basis.omitted)) == (50, 50)
     assert answer.basis.omitted[:3] == tuple(elsewhere)
-    assert [(one.type, one.why, one.count) for one in answer.basis.omitted_counts] == [
-        ("note", "note that does not match", 23)
-    ]
+    assert [(one.type, one.why, one.count) for one in answer.basis.omitted_counts] == [("note", "over the budget", 23)]
 
 
 # --- forms ---
-
-
-def test_item_of_one_paragraph_is_not_called_shortened() -> None:
-    decisions = [item("a", DECISION), item("b", DECISION)]
-    answer = packed(decisions, {"a": text(1), "b": text(9)}, 50)
-    assert (forms(answer), reasons(answer)) == ({"a": "full"}, {"b": "over the budget"})
 
 
 def test_content_of_a_pattern_is_its_body_its_trigger_its_steps_and_its_limits() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.model import Status
-from mdmem.review.model import Counts, EdgeChange, Move, Span, Which, WingChangeCount
+from mdmem.review.model import Bearing, Counts, EdgeChange, Move, Span, Which, WingChangeCount
+from mdmem.review.report import ReviewReport
 from review.sides import ARTICLE, reviewed, successor, superseded
 
 OLD = entry_text("The old words.\n", title="Old rule")
@@ -102,6 +103,28 @@ def test_draft_successor_changes_no_belief_and_shows_in_the_chains() -> None:
     assert [(short(one.old), short(one.new), one.change, one.kind) for one in found.graph.edges] == [
         ("a", "b", EdgeChange.ADDED, "pending")
     ]
+
+
+def told(found: ReviewReport) -> list[tuple[str, str, str, bool]]:
+    """Return who says what of whom, and whether it is new."""
+    return [(short(one.entry.address), one.says, short(one.on.address), one.is_new) for one in found.bearings]
+
+
+def test_claim_changes_no_belief_and_is_a_step_until_the_other_end_is_written() -> None:
+    claiming = {"a": OLD, "b": successor("a")}
+    claimed = reviewed({"a": OLD}, claiming)
+    assert told(claimed) == [("b", Bearing.CLAIMS, "a", True)]
+    assert [one.before for one in claimed.beliefs] == [None]
+    assert told(reviewed(claiming, {"a": superseded("b"), "b": successor("a")})) == []
+    assert told(reviewed(claiming, {"a": OLD, "b": RULE})) == [("b", Bearing.CLAIMS, "a", False)]
+
+
+def test_amendment_is_a_step_and_changes_no_belief_of_the_amended_one() -> None:
+    amending = {"a": OLD, "b": entry_text("A part of it.", amends=["app/rules/a"])}
+    found = reviewed({"a": OLD}, amending)
+    assert told(found) == [("b", Bearing.AMENDS, "a", True)]
+    assert [one.before for one in found.beliefs] == [None]
+    assert told(reviewed(amending, {"a": OLD, "b": RULE})) == [("b", Bearing.AMENDS, "a", False)]
 
 
 def test_chain_goes_on_to_its_head() -> None:

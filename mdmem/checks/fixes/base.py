@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mdmem.catalog import full_address
+from mdmem.catalog import full_address, interpret
+from mdmem.catalog.addresses import with_full_links
 from mdmem.checks.case import Case, written_links
-from mdmem.document.parse import Document
+from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import UnpatchableError, remove_item, set_fields
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Edit, Finding, Fix, Place
@@ -107,6 +108,32 @@ def ending(entry: Entry, case: Case, *successors: str) -> Values:
         if entry.deprecated_at is None and "deprecated_at" not in entry.unread:
             values["deprecated_at"] = case.today.isoformat()
     return values
+
+
+def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> bool:
+    """Say whether ending an entry decides nothing: it is not in force, or the change at hand brings the link to say so.
+
+    Ending what is in force is a decision; whoever writes the link, which stands in a field of one of the two, takes it.
+    """
+    if not case.catalog.entries[old].is_in_force:
+        return True
+    before = _links_before(case, named_by, field)
+    return before is not None and target not in before
+
+
+def _links_before(case: Case, address: str, field: str) -> tuple[str, ...] | None:
+    """Return the links of an entry in the base, else in the last commit; None where they are not known to differ."""
+    if case.base is not None:
+        changed = {one.after.address: one.before.links(field) for one in case.changes.changed}
+        return changed.get(address, () if any(one.address == address for one in case.changes.added) else None)
+    if case.facts is None:
+        return None
+    path = f"{address}.md"
+    content = case.facts.committed(path)
+    if content is None:
+        return ()
+    was = interpret(parse_document(path, content)).entry
+    return with_full_links(was, case.catalog.addresses).links(field) if was is not None else None
 
 
 def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:

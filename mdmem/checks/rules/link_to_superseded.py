@@ -22,7 +22,8 @@ from mdmem.finding import Finding, Place, Severity
 
 CODE = "link-to-superseded"
 SEVERITY = Severity.WARNING
-_HISTORY = frozenset({"supersedes", "superseded_by"})
+# What amends an ended entry is told by a check of its own.
+_HISTORY = frozenset({"supersedes", "superseded_by", "amends"})
 
 
 def find(case: Case) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ Fails:
     superseded_by: [app/rules/new]
 
 Fix: write `status: deprecated` and `deprecated_at: YYYY-MM-DD` in the old entry.
-`mdmem check --fix` does it.
+`mdmem check --fix` does it where the link to the successor is just being written, `--unsafe-fixes` anywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import groupby
 
 from mdmem.catalog.edges import EdgeKind
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import ending, with_fix
+from mdmem.checks.fixes.base import ending, may_end, with_choice, with_fix
 from mdmem.document.patch import set_fields
 from mdmem.finding import Finding, Severity
 
@@ -43,4 +43,6 @@ def find(case: Case) -> Iterator[Finding]:
             yield shown
         else:
             document = case.catalog.document(entry.path)
-            yield with_fix(shown, "Write `status: deprecated`", set_fields, document, ending(entry, case))
+            is_sure = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
+            add = with_fix if is_sure else with_choice
+            yield add(shown, "Write `status: deprecated`", set_fields, document, ending(entry, case))

@@ -1,8 +1,9 @@
 """Only one end of a supersession names the other.
 
 Both ends are stored, so that two branches which each supersede the same entry collide visibly in git, and so that a
-reader of the old file sees that it ended. A draft that names an old entry is no fault: the old one stays as it is until
-the draft is approved. An end that cannot be read is not called silent.
+reader of the old file sees that it ended. While only the new entry says so, it is a claim: the old one stays in force,
+and answers show both. A draft that names an old entry is no fault: the old one stays as it is until the draft is
+approved. An end that cannot be read is not called silent.
 
 Fails:
 
@@ -11,7 +12,8 @@ Fails:
 
 Fix: write the missing end. A missing `superseded_by` goes into the old entry with `status: deprecated` and
 `deprecated_at`; a missing `supersedes` may also mean that the old entry names the wrong one.
-`mdmem check --fix` adds the missing end to the old entry, and `--unsafe-fixes` that to the new one.
+`mdmem check --fix` adds the missing end to an old entry that has ended, or whose successor is just being written;
+`--unsafe-fixes` ends one in force, and adds the missing end to a new entry.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from collections.abc import Iterator
 
 from mdmem.catalog.edges import Edge, EdgeKind
 from mdmem.checks.case import Case
-from mdmem.checks.fixes.base import ending, with_choice, with_fix
+from mdmem.checks.fixes.base import ending, may_end, with_choice, with_fix
 from mdmem.document.patch import add_items, set_fields
 from mdmem.finding import Edit, Finding, Severity
 
@@ -46,7 +48,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 def _missing_back(case: Case, edge: Edge) -> Finding:
     message = f"supersedes `{edge.old}`, whose `superseded_by` does not name this entry"
-    help_ = f"add `superseded_by: [{edge.new}]`, `status: deprecated` and `deprecated_at` to `{edge.old}.md`"
+    help_ = f"type `mdmem supersede {edge.old} --by {edge.new} --reason TEXT`"
     if not case.catalog.lineage.heads(edge.new):
         # Ending the old entry in favour of one that ended too would leave nothing in force.
         help_ = f"remove it from `supersedes` if this entry never took over; else {help_}"
@@ -56,7 +58,9 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
         return shown
     new, old = case.catalog.entries[edge.new], case.catalog.entries[edge.old]
     # An entry of less authority ends one of more only if a person says so.
-    add = with_choice if new.type.rank > old.type.rank else with_fix
+    is_sure = new.type.rank <= old.type.rank
+    is_sure = is_sure and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
+    add = with_fix if is_sure else with_choice
     return add(shown, _ADD.format("superseded_by", edge.old), _end, case, edge)
 
 

@@ -24,6 +24,8 @@ from mdmem.render.words import count, entries
 from mdmem.review.model import (
     Answered,
     AnswerPair,
+    Bearing,
+    BearingChange,
     Belief,
     ContradictionChange,
     Covered,
@@ -55,7 +57,7 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
     parts = (
         _section("Cannot be read", (_unread(review, one) for one in review.unread)),
         _section("In force", _wings(review)),
-        _section("Steps", map(_transition, review.transitions)),
+        _section("Steps", (*map(_transition, review.transitions), *map(_bearing, review.bearings))),
         _section("What we believed → what we will believe", _all(_belief(one) for one in review.beliefs)),
         _section("Rules and decisions in force that say something else", _all(_rewording(one) for one in frozen)),
         _section("Other texts that changed", _all(_rewording(one) for one in others)),
@@ -129,6 +131,12 @@ def _transition(one: Transition) -> Line:
     if one.is_illegal:
         faults.insert(0, strong(" (illegal)"))
     return line(*name_of(one.entry), f": {before} → {after}", *faults)
+
+
+def _bearing(one: BearingChange) -> Line:
+    then = "; both are in force" if one.says is Bearing.CLAIMS and one.is_new else ""
+    says = one.says if one.is_new else f"no longer {one.says}"
+    return line(*name_of(one.entry), f" {says} ", *name_of(one.on), then)
 
 
 def _belief(one: Belief) -> Iterator[Line]:

@@ -1,0 +1,179 @@
+"""Claims, amendments and ends in answers: what is shown, beside what, in which order, and in whose stead."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import run_here, write
+
+from mdmem.retrieval.question import EndedMatch
+
+from .builders import found, hits, make_wings, names, only, put
+
+Capture = pytest.CaptureFixture[str]
+OLD, NEW = "app/a/old", "app/a/new"
+
+
+def claimed(root: Path, **new: object) -> Path:
+    """Write an entry in force, about queues, and one that alone says that it replaced it."""
+    put(root, OLD, "Queue")
+    put(root, NEW, "Replaced", supersedes=[OLD], **new)
+    return root
+
+
+# --- claims ---
+
+
+def test_claimed_entry_and_its_claimant_are_shown_the_claimant_first(tmp_path: Path) -> None:
+    answer = found(claimed(make_wings(tmp_path)), "queue")
+    assert names(answer.items) == [NEW, OLD]
+    old, new = only(answer, OLD), only(answer, NEW)
+    assert (old.claimed_by, old.titles, old.current) == ((NEW,), {NEW: "Replaced"}, True)
+    assert (new.claims, new.titles, new.reason, new.via) == ((OLD,), {OLD: "Queue"}, f"claims to replace {OLD}", ())
+
+
+def test_claim_moves_nothing_across_types(tmp_path: Path) -> None:
+    answer = found(claimed(make_wings(tmp_path), type="note"), "queue")
+    assert names(answer.items) == [OLD, NEW]
+
+
+def test_search_names_the_claimant_of_a_hit(tmp_path: Path) -> None:
+    root = claimed(make_wings(tmp_path), tags=["queue"])
+    found_hits = hits(root, "queue replaced").hits
+    assert names(found_hits) == [NEW, OLD]
+    assert (found_hits[1].claimed_by, found_hits[1].heads) == ((NEW,), (OLD,))
+
+
+def test_claim_of_another_project_touches_nothing_here(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/old", "Queue")
+    put(root, "web/a/new", "Replaced", supersedes=["lib/a/old"])
+    answer = found(root, "queue")
+    assert [(item.entry.address, item.claimed_by) for item in answer.items] == [("lib/a/old", ())]
+
+
+def test_house_that_records_one_end_has_facts(tmp_path: Path) -> None:
+    root = claimed(make_wings(tmp_path))
+    write(root, "mdmem.toml", 'default_wing = "app"\n[lineage]\none_sided = "fact"\n')
+    answer = found(root, "queue")
+    assert [(item.entry.address, item.via) for item in answer.items] == [(NEW, (OLD,))]
+
+
+def test_successor_that_the_old_entry_names_holds_and_the_claimant_contradicts_it(tmp_path: Path) -> None:
+    root = claimed(make_wings(tmp_path))
+    put(root, OLD, "Queue", superseded_by=["app/a/named"])
+    put(root, "app/a/named", "Moved on", supersedes=[OLD])
+    answer = found(root, "queue")
+    assert names(answer.items) == ["app/a/named"]
+    (one,) = answer.basis.conflicts
+    assert (one.a, one.b, one.why) == ("app/a/named", NEW, f"{NEW} claims to replace {OLD}, which does not name it")
+
+
+def test_chain_of_claims_may_be_long(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    for number in range(60):
+        put(root, f"app/a/v{number:02}", "Queue", supersedes=[f"app/a/v{number - 1:02}"] if number else [])
+    assert names(found(root, "queue").items) == [f"app/a/v{number:02}" for number in reversed(range(60))]
+
+
+# --- amendments ---
+
+
+def test_amended_entry_comes_with_what_amends_it(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue")
+    put(root, NEW, "Exception", amends=[OLD])
+    answer = found(root, "queue")
+    assert names(answer.items) == [OLD, NEW]
+    old, new = only(answer, OLD), only(answer, NEW)
+    assert (old.amended_by, old.titles) == ((NEW,), {NEW: "Exception"})
+    assert (new.amends, new.titles, new.reason) == ((OLD,), {OLD: "Queue"}, f"amends {OLD}")
+
+
+@pytest.mark.parametrize(
+    ("address", "fields"),
+    [
+        (NEW, {"type": "note"}),
+        (NEW, {"status": "draft"}),
+        (NEW, {"status": "deprecated", "deprecated_reason": "gone"}),
+        (NEW, {"applies_to": ["web/**"]}),
+        ("web/a/new", {}),
+    ],
+)
+def test_amendment_that_does_not_count_is_not_attached(tmp_path: Path, address: str, fields: dict[str, object]) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue")
+    put(root, address, "Exception", amends=[OLD], **fields)
+    assert names(found(root, "queue", ("app/x.py",)).items) == [OLD]
+
+
+def test_project_amends_a_shared_entry_for_itself_alone(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/rule", "Queue")
+    for wing in ("app", "web"):
+        put(root, f"{wing}/a/exception", "Exception", amends=["lib/a/rule"])
+    assert only(found(root, "queue"), "lib/a/rule").amended_by == ("app/a/exception",)
+    assert only(found(root, "queue", wings=("web",)), "lib/a/rule").amended_by == ("web/a/exception",)
+
+
+def test_what_replaced_an_amendment_amends_in_its_place(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue")
+    put(root, "app/a/first", "Exception", amends=[OLD], status="deprecated", superseded_by=[NEW])
+    put(root, NEW, "Exception again", supersedes=["app/a/first"])
+    assert only(found(root, "queue"), OLD).amended_by == (NEW,)
+
+
+# --- ends ---
+
+
+def test_best_match_that_ended_is_named_with_its_reason(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue of letters", status="deprecated", deprecated_reason="nobody writes")
+    put(root, NEW, "Letters are sorted by hand and by colour")
+    ended = (EndedMatch(OLD, "Queue of letters", "nobody writes", ()),)
+    assert found(root, "queue of letters").basis.ended == ended
+    assert hits(root, "queue of letters").basis.ended == ended
+    assert hits(root, "queue of letters", include_deprecated=True).basis.ended == ()
+    assert found(root, "sorted colour").basis.ended == ()
+
+
+def test_best_match_that_was_replaced_is_named_with_its_head(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue", status="deprecated", superseded_by=[NEW], reason="older still was worse")
+    put(root, NEW, "Replaced", supersedes=[OLD], reason="it was slow")
+    assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "it was slow", (NEW,)),)
+
+
+def test_words_of_a_superseded_draft_lead_to_its_head(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue", status="draft")
+    put(root, NEW, "Replaced", supersedes=[OLD])
+    assert [(hit.entry.address, hit.via) for hit in hits(root, "queue").hits] == [(NEW, (OLD,))]
+    answer = found(root, "queue")
+    assert ([(item.entry.address, item.via) for item in answer.items], answer.proposed) == ([(NEW, (OLD,))], ())
+
+
+# --- on the command line ---
+
+
+def test_text_and_json_name_all_three(tmp_path: Path, capsys: Capture) -> None:
+    root = claimed(make_wings(tmp_path))
+    put(root, "app/a/exception", "Exception", amends=[OLD])
+    put(root, "app/a/gone", "Queue queue", status="deprecated", deprecated_reason="nobody waits")
+    said = run_here(capsys, "search", "queue", cwd=root).out
+    assert "The best match has ended: app/a/gone (Queue queue), nothing replaced it: nobody waits.\n" in said
+    assert f"claimed by {NEW} (Replaced)" in said
+    assert "amended by app/a/exception (Exception)" in said
+    assert "The best match has ended: app/a/gone" in run_here(capsys, "retrieve", "queue", cwd=root).out
+    told = json.loads(run_here(capsys, "retrieve", "queue", "--format", "json", cwd=root).out)
+    assert told["ended"] == [
+        {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": []},
+    ]
+    items = {item["address"]: item for item in told["items"]}
+    assert (items[OLD]["claimed_by"], items[OLD]["amended_by"]) == ([NEW], ["app/a/exception"])
+    assert (items[NEW]["claims"], items["app/a/exception"]["amends"]) == ([OLD], [OLD])
+    assert items.keys() == {OLD, NEW, "app/a/exception"}
+    assert "claimed_by" not in items[NEW]
+    shown = run_here(capsys, "show", OLD, cwd=root).out
+    assert f"(current; claimed by {NEW}; amended by app/a/exception)" in shown
