@@ -29,7 +29,7 @@ ROWS = (
     {"catalog", "index"},
     {"state", "tree"},
     {"git", "document", "settings", "lineage"},
-    {"access", "arguments", "similarity", "guide", "reply"},
+    {"access", "arguments", "similarity", "guide", "profile", "reply"},
     {"entry", "finding", "standing"},
     {"errors", "disk"},
 )

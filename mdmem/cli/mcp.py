@@ -21,8 +21,9 @@ _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn", "h11")
 @click.command("mcp")
 @click.option(
     "--profile",
-    type=click.Choice(["core", "graphbase", "sibyl", "all"]),
-    help="Which tools are listed.  [default: the setting `server.profile`, else core]",
+    type=click.Choice(["core", "sessions", "research", "test", "graphbase", "sibyl", "all"]),
+    metavar="PROFILE",
+    help="Which tools: core, sessions, research or test.  [default: the setting `server.profile`, else core]",
 )
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Only these.")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead; port 0 takes a free one.")
@@ -42,6 +43,7 @@ def command(
         raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
     try:
         from mdmem.mcp.server import build_server
+        from mdmem.mcp.session import Session
         from mdmem.mcp.stdio import serve
         from mdmem.mcp.workspaces import Provider
     except ModuleNotFoundError as error:
@@ -50,7 +52,7 @@ def command(
     access = _access(wings)
     if sys.stdin.isatty():
         given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
-    serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True))
+    serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True, session=Session()))
     return 0
 
 

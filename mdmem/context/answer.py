@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mdmem.context.pack import ContextPack, Item
+from mdmem.context.pack import ContextPack
+from mdmem.context.request import Layer
 from mdmem.entry.model import EntryType, visible
+from mdmem.retrieval.bundle import problems_json
+from mdmem.retrieval.pack import Form
 from mdmem.retrieval.question import Coverage
-from mdmem.standing import marked
+from mdmem.standing import Stance, Standing, marked
 from mdmem.workspace.scope import Scope, ScopeState
 
+Facts = Mapping[str, Any]
 _TITLE = 160
+_ACTIVE = "active"
 
 
 def pack_answer(pack: ContextPack) -> dict[str, Any]:
+    """Return the pack as JSON values, with its Markdown view."""
+    facts = pack_facts(pack)
+    return {**facts, "markdown": markdown_of(facts)}
+
+
+def pack_facts(pack: ContextPack) -> dict[str, Any]:
     """Return the pack as JSON values, what could not be read first."""
     request, basis = pack.request, pack.basis
     return {
-        **basis.as_json("problems"),
+        "problems": problems_json(basis),
         "goal": request.goal,
         "intent": request.intent,
         "query": request.query,
@@ -38,7 +49,6 @@ def pack_answer(pack: ContextPack) -> dict[str, Any]:
         "scope": scope_json(pack.scope),
         **basis.as_json("coverage", "covered", "unmatched_terms", "fallback", "degraded", "source"),
         "remarks": list(pack.remarks),
-        "markdown": pack_markdown(pack),
     }
 
 
@@ -48,13 +58,23 @@ def scope_json(scope: Scope) -> dict[str, Any]:
 
 
 def pack_markdown(pack: ContextPack) -> str:
-    """Return the pack as Markdown: what could not be read first, then the facets, then what binds nobody."""
-    blocks = [f"# Context: {_cut(pack.request.goal)}", *_problems(pack), usage_hint(pack)]
-    for section in pack.sections:
-        blocks += [f"## {section.title}", *(_item(item) for item in section.items)]
-    if pack.proposed:
-        blocks += ["## Proposed (drafts, not binding)", *(_item(item) for item in pack.proposed)]
-    return "\n\n".join([*blocks, *_conflicts(pack), *_fallback(pack), *_left_out(pack), *pack.remarks])
+    """Return the pack as Markdown."""
+    return markdown_of(pack_facts(pack))
+
+
+def markdown_of(facts: Facts) -> str:
+    """Return a pack, or a page of one, as Markdown: what could not be read, the facets, what binds nobody.
+
+    Of what a page does not hold nothing is said.
+    """
+    write = _line_item if facts.get("layer") == Layer.WAKE else _item
+    blocks = [f"# Context: {_cut(facts['goal'])}", *_problems(facts), facts["usage_hint"]]
+    for section in facts.get("sections", ()):
+        blocks += [f"## {section['title']}", *map(write, section["items"])]
+    if facts.get("proposed"):
+        blocks += ["## Proposed (drafts, not binding)", *map(write, facts["proposed"])]
+    blocks += [*_conflicts(facts), *_fallback(facts), *_left_out(facts), *facts.get("remarks", ())]
+    return "\n\n".join([*blocks, *facts.get("at", ())])
 
 
 def usage_hint(pack: ContextPack) -> str:
@@ -99,6 +119,9 @@ def _uncovered(pack: ContextPack) -> str:
 
 
 def _advice(pack: ContextPack) -> Iterator[str]:
+    if pack.items and pack.request.layer is Layer.WAKE:
+        yield "Constraints bind; each entry can be read whole by its id."
+        return
     if pack.items:
         yield "Constraints bind, decisions give the direction, the rest helps. Texts in quotes are material to judge."
     if any(item.metadata.get("form") == "summary" for item in pack.items):
@@ -107,52 +130,72 @@ def _advice(pack: ContextPack) -> Iterator[str]:
         yield "Go on without memory, and `remember` what is worth keeping."
 
 
-def _problems(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.problems:
+def _problems(facts: Facts) -> Iterator[str]:
+    if facts.get("problems"):
         lines = [
-            f"- {visible(finding.place.path)}:{finding.place.line}: {visible(finding.message)} ({finding.code})"
-            for finding in pack.basis.problems
+            f"- {visible(one['path'])}:{one['line']}: {visible(one['message'])} ({one['code']})"
+            for one in facts["problems"]
         ]
         yield "\n".join(["**These files cannot be read in full, and may bind:**", *lines])
 
 
-def _item(item: Item) -> str:
-    lines = "\n".join(f"> {line}".rstrip() for line in item.content.splitlines())
-    head = f"### {item.type}: {_cut(item.name)}\n\n`{item.id}` ({', '.join(_marks(item))}); {visible(item.reason)}"
-    related = "\n".join(
-        f"- {near.relationship} ({near.direction}): `{near.id}`, {near.type}: {_cut(near.name)}"
-        + ("" if near.status == "active" else f" ({near.status})")
-        for near in item.related
+def _item(item: Facts) -> str:
+    head = f"### {item.get('type')}: {_cut(item.get('name', ''))}"
+    standing = "; ".join(
+        part for part in (f"`{item.get('id')}`{_marks(item)}", visible(item.get("reason", ""))) if part
     )
-    return "\n\n".join(part for part in (head, lines, related) if part)
+    related = "\n".join(
+        f"- {near['relationship']} ({near['direction']}): `{near['id']}`, {near['type']}: {_cut(near['name'])}"
+        + ("" if near.get("status", _ACTIVE) == _ACTIVE else f" ({near['status']})")
+        for near in item.get("related", ())
+    )
+    return "\n\n".join(part for part in (head, standing, _quoted(item.get("content", "")), related) if part)
 
 
-def _marks(item: Item) -> Iterator[str]:
-    yield str(item.metadata.get("scope", ""))
-    status = str(item.metadata.get("status", ""))
-    if status != "active":
-        yield status.replace("_", " ")
-    if item.metadata.get("form") == "summary":
-        yield "shortened"
-    yield from map(visible, marked(item.stance))
+def _line_item(item: Facts) -> str:
+    """Return an item in a line, with the little that it says below."""
+    head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {_cut(item.get('name', ''))}"
+    return "\n".join(part for part in (head, _quoted(item.get("content", ""))) if part)
 
 
-def _conflicts(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.conflicts:
-        lines = [f"- `{one.a}` against `{one.b}`: {one.why}" for one in pack.basis.conflicts]
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _marks(item: Facts, *, scope: bool = True) -> str:
+    metadata = item.get("metadata", {})
+    status = metadata.get("status", _ACTIVE)
+    marks = [metadata["scope"]] if scope and "scope" in metadata else []
+    marks += [status.replace("_", " ")] if status != _ACTIVE else []
+    marks += ["shortened"] if scope and metadata.get("form") == Form.SUMMARY else []
+    marks += map(visible, _stances(item))
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def _stances(item: Facts) -> list[str]:
+    """Return the words for how an item stands to the default branch."""
+    if "standing" not in item:
+        return []
+    by = item.get("proposed_by", {})
+    return marked(Stance(Standing(item["standing"]), author=by.get("author"), commit=by.get("commit")))
+
+
+def _conflicts(facts: Facts) -> Iterator[str]:
+    if facts.get("conflicts"):
+        lines = [f"- `{one['a']}` against `{one['b']}`: {one['why']}" for one in facts["conflicts"]]
         yield "\n".join(["## Contradictions, for a person to resolve", "", *lines])
 
 
-def _fallback(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.fallback:
-        lines = [f"> {visible(one.path)}:{one.line}: {visible(one.text)}" for one in pack.basis.fallback]
+def _fallback(facts: Facts) -> Iterator[str]:
+    if facts.get("fallback"):
+        lines = [f"> {visible(one['path'])}:{one['line']}: {visible(one['text'])}" for one in facts["fallback"]]
         yield "\n".join(["## Outside the memory, not binding", "", *lines])
 
 
-def _left_out(pack: ContextPack) -> Iterator[str]:
-    if pack.basis.omitted_counts:
-        counts = "; ".join(f"{one.count} {one.type}: {one.why}" for one in pack.basis.omitted_counts)
-        named = ", ".join(f"`{one.address}`" for one in pack.basis.omitted)
+def _left_out(facts: Facts) -> Iterator[str]:
+    if facts.get("omitted_counts") and facts.get("layer") != Layer.WAKE:
+        counts = "; ".join(f"{one['count']} {one['type']}: {one['why']}" for one in facts["omitted_counts"])
+        named = ", ".join(f"`{one['id']}`" for one in facts.get("omitted", ()))
         yield f"_Left out: {counts}._" + (f" The best of them: {named}." if named else "")
 
 

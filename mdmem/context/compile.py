@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem.catalog import Catalog
-from mdmem.context.describe import METADATA, Describer, Room, contents_of, id_of
+from mdmem.context.describe import METADATA, Describer, Room, contents_of, gists_of, id_of
 from mdmem.context.facets import TITLES, Facet, facet_of
 from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
 from mdmem.context.pack import ContextPack, Item, PackSection
@@ -203,15 +203,14 @@ def _basis(gathered: Sequence[MemoryCandidates], choice: Choice, items: Sequence
 def _described(chosen: Sequence[Candidate], request: ContextRequest, budget: int) -> list[Item]:
     """Return the items of candidates, whose files are read now and never before."""
     reach = REACHES[request.layer]
-    terms = frozenset(ask(request.query).terms) if reach.quotes else frozenset()
-    room = Room(tokens=int(budget * reach.length), longest=reach.longest, terms=terms)
+    room = Room(tokens=int(budget * reach.length), longest=reach.longest, terms=frozenset(ask(request.query).terms))
     read = dict(_read(chosen))
     bodies = {key: body for key, (body, _) in read.items()}
     describers = {
-        is_private: Describer(catalog, request.related_size, is_private=is_private)
+        is_private: Describer(catalog, request.related_size, is_private=is_private, is_brief=reach.gists)
         for is_private, catalog in _catalogs(chosen).items()
     }
-    contents = contents_of(chosen, bodies, room)
+    contents = gists_of(chosen, bodies) if reach.gists else contents_of(chosen, bodies, room)
     return [
         describers[one.is_private].item(one, content, body=bodies[one.key], stated=read[one.key][1])
         for one, content in zip(chosen, contents, strict=True)

@@ -13,6 +13,8 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbour, Neighbourhood
 from mdmem.context.gather import Candidate
 from mdmem.context.pack import Item, Quality, Related
+from mdmem.document.parse import without_code
+from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.sections import shortened
 from mdmem.entry.text import content_of, tokens_of
@@ -52,11 +54,13 @@ class Room:
 def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str], room: Room) -> list[Content]:
     """Return what is given of each candidate, within the room as far as shortening goes.
 
-    Invariants stay whole. Notes are shortened first, then patterns, then decisions, of each the worst fitting first.
+    Invariants stay whole and take none of it. Notes are shortened first, then patterns, then decisions, of each the
+    worst fitting first.
     """
     given = [Content(content_of(one.item.entry, bodies[one.key]), Form.FULL) for one in chosen]
-    total = sum(content.tokens for content in given)
-    for number in _in_order_of_shortening(chosen):
+    order = _in_order_of_shortening(chosen)
+    total = sum(given[number].tokens for number in order)
+    for number in order:
         content = given[number]
         if total > room.tokens or content.tokens > room.longest:
             short = Content(_shortened(chosen[number], bodies[chosen[number].key], room), Form.SUMMARY)
@@ -64,6 +68,21 @@ def contents_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], s
                 given[number] = short
                 total += short.tokens - content.tokens
     return given
+
+
+def gists_of(chosen: Sequence[Candidate], bodies: Mapping[tuple[bool, str], str]) -> list[Content]:
+    """Return of each candidate what an agent starts a session with; the title says the rest."""
+    return [Content(_gist(one.item.entry, bodies[one.key]), Form.SUMMARY) for one in chosen]
+
+
+def _gist(entry: Entry, body: str) -> str:
+    """Return the rule of an invariant without its reasons, and what a session left to be done."""
+    if entry.type is EntryType.INVARIANT:
+        start, _ = rationale_span(without_code(body))
+        # The line that marks the reasons is none of the rule.
+        return body[: body.rfind("\n", 0, start) + 1].strip() or content_of(entry, body)
+    left = (("Open", entry.open_items), ("Next", entry.next_actions))
+    return "\n".join(f"{word}: {'; '.join(items)}" for word, items in left if items)
 
 
 def _shortened(one: Candidate, body: str, room: Room) -> str:
@@ -83,11 +102,15 @@ def id_of(address: str, *, is_private: bool) -> str:
 
 @dataclass(frozen=True)
 class Describer:
-    """Describes the items of one memory; `size` is how many related entries each may have."""
+    """Describes the items of one memory; `size` is how many related entries each may have.
+
+    What `is_brief` has neither these nor more than its standing beside its contents.
+    """
 
     catalog: Catalog
     size: int
     is_private: bool = False
+    is_brief: bool = False
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood:
@@ -107,7 +130,7 @@ class Describer:
             reason="; ".join(_reasons(one)),
             source=entry.path,
             quality=self._quality(entry),
-            metadata=_stated(stated) | self._metadata(one, content),
+            metadata=self._standing(one, content) if self.is_brief else _stated(stated) | self._metadata(one, content),
             related=tuple(self._related(entry, body)),
             is_unconditional=one.is_unconditional,
             stance=one.item.stance,
@@ -128,14 +151,16 @@ class Describer:
             project_id=None if self.is_private or wing.is_shared else wing.project_id or wing.name,
         )
 
+    def _standing(self, one: Candidate, content: Content) -> dict[str, Any]:
+        scope = "private" if self.is_private else one.item.tier.value
+        return {"status": one.item.status.value, "scope": scope, "form": content.form.value}
+
     def _metadata(self, one: Candidate, content: Content) -> dict[str, Any]:
         item, entry = one.item, one.item.entry
         known: dict[str, Any] = {
-            "status": item.status.value,
-            "scope": "private" if self.is_private else item.tier.value,
+            **self._standing(one, content),
             "wing": entry.wing,
             "room": entry.room,
-            "form": content.form.value,
             "label": entry.label,
             "topic": entry.topic,
             "focus": entry.focus,
@@ -151,7 +176,7 @@ class Describer:
         return {name: value for name, value in known.items() if value not in (None, [])}
 
     def _related(self, entry: Entry, body: str) -> Iterator[Related]:
-        if not self.size:
+        if not self.size or self.is_brief:
             return
         found: dict[str, Neighbour] = {}
         for near in self.neighbourhood.of(entry.address, body=body):

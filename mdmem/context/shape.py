@@ -49,7 +49,8 @@ class FacetReach:
     """How far a layer reaches.
 
     `share` of the limit is used; entries below `floor` of the best score stay out. `length` is the share of the budget
-    that the contents may take, `longest` the tokens that one may; with `quotes` a shortened one keeps its best passage.
+    that the contents may take, `longest` the tokens that one may; of `gists` the contents are the rules of invariants
+    and what sessions left open, and nothing that an entry is linked with.
     So many of the `latest` sessions and of an agent's diary come unasked.
     """
 
@@ -57,14 +58,14 @@ class FacetReach:
     floor: float
     length: float
     longest: int
-    quotes: bool = True
+    gists: bool = False
     facets: int | None = None
     latest: int = 0
     diary: int
 
 
 REACHES = {
-    Layer.WAKE: FacetReach(share=0.5, floor=0.5, length=0.4, longest=0, quotes=False, facets=6, latest=2, diary=2),
+    Layer.WAKE: FacetReach(share=0.5, floor=0.5, length=0.0, longest=0, gists=True, facets=6, latest=2, diary=2),
     Layer.RECALL: FacetReach(share=1.0, floor=0.3, length=1.0, longest=1200, diary=4),
     Layer.DEEP_SEARCH: FacetReach(share=1.0, floor=0.0, length=4.0, longest=4000, diary=8),
 }

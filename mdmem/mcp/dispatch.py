@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
@@ -15,9 +15,13 @@ import anyio.to_thread
 
 from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
+from mdmem.mcp.answers import plain, spare
 from mdmem.mcp.arguments import read_arguments
-from mdmem.mcp.paging import Page, page_of
-from mdmem.mcp.tools.shape import AT, Facts, Tool
+from mdmem.mcp.page import VIEW, Page, json_line
+from mdmem.mcp.paging import page_of
+from mdmem.mcp.session import NOTHING, Given, Session
+from mdmem.mcp.text_pages import text_page_of
+from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
 
 log = logging.getLogger("mdmem.mcp")
@@ -50,15 +54,68 @@ class Limits:
     """What the settings say of a call: seconds for one try, and bytes of the answer."""
 
     seconds: float = 5
-    bytes: int = 8_000
+    bytes: int = 24_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call: the tool, its arguments without those of the page, who calls, and within which limits."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+    cursor: str | None
+    form: str | None
+    access: Access
+    limits: Limits
+    given: Given
+
+    def page(self, answer: Facts | Told) -> Page:
+        """Return the page that is asked for of an answer; with the last one all of it is given."""
+        page = self._page(answer)
+        return replace(page, gave=answer.gave) if isinstance(answer, Told) and page.is_last else page
+
+    def _page(self, answer: Facts | Told) -> Page:
+        tool, told_of = self.tool, json.dumps([self.tool.name, self.form, dict(self.arguments)], default=str)
+        limit = self.limits.bytes if tool.is_paged else max(self.limits.bytes, _WHOLE)
+        if not tool.is_fixed and self.form != JSON_FORM:
+            return text_page_of(self._text(answer), limit=limit, asked=told_of, cursor=self.cursor)
+        facts = self._spared(answer)
+        return page_of(
+            facts,
+            limit=limit,
+            show=partial(_shown, tool),
+            asked=told_of,
+            cursor=self.cursor,
+            binds=tool.binds,
+            has_more=tool.is_paged,
+        )
+
+    def _text(self, answer: Facts | Told) -> str:
+        if isinstance(answer, Told) and answer.text is not None:
+            return str(plain(answer.text()))
+        return self.tool.tell(self._spared(answer))
+
+    def _spared(self, answer: Facts | Told) -> Facts:
+        facts = answer.facts() if isinstance(answer, Told) else answer
+        kept = {*self.tool.kept, *(self.tool.answers or ())}
+        spared: Facts = spare(plain(facts), kept=kept, noise=self.tool.noise)
+        return spared
+
+
+def _shown(tool: Tool, facts: Facts) -> Page:
+    """Return the facts of a page in the forms in which the tool sends them."""
+    if tool.answers is None:
+        return Page(json_line(facts))
+    text = tool.tell(facts)
+    return Page(text, {**facts, VIEW: text} if VIEW in tool.answers else facts)
 
 
 class Calls:
     """Carries calls out in threads, each on a workspace of its own."""
 
-    def __init__(self, provider: Provider) -> None:
-        """Take what opens the workspaces."""
-        self._provider = provider
+    def __init__(self, provider: Provider, session: Session | None = None) -> None:
+        """Take what opens the workspaces, and the session of the one client where there is one that stays."""
+        self._provider, self._session = provider, session
         self._threads = anyio.CapacityLimiter(_THREADS)
         self._readers, self._writers = anyio.CapacityLimiter(_AT_ONCE), anyio.CapacityLimiter(_AT_ONCE)
 
@@ -66,11 +123,17 @@ class Calls:
         """Return the page that a call asks for; raises RefusedError for whatever goes wrong."""
         try:
             arguments = read_arguments(tool, given)
-            cursor = arguments.pop("cursor", None)
+            cursor, form = arguments.pop(CURSOR.name, None), arguments.pop(FORMAT.name, None)
             limits = await self.in_thread(self._limits)
+            given = NOTHING if self._session is None or arguments.pop(FRESH.name, False) else self._session.given
+            asked = ToolCall(
+                tool=tool, arguments=arguments, cursor=cursor, form=form, access=access, limits=limits, given=given
+            )
             async with self._writers if tool.writes else self._readers:
-                facts = await self._answer(tool, arguments, access, limits)
-            return await self.in_thread(partial(_page, tool, arguments, facts, cursor, limits))
+                page = await self._answer(asked)
+            if self._session is not None:
+                self._session.give(page.gave)
+            return page
         except MdmemError as error:
             raise _refused(tool, str(error)) from error
         except OSError as error:
@@ -80,66 +143,76 @@ class Calls:
             fault = type(error).__name__
             raise _refused(tool, f"a fault of mdmem itself ({fault}); the server's log on stderr has it") from error
 
-    async def _answer(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
-        """Return a tool's facts; one that reads falls back where its files cannot be read, or not in time."""
-        work = partial(self._call, tool, arguments, access, limits)
+    async def _answer(self, asked: ToolCall) -> Page:
+        """Return a tool's page; one that reads falls back where its files cannot be read, or not in time."""
+        tool, limits = asked.tool, asked.limits
         if tool.fall_back is None:
-            return await self.in_thread(work)
+            return await self.in_thread(partial(self._call, asked))
         tries, seconds = (1, _TRIES * limits.seconds + 1) if tool.keeps_time else (_TRIES, limits.seconds)
         for _ in range(tries):
             with anyio.move_on_after(seconds):
-                facts = await self.in_thread(partial(_or_fallen_back, tool, arguments, work), may_be_left=True)
-                if facts is not None:
-                    return facts
+                page = await self.in_thread(partial(self._or_fallen_back, asked), may_be_left=True)
+                if page is not None:
+                    return page
         said = f"no answer within {limits.seconds:g} s, tried {_TRIES} times; go on without the memory, or call again"
-        return tool.fall_back(TIMED_OUT, said, arguments)
+        return asked.page(tool.fall_back(TIMED_OUT, said, asked.arguments))
 
-    def _call(self, tool: Tool, arguments: dict[str, Any], access: Access, limits: Limits) -> Facts:
+    def _or_fallen_back(self, asked: ToolCall) -> Page | None:
+        """Return what a tool answers, or that its files cannot be read: an agent goes on without its memory then.
+
+        None where the time was over.
+        """
+        from mdmem.workspace.deadline import OverdueError
+
+        try:
+            return self._call(asked)
+        except OverdueError:
+            return None
+        except (EnvironmentFaultError, SettingsError, RootNotFoundError) as error:
+            why = str(error)
+        except OSError as error:
+            why = _why(error)
+        fall_back = asked.tool.fall_back
+        return asked.page(fall_back(FAILED, why, asked.arguments)) if fall_back is not None else None
+
+    def _call(self, asked: ToolCall) -> Page:
         from mdmem.workspace.deadline import within
 
-        at = arguments.get(AT.name)
-        arguments = {name: value for name, value in arguments.items() if name != AT.name}
+        tool = asked.tool
+        arguments = {name: value for name, value in asked.arguments.items() if name != AT.name}
         try:
-            workspace = self._provider.workspace(access).as_of(at)
+            workspace = self._provider.workspace(asked.access).as_of(asked.arguments.get(AT.name))
         except RootNotFoundError as error:
             if tool.rootless is None or self._provider.is_named:
                 raise
-            return tool.rootless(self._provider.cwd, str(error), **arguments)
+            return asked.page(tool.rootless(self._provider.cwd, str(error), **arguments))
         if tool.fall_back is not None and not tool.keeps_time:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
-            workspace = within(workspace, limits.seconds, clock=monotonic)
-        facts = tool.call(workspace, **arguments)
-        return {**facts, AT.name: list(workspace.snapshot.remarks)} if workspace.snapshot.remarks else facts
+            workspace = within(workspace, asked.limits.seconds, clock=monotonic)
+        answer = tool.call(workspace, **arguments, **({"given": asked.given} if tool.remembers else {}))
+        return asked.page(_remarked(answer, workspace.snapshot.remarks))
 
     def _limits(self) -> Limits:
         try:
             settings = self._provider.settings()
         except (MdmemError, OSError):
             return Limits()
-        return Limits(settings.timeout_seconds, settings.answer_bytes)
+        return Limits(settings.timeout_seconds, settings.answer_limit)
 
     async def in_thread(self, work: Callable[[], _Result], *, may_be_left: bool = False) -> _Result:
         """Return what some work returns that may block; `may_be_left` lets a time limit go on without it."""
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=may_be_left, limiter=self._threads)
 
 
-def _or_fallen_back(tool: Tool, arguments: Mapping[str, Any], work: Callable[[], Facts]) -> Facts | None:
-    """Return what a tool answers, or that its files cannot be read: an agent goes on without its memory then.
-
-    None where the time was over.
-    """
-    from mdmem.workspace.deadline import OverdueError
-
-    if tool.fall_back is None:
-        return work()
-    try:
-        return work()
-    except OverdueError:
-        return None
-    except (EnvironmentFaultError, SettingsError, RootNotFoundError) as error:
-        return tool.fall_back(FAILED, str(error), arguments)
-    except OSError as error:
-        return tool.fall_back(FAILED, _why(error), arguments)
+def _remarked(answer: Facts | Told, remarks: Sequence[str]) -> Facts | Told:
+    """Return an answer with what there is to say of the moment that it is of."""
+    if not remarks:
+        return answer
+    if isinstance(answer, Told):
+        text, facts = answer.text, answer.facts
+        more = None if text is None else lambda: "\n\n".join([text(), *remarks])
+        return replace(answer, text=more, facts=lambda: {**facts(), AT.name: list(remarks)})
+    return {**answer, AT.name: list(remarks)}
 
 
 def _why(error: OSError) -> str:
@@ -147,14 +220,10 @@ def _why(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def _page(tool: Tool, arguments: Mapping[str, Any], facts: Facts, cursor: str | None, limits: Limits) -> Page:
-    asked = json.dumps([tool.name, arguments], default=str) if tool.is_paged else ""
-    limit = limits.bytes if tool.is_paged else max(limits.bytes, _WHOLE)
-    return page_of(facts, limit=limit, asked=asked, cursor=cursor, binds=tool.binds, has_more=tool.is_paged)
-
-
 def _refused(tool: Tool, said: str) -> RefusedError:
     for typed, called in _WORDS:
         said = said.replace(typed, called)
     sentence = shown_message(said if said.startswith(tool.name) else f"{tool.name}: {said}")
-    return RefusedError(sentence, None if tool.refuse is None else page_of(tool.refuse(sentence), limit=_WHOLE))
+    if tool.refuse is None:
+        return RefusedError(sentence)
+    return RefusedError(sentence, _shown(tool, plain(tool.refuse(sentence))))

@@ -1,55 +1,56 @@
-"""An answer page by page: what does not fit is asked for with a cursor, and nothing is kept between the calls.
+"""A structure page by page: its scalar facts, and as many members of its lists as fit.
 
-A page holds the answer's scalar facts and as many members of its lists as fit. Where `binds` says so, the members that
-bind come first, so that invariants fill the first pages.
+What binds comes first, so that invariants fill the first pages. A member is split only where it fits no page at all.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from mdmem.errors import UsageError
-from mdmem.mcp.answers import as_text, plain
+from mdmem.mcp.page import Page, bytes_of, json_line, marks_of, seal_of, start_of
 
-# Both forms of an answer together stay below the 40,000 characters of the strictest clients.
-LARGEST = 19_500
-# What the facts of the page itself take in either form.
+# What the marks of a cut page take.
 _MARKS = 200
 # A scalar text is not cut below this.
 _SHORTEST = 40
-# The one key that repeats in another form what the others say.
-VIEW = "markdown"
 # A file that cannot be read may bind, and what two entries say against each other goes before what they say.
 _FIRST, _SECOND = (("problems",),), (("conflicts",),)
+# A member that holds such a list is the head of a group; those of the list are what is paged.
+_GROUPED = "items"
+# Where what binds is found: an invariant that is only proposed, left out or linked with binds nobody here.
+_BINDING = ("items", "sections")
 _NAMES = ("address", "id", "title", "name", "type", "path", "code", "facet")
-_STALE = "`cursor` is of another call, or the memory changed since: call again without it"
+
+Facts = dict[str, Any]
+Show = Callable[[Facts], Page]
+"""Returns a page's facts in the forms in which they are sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """One member of one of an answer's lists: where the list is, and the member."""
+    """One member of one of an answer's lists, or a piece of it: where the list is, and which member it is."""
 
     path: tuple[str, ...]
+    group: Facts | None
     member: Any
+    of: int
     binds: bool
 
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of an answer, as facts and as text."""
-
-    facts: dict[str, Any]
-    text: str
+    @property
+    def size(self) -> int:
+        """Return its bytes."""
+        return bytes_of(json_line(self.member))
 
 
 def page_of(
-    answer: Mapping[str, Any],
+    facts: Facts,
     *,
     limit: int,
+    show: Show,
     asked: str = "",
     cursor: str | None = None,
     binds: Callable[[Any], bool] | None = None,
@@ -57,91 +58,87 @@ def page_of(
 ) -> Page:
     """Return the page that a cursor means, the first without one, of `limit` bytes at most in each of its forms.
 
-    `asked` is the call without its cursor; `has_more` says whether there is a way to the next page. Raises UsageError
-    for a cursor of another call or of an answer that is another one by now.
+    `facts` are JSON values; `asked` is the call without its cursor; `has_more` says whether there is a way to the next
+    page. Raises UsageError for a cursor of another call or of an answer that is another one by now.
     """
-    limit = min(limit, LARGEST)
-    facts = _problems_first(plain(answer))
-    if cursor is None and _size(facts) <= limit:
-        return Page(facts, _text(facts))
-    if facts.pop(VIEW, None) is not None:
-        # Each page carries a view of its own, which is as large as its text.
-        limit = limit // 2
+    facts = _problems_first(facts)
+    whole = show(facts) if cursor is None else None
+    if whole is not None and whole.size <= limit:
+        return whole
     head = _shortened(_without_lists(facts), limit // 3)
-    parts = list(_parts(facts, max(_MARKS, (limit - _size(head) - _MARKS) // 2), binds))
-    seal = f"{_hash(asked)}{_hash(json.dumps([[part.path, part.member] for part in parts], ensure_ascii=False))}"
-    start = _start(cursor, seal, len(parts)) if cursor is not None else 0
-    return _filled(head, parts, start, limit=limit, seal=seal if has_more else None)
+    size_of_head = bytes_of(json_line(head))
+
+    def fits(path: tuple[str, ...], group: Facts | None, member: Any) -> bool:
+        size = bytes_of(json_line(member))
+        # Neither form, nor a text within the structure, makes more of it than this.
+        if 3 * size + 2 * size_of_head <= limit - _MARKS:
+            return True
+        alone = AnswerPart(path, group, member, of=0, binds=False)
+        return size <= limit and show(_with_parts(head, [alone])).size <= limit - _MARKS
+
+    parts = list(_parts(facts, fits, binds))
+    seal = seal_of(asked, json_line(facts))
+    start = start_of(cursor, seal, len(parts))
+    return _filled(head, parts, start, limit=limit, seal=seal if has_more else None, show=show)
 
 
-def _problems_first(facts: dict[str, Any]) -> dict[str, Any]:
+def _problems_first(facts: Facts) -> Facts:
     """Return the facts with the files that cannot be read before all else: each may hold what binds."""
     return {"problems": facts["problems"]} | facts if facts.get("problems") else facts
 
 
-def _filled(head: dict[str, Any], parts: Sequence[AnswerPart], start: int, *, limit: int, seal: str | None) -> Page:
+def _filled(head: Facts, parts: Sequence[AnswerPart], start: int, *, limit: int, seal: str | None, show: Show) -> Page:
     """Return the page from a part on with as many as fit, but at least one."""
-    room, end = limit - _size(head) - _MARKS, start
-    while end < len(parts) and (end == start or room >= _size_of_part(parts[end])):
-        room -= _size_of_part(parts[end])
-        end += 1
-    page = _page(head, parts, start, end, seal)
-    while _size(page) > limit and end > start + 1:
-        end -= 1
-        page = _page(head, parts, start, end, seal)
-    return Page(page, _text(page))
+    least = most = min(start + 1, len(parts))
+    room = limit - bytes_of(json_line(head)) - sum(part.size for part in parts[start:most])
+    # No page holds more than what their JSON alone lets in.
+    while most < len(parts) and (room := room - parts[most].size) >= 0:
+        most += 1
+
+    def shown(end: int) -> Page:
+        return replace(show(_page(head, parts, start, end, seal)), is_last=end == len(parts))
+
+    page = shown(most)
+    if page.size <= limit:
+        return page
+    low, high = least, most - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if shown(middle).size <= limit else (low, middle - 1)
+    return shown(low)
 
 
-def _text(facts: Mapping[str, Any]) -> str:
-    """Return the facts as text; the view that a contract asks for says nothing that they do not say."""
-    return as_text({name: value for name, value in facts.items() if name != VIEW})
-
-
-def _page(head: dict[str, Any], parts: Sequence[AnswerPart], start: int, end: int, seal: str | None) -> dict[str, Any]:
-    marks: dict[str, Any] = {}
-    if end < len(parts):
-        marks = {"truncated": True} | ({"cursor": f"{end}-{seal}"} if seal is not None else {})
-        binding = sum(part.binds for part in parts[end:])
-        marks |= {"invariants_remaining": binding} if any(part.binds for part in parts) else {}
-        marks |= {"remaining": len(parts) - end}
-    page: dict[str, Any] = json.loads(json.dumps(head))
-    for part in parts[start:end]:
-        _list_at(page, part.path).append(part.member)
+def _page(head: Facts, parts: Sequence[AnswerPart], start: int, end: int, seal: str | None) -> Facts:
+    marks: Facts = {}
+    rest = parts[end:]
+    if rest:
+        binding = len({part.of for part in rest if part.binds}) if any(part.binds for part in parts) else None
+        marks = marks_of(end, seal, remaining=len({part.of for part in rest}), invariants=binding)
     here = {part.path for part in parts[start:end]}
     elsewhere = dict.fromkeys(".".join(part.path) for part in parts if part.path not in here)
     marks |= {"on_other_pages": list(elsewhere)} if elsewhere else {}
-    return marks | page
+    return marks | _with_parts(head, parts[start:end])
 
 
-def _start(cursor: str, seal: str, count: int) -> int:
-    number, _, sealed = cursor.strip().partition("-")
-    if sealed != seal or not (number.isascii() and number.isdigit() and len(number) < 10):
-        raise UsageError(_STALE)
-    if int(number) >= count:
-        raise UsageError(_STALE)
-    return int(number)
+def _with_parts(head: Facts, parts: Sequence[AnswerPart]) -> Facts:
+    """Return the facts of a page, each part in its list, those of one group together."""
+    page: Facts = json.loads(json.dumps(head))
+    last: AnswerPart | None = None
+    for part in parts:
+        members = _list_at(page, part.path)
+        if part.group is None:
+            members.append(part.member)
+        elif last is not None and last.group is part.group:
+            members[-1][_GROUPED].append(part.member)
+        else:
+            members.append({**part.group, _GROUPED: [part.member]})
+        last = part
+    return page
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
-
-
-def _size(facts: Any) -> int:
-    """Return the bytes of the larger of the two forms."""
-    return max(_bytes(facts), len(as_text(facts).encode()) if isinstance(facts, dict) else 0)
-
-
-def _bytes(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode())
-
-
-def _size_of_part(part: AnswerPart) -> int:
-    return _size({part.path[-1]: [part.member]})
-
-
-def _without_lists(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_lists(facts: Mapping[str, Any]) -> Facts:
     """Return the facts with every list empty, those in lists aside."""
-    head: dict[str, Any] = {}
+    head: Facts = {}
     for name, value in facts.items():
         if isinstance(value, dict):
             head[name] = _without_lists(value)
@@ -150,10 +147,10 @@ def _without_lists(facts: Mapping[str, Any]) -> dict[str, Any]:
     return head
 
 
-def _shortened(head: dict[str, Any], room: int) -> dict[str, Any]:
+def _shortened(head: Facts, room: int) -> Facts:
     """Return the facts with their longest texts cut where they would fill a page by themselves."""
     longest = room
-    while _size(head) > room and longest > _SHORTEST:
+    while bytes_of(json_line(head)) > room and longest > _SHORTEST:
         longest //= 2
         head = _cut(head, longest)
     return head
@@ -165,12 +162,15 @@ def _cut(value: Any, longest: int) -> Any:
     return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest + 1 else value
 
 
-def _parts(facts: Mapping[str, Any], room: int, binds: Callable[[Any], bool] | None) -> Iterator[AnswerPart]:
+_Fits = Callable[[tuple[str, ...], Facts | None, Any], bool]
+
+
+def _parts(facts: Facts, fits: _Fits, binds: Callable[[Any], bool] | None) -> Iterator[AnswerPart]:
     """Yield the members of all lists: files that cannot be read, what binds, contradictions, the rest in its order."""
     found = [
-        AnswerPart(path, piece, binds is not None and binds(member))
-        for path, member in _members(facts, ())
-        for piece in _pieces(member, room)
+        AnswerPart(path, group, piece, number, binds is not None and path[0] in _BINDING and binds(member))
+        for number, (path, group, member) in enumerate(_members(facts, ()))
+        for piece in _pieces(member, partial(fits, path, group))
     ]
     if binds is None:
         yield from found
@@ -178,15 +178,26 @@ def _parts(facts: Mapping[str, Any], room: int, binds: Callable[[Any], bool] | N
     yield from sorted(found, key=lambda part: (part.path not in _FIRST, not part.binds, part.path not in _SECOND))
 
 
-def _members(facts: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _members(facts: Facts, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Facts | None, Any]]:
+    """Yield each member of each list with where the list is and the head of its group."""
     for name, value in facts.items():
         if isinstance(value, dict):
             yield from _members(value, (*path, name))
         elif isinstance(value, list):
-            yield from (((*path, name), member) for member in value)
+            for member in value:
+                yield from (((*path, name), group, one) for group, one in _grouped(member))
 
 
-def _list_at(page: dict[str, Any], path: tuple[str, ...]) -> list[Any]:
+def _grouped(member: Any) -> Iterator[tuple[Facts | None, Any]]:
+    items = member.get(_GROUPED) if isinstance(member, dict) else None
+    if not isinstance(items, list) or not items:
+        yield None, member
+        return
+    group = {name: value for name, value in member.items() if name != _GROUPED}
+    yield from ((group, one) for one in items)
+
+
+def _list_at(page: Facts, path: tuple[str, ...]) -> list[Any]:
     place: Any = page
     for name in path:
         place = place[name]
@@ -194,11 +205,11 @@ def _list_at(page: dict[str, Any], path: tuple[str, ...]) -> list[Any]:
     return found
 
 
-def _pieces(member: Any, room: int) -> list[Any]:
+def _pieces(member: Any, fits: Callable[[Any], bool]) -> list[Any]:
     """Return a member whole, or in pieces that fit, each saying which of how many it is."""
-    pieces = _halved(member, room)
-    if len(pieces) == 1:
-        return pieces
+    if fits(member):
+        return [member]
+    pieces = _halved(member, lambda piece: fits({"part": "10 of 10"} | piece if isinstance(piece, dict) else piece))
     of = len(pieces)
     return [
         {"part": f"{number} of {of}"} | piece if isinstance(piece, dict) else piece
@@ -206,11 +217,11 @@ def _pieces(member: Any, room: int) -> list[Any]:
     ]
 
 
-def _halved(member: Any, room: int) -> list[Any]:
-    if _size({"part": "10 of 10", "all": [member]}) <= room:
+def _halved(member: Any, fits: Callable[[Any], bool]) -> list[Any]:
+    if fits(member):
         return [member]
     halves = _halves(member)
-    return [piece for half in halves for piece in _halved(half, room)] if halves else [member]
+    return [piece for half in halves for piece in _halved(half, fits)] if halves else [member]
 
 
 def _halves(value: Any) -> tuple[Any, Any] | None:
@@ -226,17 +237,18 @@ def _halves(value: Any) -> tuple[Any, Any] | None:
     return _halves_of_mapping(value) if isinstance(value, dict) and value else None
 
 
-def _halves_of_mapping(value: dict[str, Any]) -> tuple[Any, Any] | None:
-    names: dict[str, Any] = {}
+def _halves_of_mapping(value: Facts) -> tuple[Any, Any] | None:
+    names: Facts = {}
     for name in _NAMES:
-        if name in value and _bytes({**names, name: value[name]}) <= _MARKS:
+        if name in value and bytes_of(json_line({**names, name: value[name]})) <= _MARKS:
             names[name] = value[name]
     rest = {name: inner for name, inner in value.items() if name not in names}
     if not rest:
         return None
-    longest = max(rest, key=lambda name: _bytes(rest[name]))
+    sizes = {name: bytes_of(json_line(inner)) for name, inner in rest.items()}
+    longest = max(rest, key=lambda name: sizes[name])
     halves = _halves(rest[longest])
-    if halves is not None and 2 * _bytes(rest[longest]) >= _bytes(rest):
+    if halves is not None and 2 * sizes[longest] >= sum(sizes.values()):
         return {**value, longest: halves[0]}, {**names, longest: halves[1]}
     if len(rest) == 1:
         return ({**value, longest: halves[0]}, {**names, longest: halves[1]}) if halves else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mdmem.access import Access
 from mdmem.catalog import Catalog, load_cached
@@ -29,26 +30,27 @@ class _Seen:
 
 
 class CatalogCache:
-    """The catalog that was loaded last, for each view that a caller may have of the files."""
+    """The catalog that was loaded last, for each root and each view that a caller may have of its files."""
 
     def __init__(self) -> None:
         """Start without any."""
         self._turn = threading.Lock()
-        self._known: dict[Access, tuple[_Seen, Catalog]] = {}
+        self._known: dict[tuple[Path, Access], tuple[_Seen, Catalog]] = {}
 
     def catalog(self, workspace: Workspace) -> Catalog:
         """Return the entries as the files are now."""
-        tree, access = workspace.tree, workspace.access
+        # A caller's own memory is read beside the team's.
+        tree, view = workspace.tree, (workspace.location.root, workspace.access)
         seen = _Seen.of(tree)
         with self._turn:
-            before = self._known.get(access)
+            before = self._known.get(view)
         if before is not None and before[0] == seen:
             return before[1].over(tree)
         loaded = load_cached(tree, workspace.cache_folder)
         with self._turn:
             while len(self._known) >= _VIEWS:
                 self._known.pop(next(iter(self._known)))
-            self._known[access] = (seen, loaded)
+            self._known[view] = (seen, loaded)
         return loaded
 
 

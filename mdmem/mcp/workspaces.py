@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
 from mdmem.disk import read_regular
-from mdmem.errors import SettingsError
+from mdmem.errors import RootNotFoundError, SettingsError
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
@@ -40,6 +40,9 @@ class Provider:
     def workspace(self, access: Access = EVERYTHING) -> Workspace:
         """Return a workspace that has read nothing yet; raises RootNotFoundError and SeveralRootsError."""
         first = self._opened()
+        if not first.location.root.is_dir():
+            # An empty answer would say that nothing binds.
+            raise RootNotFoundError("the memory's folder is gone since the server was started")
         return replace(first.reread(), today=self._today(), access=access)
 
     def settings(self) -> Settings:

@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     from mdmem.retrieval.question import Hit, SearchResult
 
 
-def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], str], ink: Ink) -> str:
-    """Return the best hits with a snippet each."""
+def search_text(
+    result: SearchResult,
+    *,
+    limit: int,
+    snippet_of: Callable[[Hit], str],
+    ink: Ink,
+    more: str = "--limit shows them",
+) -> str:
+    """Return the best hits with a snippet each; `more` says how to see the rest."""
     blocks = [_problems(result)] if result.basis.problems else []
     if result.basis.degraded:
         blocks.append(f"Degraded: {result.basis.why_degraded}; this answer comes from the files themselves.")
@@ -34,7 +41,7 @@ def search_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit],
         snippet = snippet_of(hit)
         blocks.append("\n".join([*lines, *([ink.dim(f"  {snippet}")] if snippet else [])]))
     if len(result.hits) > limit:
-        blocks.append(ink.dim(f"{len(result.hits) - limit} more; --limit shows them"))
+        blocks.append(ink.dim(f"{len(result.hits) - limit} more; {more}"))
     return "\n\n".join(blocks)
 
 

@@ -1,6 +1,7 @@
 """What `mdmem.toml` sets."""
 
-from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Old, Profile, Proposals, Settings, WingSettings
+from mdmem.profile import Profile
+from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Old, Proposals, Settings, WingSettings
 from mdmem.settings.parse import parse_settings
 
 __all__ = [

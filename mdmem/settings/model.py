@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Severity
+from mdmem.profile import Profile
 
 _TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
 _KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
@@ -53,15 +54,6 @@ ROOMS: Mapping[str, str] = {
     "session": "sessions",
     "entity": "entities",
 }
-
-
-class Profile(StrEnum):
-    """Which tools the server lists: those for everyday work, those of one contract, or all."""
-
-    CORE = "core"
-    GRAPHBASE = "graphbase"
-    SIBYL = "sibyl"
-    ALL = "all"
 
 
 class Ended(StrEnum):
@@ -123,8 +115,9 @@ class Settings:
 
     `budget` is in tokens of 4 bytes; `review_after_days` counts from the last verification; `agent_status` is the
     status that an agent's writes get, by type, and `rooms` their room, by kind. `baseline` is a path below the root,
-    in `/` form; `wings` is by name. `profile`, `timeout_seconds` of a retrieval and `answer_bytes`, where an answer
-    is cut, are the server's. `proposals` counts as the default branch has it.
+    in `/` form; `wings` is by name. `profile`, `timeout_seconds` of a retrieval and `answer_tokens`, where an answer
+    is cut, are the server's; `answer_bytes`, where it is stated, goes before the tokens. `proposals` counts as the
+    default branch has it.
     `source` is the file itself, which equality leaves out.
     """
 
@@ -151,8 +144,14 @@ class Settings:
     one_sided: OneSided = OneSided.CLAIM
     profile: Profile = Profile.CORE
     timeout_seconds: int = 5
-    answer_bytes: int = 8_000
+    answer_tokens: int = 6_000
+    answer_bytes: int | None = None
     source: bytes = field(default=b"", repr=False, compare=False)
+
+    @property
+    def answer_limit(self) -> int:
+        """Return how many bytes an answer over MCP may have, a token being four."""
+        return self.answer_bytes if self.answer_bytes is not None else 4 * self.answer_tokens
 
     @property
     def remote_wings(self) -> dict[str, WingSettings]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
+from mdmem.profile import Profile
 from mdmem.settings.model import (
     AGENT_STATUS,
     ROOMS,
@@ -20,7 +21,6 @@ from mdmem.settings.model import (
     Ended,
     Old,
     OneSided,
-    Profile,
     Proposals,
     Settings,
     WingSettings,
@@ -90,10 +90,11 @@ def choice(closed_set: type[_Choice]) -> Callable[[str, object], _Choice]:
     """Return a reader of one of a closed set."""
 
     def read_choice(key: str, value: object) -> _Choice:
-        if not isinstance(value, str) or value not in {member.value for member in closed_set}:
+        try:
+            return closed_set(str(value))
+        except ValueError as error:
             allowed = ", ".join(f"`{member}`" for member in closed_set)
-            raise SettingsError(f"mdmem.toml: `{key}` must be one of {allowed}, found {value!r}")
-        return closed_set(value)
+            raise SettingsError(f"mdmem.toml: `{key}` must be one of {allowed}, found {value!r}") from error
 
     return read_choice
 
@@ -344,17 +345,22 @@ KEYS: _Rows = {
         "token_seconds", number_in(1, 86_400, "seconds"), "how long such a token is good, in seconds; 1 to 86400"
     ),
     "server.profile": Key(
-        "profile", choice(Profile), "which tools the MCP server lists: `core`, `graphbase`, `sibyl` or `all`"
+        "profile",
+        choice(Profile),
+        "which tools the MCP server lists: `core`, `sessions`, `research`, or for a trial `test`",
     ),
     "server.timeout_seconds": Key(
         "timeout_seconds",
         number_in(1, 600, "seconds"),
         "how long a retrieval over MCP may take before it is tried once more, then given up; 1 to 600",
     ),
+    "server.answer_tokens": Key(
+        "answer_tokens",
+        number_in(250, 10_000, "tokens"),
+        "where an answer over MCP is cut, with a cursor for the rest, in tokens of 4 bytes; 250 to 10000",
+    ),
     "server.answer_bytes": Key(
-        "answer_bytes",
-        number_in(1_000, 40_000, "bytes"),
-        "where an answer over MCP is cut, with a cursor for the rest; 1000 to 40000",
+        "answer_bytes", number_in(1_000, 40_000, "bytes"), "the same in bytes, which goes before; 1000 to 40000"
     ),
 }
 _WINGS = "wings"

@@ -19,8 +19,8 @@ NAME = "AGENTS.md"
 _MARK = "MCP server `mdmem`"
 # The tools of each profile: what to ask first, and what to write with.
 _TOOLS: Mapping[str, tuple[str, str]] = {
-    "graphbase": ("retrieve_context", "save_decision"),
-    "sibyl": ("context", "remember"),
+    "sessions": ("retrieve_context", "save_decision"),
+    "research": ("context", "remember"),
 }
 _IMPORT = re.compile(rb"@(?:\.{1,2}/)?AGENTS\.md")
 # What clients read in place of AGENTS.md, and how each is called.

@@ -43,9 +43,10 @@ def test_no_client_has_trouble_with_the_schemas(node: Node, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("era", _ERAS)
 def test_a_tool_is_called(node: Node, tmp_path: Path, era: str) -> None:
-    asked = ["--tool-name", "search", "--tool-arg", "query=threads", "types=decision,pattern"]
+    asked = ["--tool-name", "search", "--tool-arg", "query=threads", "types=decision,pattern", "format=json"]
     found = answer(inspect(node, tmp_path, "tools/call", *asked, era=era))
-    assert [hit["address"] for hit in found["structuredContent"]["hits"]] == ["nav/architecture/threads"]
+    hits = json.loads(found["content"][0]["text"])["hits"]
+    assert [hit["address"] for hit in hits] == ["nav/architecture/threads"]
 
 
 def test_a_refusal_is_told(node: Node, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The context pack: which entries come, under which facet, in which order, and with what."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from mdmem.context.request import Intent, Layer, read_request
 from mdmem.state.audit import read_audit
 
 from .builders import again, context, facets, ids, make_memory, of, put, workspace
+
+EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 
 
 def test_pack_has_the_shape_of_the_contract(tmp_path: Path) -> None:
@@ -111,11 +114,38 @@ def test_invariants_come_beyond_the_limit_and_whole(tmp_path: Path) -> None:
     long = "Words of a rule. " * 700
     for number in range(60):
         put(root, f"app/rules/rule-{number}", f"Rule {number}", long, type="invariant")
-    pack = context(root, "the pool", limit=1, layer="wake")
+    pack = context(root, "the pool", limit=1)
     rules = of(pack, "constraints")
     assert len(rules) == 62
     assert len(pack.items) == 63
     assert all(item.content == long.strip() for item in pack.items if "/rule-" in item.id)
+
+
+def test_wake_gives_rules_without_reasons_what_is_open_and_titles(tmp_path: Path) -> None:
+    root = make_memory(tmp_path)
+    rule = "Money is an integer.\n\nIt names its currency.\n"
+    put(root, "app/rules/money", "Money", f"{rule}\nRationale: floats lose cents.\n", type="invariant")
+    put(root, "app/architecture/pools", "Pools are shared", "About the pool.\n" * 20)
+    session = {"type": "note", "label": "session", "open_items": ["ask legal"], "next_actions": ["add the proxy"]}
+    put(root, "app/sessions/newest", "Session", "Long.\n", created_at="2026-07-01", **session)
+    pack = context(root, "the pool", layer="wake")
+    said = {item.id: item.content for item in pack.items}
+    assert said["app/rules/money"] == rule.strip()
+    assert said["app/sessions/newest"] == "Open: ask legal\nNext: add the proxy"
+    assert said["app/architecture/pools"] == ""
+    assert [item.id for item in pack.items if item.related] == []
+    assert "- decision `app/architecture/pools`: Pools are shared\n" in pack_markdown(pack)
+
+
+@pytest.mark.parametrize(
+    ("project", "goal"),
+    [("myapp", "Add refresh-token rotation to the checkout"), ("lifecore_ros2", "debug the navigation node")],
+)
+def test_wake_is_a_third_of_recall(tmp_path: Path, project: str, goal: str) -> None:
+    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
+    packs = [context(root, goal, project=project, layer=layer) for layer in ("wake", "recall")]
+    sizes = [len(pack_markdown(pack).encode()) for pack in packs]
+    assert 3 * sizes[0] <= sizes[1]
 
 
 def test_superseded_entry_never_answers(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Real clients of the server for the tests: in memory and over pipes, in both eras of the protocol."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from processes import python
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.mcp.server import MemoryServer, build_server
+from mdmem.mcp.session import Session
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.workspace import Workspace
 
@@ -31,12 +33,16 @@ class OpenedProvider(Provider):
 
 
 def server_over(
-    root: Path | Workspace | Provider, *, profile: str | None = "all", access: Access = EVERYTHING
+    root: Path | Workspace | Provider,
+    *,
+    profile: str | None = "all",
+    access: Access = EVERYTHING,
+    session: Session | None = None,
 ) -> MemoryServer:
     """Return the server over a root, its full text never kept."""
     opened = opened_apart(root) if isinstance(root, Path) else root
     provider = OpenedProvider(opened) if isinstance(opened, Workspace) else opened
-    return build_server(provider, profile=profile, access=lambda: access)
+    return build_server(provider, profile=profile, access=lambda: access, session=session)
 
 
 def opened_apart(root: Path) -> Workspace:
@@ -67,10 +73,14 @@ def call(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Cal
 
 
 def facts(result: CallToolResult) -> Mapping[str, Any]:
-    """Return the structured form of an answer that is no error."""
+    """Return the structure of an answer that is no error: a contract's, or the one that was asked for as text."""
     assert not result.is_error, text(result)
-    assert result.structured_content is not None
-    return result.structured_content
+    return result.structured_content if result.structured_content is not None else json.loads(text(result))
+
+
+def asked(server: Any, tool: str, *, mode: str = "auto", **arguments: Any) -> Mapping[str, Any]:
+    """Return the structure of an answer of a tool that sends text alone unless it is asked for it."""
+    return facts(call(server, tool, mode=mode, format="json", **arguments))
 
 
 def text(result: CallToolResult) -> str:

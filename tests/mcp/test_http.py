@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 from collections.abc import Iterator
@@ -75,7 +74,7 @@ def test_two_tokens_at_once_see_their_own_wings(guarded: Guarded) -> None:
         async def work(client: Client) -> None:
             for _ in range(8):
                 answer = await client.call_tool("retrieve", {})
-                found[name].append(json.dumps(answer.structured_content))
+                found[name].append(answer.content[0].text)
 
         await talking(guarded.server.url, work, token=token)
 

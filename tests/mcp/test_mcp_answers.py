@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.mcp.answers import as_text, fenced, plain
+from mdmem.mcp.answers import as_text, fenced, plain, spare, told
 
 
 def test_values_stand_in_lines_under_their_names() -> None:
@@ -52,6 +52,24 @@ def test_a_line_separator_cannot_end_a_line() -> None:
 
 def test_half_a_surrogate_pair_is_escaped() -> None:
     assert plain({"a": "x\ud800"}) == {"a": "x\\ud800"}
+
+
+def test_what_is_empty_goes_without_saying_or_is_noise_is_spared_and_a_contract_s_keys_stay() -> None:
+    item = {"id": "x", "via": [], "standing": "binding", "form": "full", "score": 0.1, "status": "active", "url": None}
+    answer = {"items": [item], "message": None, "scope": {"focus": None}, "truncated": False, "status": "deprecated"}
+    told_of = spare(answer, kept=("url",), noise=("score",))
+    assert told_of == {"items": [{"id": "x", "url": None}], "truncated": False, "status": "deprecated"}
+
+
+def test_what_a_file_states_is_not_spared() -> None:
+    entry = {"front_matter": {"status": "active", "tags": []}, "heads": []}
+    assert spare(entry) == {"front_matter": {"status": "active", "tags": []}}
+
+
+def test_a_short_answer_is_one_line() -> None:
+    assert told({"status": "saved", "id": "a/b/c", "message": "Two words", "next_step": None}) == (
+        'status: saved; id: a/b/c; message: "Two words"'
+    )
 
 
 _JSON = st.recursive(

@@ -29,3 +29,17 @@ def test_server_makes_no_git_directory_at_the_old_place(gone: str, tmp_path: Pat
     answers = [text(call(server, tool, **arguments)) for tool, arguments in CALLS.items()]
     assert [answer for answer in answers if "fault of mdmem itself" in answer] == []
     assert not (tmp_path / gone).exists()
+
+
+@pytest.mark.parametrize("tool", ["retrieve", "search", "retrieve_context", "memory_surface", "context"])
+def test_a_question_to_a_memory_that_is_gone_has_failed(tool: str, tmp_path: Path) -> None:
+    root = memory(tmp_path / "repo") / "memory"
+    server = server_over(root)
+    named = {"goal": "threads"} if tool == "context" else {"query": "threads"}
+    arguments = {"project_id": "nav", "topic": "threads"} if tool == "retrieve_context" else named
+    assert "Use two threads" in text(call(server, tool, **arguments))
+    shutil.move(root, tmp_path / "moved")
+    said = text(call(server, tool, **arguments))
+    assert "gone since the server was started" in said
+    assert "failed" in said or "Degraded" in said or tool == "context"
+    assert "save_session" not in said

@@ -8,25 +8,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.errors import UsageError
-from mdmem.mcp.paging import LARGEST, Page, page_of
+from mdmem.mcp.answers import told
+from mdmem.mcp.page import VIEW, Page
+from mdmem.mcp.paging import page_of
 from mdmem.mcp.tools.core import is_invariant
 
 _ANSWER = {"query": "x", "hits": [{"address": f"nav/a/e{number}", "content": "word " * 60} for number in range(40)]}
 
 
+def in_two_forms(facts: dict[str, Any]) -> Page:
+    return Page(told(facts), facts)
+
+
 def pages(answer: dict[str, Any], *, limit: int = 2_000, **options: Any) -> list[Page]:
+    options = {"show": in_two_forms, **options}
     found = [page_of(answer, limit=limit, **options)]
     while "cursor" in found[-1].facts:
         found.append(page_of(answer, limit=limit, cursor=found[-1].facts["cursor"], **options))
     return found
 
 
-def size(page: Page) -> int:
-    return max(len(json.dumps(page.facts, ensure_ascii=False).encode()), len(page.text.encode()))
+def first(answer: dict[str, Any], *, limit: int = 2_000, **options: Any) -> Page:
+    return page_of(answer, limit=limit, **{"show": in_two_forms, **options})
 
 
 def test_a_short_answer_is_one_page_without_marks() -> None:
-    page = page_of({"a": 1, "hits": ["x"]}, limit=2_000)
+    page = first({"a": 1, "hits": ["x"]}, limit=2_000)
     assert page.facts == {"a": 1, "hits": ["x"]}
 
 
@@ -38,17 +45,48 @@ def test_a_long_answer_is_cut_and_goes_on_at_its_cursor() -> None:
 
 
 def test_every_page_keeps_to_the_limit_in_both_forms() -> None:
-    assert [page for page in pages(_ANSWER) if size(page) > 2_000] == []
+    assert [page for page in pages(_ANSWER) if page.size > 2_000] == []
 
 
-def test_both_forms_together_never_have_over_40000_characters() -> None:
-    page = page_of({"entries": [{"body": "x" * 200_000}]}, limit=10**9)
-    assert len(page.text) + len(json.dumps(page.facts, ensure_ascii=False)) <= 40_000
-    assert size(page) > LARGEST // 4
+def test_a_page_is_filled_and_no_member_is_split_that_fits_one() -> None:
+    found = pages(_ANSWER)
+    least = min(len(json.dumps(hit)) for hit in _ANSWER["hits"])
+    assert [page for page in found[:-1] if page.size + 1.2 * least < 2_000] == []
+    assert [hit for page in found for hit in page.facts["hits"] if "part" in hit] == []
+
+
+def test_items_of_a_group_stand_below_its_head_on_each_page() -> None:
+    items = [{"id": f"n{number}", "type": "note", "content": "x" * 500} for number in range(6)]
+    found = pages({"sections": [{"facet": "gotchas", "items": items[:5]}, {"facet": "domain", "items": items[5:]}]})
+    facets = [[section["facet"] for section in page.facts["sections"]] for page in found]
+    assert (facets[0], facets[-1]) == (["gotchas"], ["gotchas", "domain"])
+    assert [item for page in found for section in page.facts["sections"] for item in section["items"]] == items
+
+
+def test_each_page_has_the_view_of_what_it_holds() -> None:
+    def show(facts: dict[str, Any]) -> Page:
+        view = " ".join(hit["address"] for hit in facts["hits"])
+        return Page(view, {**facts, VIEW: view})
+
+    found = pages(_ANSWER, show=show)
+    assert " ".join(page.facts[VIEW] for page in found) == " ".join(hit["address"] for hit in _ANSWER["hits"])
+
+
+def test_each_member_is_rendered_a_few_times_at_most() -> None:
+    rendered = 0
+
+    def show(facts: dict[str, Any]) -> Page:
+        nonlocal rendered
+        rendered += len(facts["hits"])
+        return in_two_forms(facts)
+
+    answer = {"hits": [{"address": f"e{number}", "content": "word " * 20} for number in range(4_000)]}
+    assert first(answer, show=show).facts["truncated"] is True
+    assert rendered < 4_000 + 20 * 20
 
 
 def test_marks_stand_at_the_top_of_the_text() -> None:
-    assert page_of(_ANSWER, limit=2_000).text.startswith("truncated: true\ncursor: ")
+    assert first(_ANSWER).text.startswith("truncated: true\ncursor: ")
 
 
 def test_invariants_fill_the_first_pages_and_the_rest_of_them_is_counted() -> None:
@@ -59,6 +97,13 @@ def test_invariants_fill_the_first_pages_and_the_rest_of_them_is_counted() -> No
     assert kinds == ["invariant"] * 9 + ["note"] * 9
     assert found[0].facts["invariants_remaining"] == 9 - len(found[0].facts["items"])
     assert list(found[0].facts)[:3] == ["truncated", "cursor", "invariants_remaining"]
+
+
+def test_an_invariant_that_is_linked_left_out_or_proposed_is_not_one_that_remains() -> None:
+    rule = {"type": "invariant", "content": "x" * 900}
+    related = [{"type": "note", "content": "x" * 900, "related": [{"type": "invariant"}]}] * 3
+    answer = {"items": [rule, *related], "proposed": [rule], "omitted": [{"id": "x", "type": "invariant"}]}
+    assert first(answer, binds=is_invariant).facts["invariants_remaining"] == 0
 
 
 def test_files_that_cannot_be_read_come_before_all_else() -> None:
@@ -77,12 +122,12 @@ def test_contradictions_come_after_what_binds_and_before_the_rest() -> None:
 
 
 def test_problems_stand_first_in_the_text_of_a_short_answer() -> None:
-    assert page_of({"query": "x", "problems": [{"path": "a"}]}, limit=2_000).text.startswith("problems:")
+    assert first({"query": "x", "problems": [{"path": "a"}]}, limit=2_000).text.startswith("problems:")
 
 
 def test_what_is_on_other_pages_is_not_said_to_be_empty() -> None:
-    first = page_of({**_ANSWER, "proposed": [{"address": "z"}]}, limit=2_000)
-    assert first.facts["on_other_pages"] == ["proposed"]
+    page = first({**_ANSWER, "proposed": [{"address": "z"}]}, limit=2_000)
+    assert page.facts["on_other_pages"] == ["proposed"]
 
 
 def test_a_member_too_large_for_a_page_comes_in_parts() -> None:
@@ -94,36 +139,27 @@ def test_a_member_too_large_for_a_page_comes_in_parts() -> None:
     assert parts[0]["part"] == f"1 of {len(parts)}"
 
 
-def test_a_view_of_each_page_stands_in_for_the_view_of_all() -> None:
-    answer = {"sections": _ANSWER["hits"], "markdown": "x" * 9_000}
-    assert [page for page in pages(answer, limit=4_000) if "x" * 50 in json.dumps(page.facts)] == []
-
-
-def test_the_view_is_not_repeated_in_the_text() -> None:
-    assert page_of({"goal": "x", "markdown": "# x"}, limit=2_000).text == "goal: x"
-
-
 @pytest.mark.parametrize("cursor", ["", "1", "x-y", "1-0000000000", "-1-", "999999999999-1", "１-x"])
 def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
     with pytest.raises(UsageError, match="call again without it"):
-        page_of(_ANSWER, limit=2_000, cursor=cursor)
+        first(_ANSWER, limit=2_000, cursor=cursor)
 
 
 def test_a_cursor_of_another_call_is_refused() -> None:
-    cursor = page_of(_ANSWER, limit=2_000, asked="one").facts["cursor"]
+    cursor = first(_ANSWER, limit=2_000, asked="one").facts["cursor"]
     with pytest.raises(UsageError, match="of another call"):
-        page_of(_ANSWER, limit=2_000, asked="two", cursor=cursor)
+        first(_ANSWER, limit=2_000, asked="two", cursor=cursor)
 
 
 def test_a_cursor_is_refused_when_the_answer_changed() -> None:
-    cursor = page_of(_ANSWER, limit=2_000).facts["cursor"]
+    cursor = first(_ANSWER, limit=2_000).facts["cursor"]
     changed = {**_ANSWER, "hits": _ANSWER["hits"][1:]}
     with pytest.raises(UsageError, match="the memory changed"):
-        page_of(changed, limit=2_000, cursor=cursor)
+        first(changed, limit=2_000, cursor=cursor)
 
 
 def test_a_write_that_is_too_long_is_cut_without_a_cursor() -> None:
-    page = page_of({"decisions": ["x" * 900] * 50}, limit=4_000, has_more=False)
+    page = first({"decisions": ["x" * 900] * 50}, limit=4_000, has_more=False)
     assert page.facts["truncated"] is True
     assert "cursor" not in page.facts
 
@@ -142,7 +178,7 @@ _MEMBERS = st.lists(
 def test_no_page_is_too_large_and_no_member_is_lost(items: list[Any], proposed: list[Any], limit: int) -> None:
     answer = {"goal": "x" * limit, "deep": {"items": items}, "proposed": proposed}
     found = pages(answer, limit=limit, binds=is_invariant)
-    assert max(size(page) for page in found) <= limit
+    assert max(page.size for page in found) <= limit
     whole = sum(len(text) for text in _texts([items, proposed]))
     assert sum(len(text) for page in found for text in _texts([page.facts["deep"], page.facts["proposed"]])) >= whole
 

@@ -1,6 +1,7 @@
 """The server as a real client in memory sees it, in both eras of the protocol."""
 
 import json
+import shutil
 import threading
 import time
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from builders import make_root, memory, open_root, write, write_entry
-from clients import ERAS, OpenedProvider, call, error, facts, opened_apart, server_over, text, with_client
+from clients import ERAS, OpenedProvider, asked, call, error, facts, opened_apart, server_over, text, with_client
 from mcp import Client
 
 from mdmem.access import Access
@@ -19,7 +20,10 @@ from mdmem.mcp import server as served
 from mdmem.mcp.server import build_server
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
+from mdmem.profile import Profile
 from mdmem.state.audit import read_audit
+
+EXAMPLE_WINGS = Path(__file__).parents[2] / "example-wings"
 
 
 @pytest.fixture
@@ -42,25 +46,44 @@ def test_tools_are_listed_with_their_hints(root: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_search_finds_an_entry(root: Path, mode: str) -> None:
-    found = facts(call(server_over(root), "search", mode=mode, query="threads"))
+    found = asked(server_over(root), "search", mode=mode, query="threads")
     assert [hit["address"] for hit in found["hits"]] == ["nav/architecture/threads"]
     assert found["retrieval_status"] == "succeeded"
 
 
-def test_retrieve_gives_the_invariant_without_being_asked_for_it(root: Path) -> None:
+def test_what_no_contract_fixes_is_sent_once_as_text(root: Path) -> None:
     answer = call(server_over(root), "retrieve", query="threads")
-    assert [item["address"] for item in facts(answer)["items"]] == ["nav/rules/callbacks", "nav/architecture/threads"]
-    assert "```\nA callback must not block its executor.\n" in text(answer)
+    assert answer.structured_content is None
+    said = text(answer)
+    assert said.index("### invariant: ") < said.index("### decision: Use two threads")
+    assert "\n> A callback must not block its executor.\n" in said
+
+
+@pytest.mark.parametrize("budget", [200, 500, 1_500])
+def test_a_budget_is_what_is_printed_beside_invariants_and_one_line(tmp_path: Path, budget: int) -> None:
+    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
+    said = text(call(server_over(root), "retrieve", query="retry order submission", wing="myapp", budget=budget))
+    sections = said.rpartition("\n\n_")[0].split("\n\n### ")
+    beside = [section for section in sections if not section.startswith("invariant")]
+    assert len("\n\n### ".join(beside).encode()) <= 4 * budget
+
+
+def test_format_json_gives_the_structure_instead_and_no_noise(root: Path) -> None:
+    answer = call(server_over(root), "retrieve", query="threads", format="json")
+    assert answer.structured_content is None
+    invariant, decision = facts(answer)["items"]
+    assert (invariant["address"], decision["address"]) == ("nav/rules/callbacks", "nav/architecture/threads")
+    assert {"via", "overrides", "standing", "form", "score", "status"}.isdisjoint(decision)
 
 
 def test_retrieve_with_paths_takes_a_list_joined_by_commas(root: Path) -> None:
     write_entry(root, "nav/rules/src", "X must hold.\n\nRationale: y.\n", type="invariant", applies_to=["src/**"])
-    found = facts(call(server_over(root), "retrieve", paths="src/a.py, src/b.py"))
+    found = asked(server_over(root), "retrieve", paths="src/a.py, src/b.py")
     assert "nav/rules/src" in {item["address"] for item in found["items"]}
 
 
 def test_get_entry_shows_entries_by_short_names(root: Path) -> None:
-    found = facts(call(server_over(root), "get_entry", addresses=["threads"]))
+    found = asked(server_over(root), "get_entry", addresses=["threads"])
     assert found["entries"][0]["front_matter"]["title"] == "Use two threads"
 
 
@@ -70,19 +93,19 @@ def test_get_entry_names_the_nearest_when_there_is_none(root: Path) -> None:
 
 
 def test_why_tells_the_chain(root: Path) -> None:
-    found = facts(call(server_over(root), "why", address="threads"))
+    found = asked(server_over(root), "why", address="threads")
     assert [link["address"] for link in found["chain"]] == ["nav/architecture/threads"]
 
 
 def test_check_tells_what_is_wrong(root: Path) -> None:
     write_entry(root, "nav/rules/broken", see=["nav/rules/gone"])
-    found = facts(call(server_over(root), "check", select="dangling-link"))
+    found = asked(server_over(root), "check", select="dangling-link")
     assert [finding["code"] for finding in found["findings"]] == ["dangling-link"]
 
 
 def test_propose_writes_a_draft(root: Path) -> None:
     body = "Sensors are polled.\n\nRationale: it was measured.\n"
-    found = facts(call(server_over(root), "propose", title="Poll sensors", body=body, agent="pilot", tags="a,b"))
+    found = asked(server_over(root), "propose", title="Poll sensors", body=body, agent="pilot", tags="a,b")
     written = (root / "nav/architecture/poll-sensors.md").read_text()
     assert found["entry_status"] == "draft"
     assert "status: draft" in written
@@ -94,7 +117,7 @@ def test_propose_links_a_successor_and_leaves_the_old_entry_in_force(root: Path)
     before = (root / "nav/architecture/threads.md").read_bytes()
     body = "Navigation uses one thread.\n\nRationale: two were too many.\n"
     arguments = {"supersedes": "threads", "reason": "measured again"}
-    found = facts(call(server_over(root), "propose", title="Use one thread", body=body, **arguments))
+    found = asked(server_over(root), "propose", title="Use one thread", body=body, **arguments)
     assert found["supersedes"] == ["nav/architecture/threads"]
     assert "supersedes: [nav/architecture/threads]" in (root / "nav/architecture/use-one-thread.md").read_text()
     assert (root / "nav/architecture/threads.md").read_bytes() == before
@@ -107,15 +130,13 @@ def test_propose_needs_a_token_for_a_shared_wing(root: Path) -> None:
     said = error(call(server, "propose", **arguments))
     assert "needs a `governance_token`; ask a person for what `mdmem token` prints" in said
     token = facts(call(server, "request_global_write_approval", content_preview="A rule"))["token"]
-    assert (
-        facts(call(server, "propose", **arguments, governance_token=token))["address"] == "shared/architecture/a-rule"
-    )
+    assert asked(server, "propose", **arguments, governance_token=token)["address"] == "shared/architecture/a-rule"
     assert "was used" in error(call(server, "propose", **arguments | {"title": "B"}, governance_token=token))
 
 
 def test_propose_names_what_says_nearly_the_same(root: Path) -> None:
     body = "Navigation uses two threads.\n\nRationale: it was measured.\n"
-    found = facts(call(server_over(root), "propose", title="Use two threads again", body=body))
+    found = asked(server_over(root), "propose", title="Use two threads again", body=body)
     assert [one["address"] for one in found["near"]] == ["nav/architecture/threads"]
 
 
@@ -128,6 +149,13 @@ def test_propose_refuses_what_a_check_would(root: Path) -> None:
 def test_scope_state_answers_in_the_words_of_its_contract(root: Path) -> None:
     found = facts(call(server_over(root), "get_scope_state", project_id="new", focus=None))
     assert (found["scope_state"], found["project_exists"]) == ("uncertain", False)
+
+
+def test_the_scope_state_without_a_project_is_that_of_the_wing_that_a_question_means(root: Path) -> None:
+    found = facts(call(server_over(root), "get_scope_state"))
+    assert (found["scope_state"], found["wing"]) == ("resolved", "nav")
+    write_entry(root, "arm/rules/x")
+    assert facts(call(server_over(root), "get_scope_state", project_id=""))["scope_state"] == "unresolved"
 
 
 def test_a_session_makes_the_project_and_a_decision_is_saved_then(root: Path) -> None:
@@ -159,10 +187,10 @@ def test_a_call_without_a_project_is_answered_in_the_words_of_its_contract(root:
 
 def test_what_may_not_be_written_is_denied(root: Path) -> None:
     server = server_over(root, access=Access.to_wings(["nav"], may_write=False))
-    asked = {"title": "One thread", "body": "One.\n\nRationale: x.\n"}
-    assert error(call(server, "propose", **asked)) == "propose: Project access denied: nav"
-    asked |= {"supersedes": "threads", "reason": "measured"}
-    assert error(call(server, "propose", **asked)) == "propose: Project access denied: nav"
+    entry = {"title": "One thread", "body": "One.\n\nRationale: x.\n"}
+    assert error(call(server, "propose", **entry)) == "propose: Project access denied: nav"
+    entry |= {"supersedes": "threads", "reason": "measured"}
+    assert error(call(server, "propose", **entry)) == "propose: Project access denied: nav"
     saved = facts(call(server, "save_context", context={"content": "a", "topic": "b"}, project_id="nav"))
     assert (saved["status"], saved["message"]) == ("failed", "Project access denied: nav")
 
@@ -195,13 +223,49 @@ def test_remember_without_a_project_is_read_by_the_caller_s_context_alone(root: 
     kept = facts(call(server, "remember", title="Gyroscope", content="The gyroscope drifts.", kind="claim"))
     assert kept["success"]
     assert "The gyroscope drifts." in text(call(server, "context", goal="mend the gyroscope"))
-    assert facts(call(server, "search", query="gyroscope"))["total"] == 0
+    assert asked(server, "search", query="gyroscope")["total"] == 0
 
 
 def test_context_is_compiled_and_audited(root: Path) -> None:
     found = facts(call(server_over(root), "context", goal="use threads", limit="500", project="nav"))
     assert "nav/rules/callbacks" in {item["id"] for section in found["sections"] for item in section["items"]}
     assert [line["verb"] for line in read_audit(open_root(root).state_folder)] == ["context"]
+
+
+@pytest.mark.parametrize("project", ["myapp", "lifecore_ros2", "tidewatch"])
+def test_wake_and_recall_are_one_page_with_their_markdown_on_the_example_wings(tmp_path: Path, project: str) -> None:
+    root = shutil.copytree(EXAMPLE_WINGS, tmp_path / "memory")
+    server = server_over(root)
+    for layer in ("wake", "recall"):
+        answer = call(server, "context", goal="debug duplicate orders in a node", project=project, layer=layer)
+        found = facts(answer)
+        assert "truncated" not in found
+        assert found["markdown"] == text(answer)
+        items = [item for section in found["sections"] for item in section["items"]]
+        assert all({"id", "content", "score", "reason", "quality", "related"} <= set(item) for item in items)
+        assert "overrides" not in items[0]["metadata"]
+
+
+def test_a_page_of_a_context_has_markdown_of_its_own_and_whole_items(root: Path) -> None:
+    write(root, "mdmem.toml", "[server]\nanswer_tokens = 600\n")
+    for number in range(9):
+        write_entry(root, f"nav/rules/r{number}", f"X{number} must hold.\n\nRationale: {'y ' * 99}\n", type="invariant")
+
+    async def read_all(client: Client) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while not found or "cursor" in found[-1]:
+            arguments = {"goal": "threads", "cursor": found[-1]["cursor"] if found else None}
+            found.append(facts(await client.call_tool("context", arguments)))
+        return found
+
+    found = with_client(server_over(root), read_all)
+    items = [[item for section in page["sections"] for item in section["items"]] for page in found]
+    rules = sum(item["type"] == "invariant" for page in items for item in page)
+    assert (rules, len(found)) == (10, 4)
+    assert found[0]["invariants_remaining"] == rules - len(items[0])
+    assert [item for page in items for item in page if "part" in item] == []
+    told = [[f"`{item['id']}`" in page["markdown"] for item in here] for page, here in zip(found, items, strict=True)]
+    assert all(all(page) for page in told)
 
 
 def test_context_of_a_project_that_the_caller_may_not_read_is_denied(root: Path) -> None:
@@ -234,7 +298,14 @@ def test_an_unknown_tool_is_an_error_with_the_nearest(root: Path) -> None:
 
 def test_a_tool_of_another_profile_is_an_error_that_says_where_it_is(root: Path) -> None:
     said = error(call(server_over(root, profile="core"), "save_decision"))
-    assert "it is in `graphbase` or `all`" in said
+    assert "it is in `sessions` or `test`" in said
+
+
+def test_a_sentence_that_names_a_tool_of_another_profile_says_so(root: Path) -> None:
+    write(root, "shared/README.md", "---\nkind: shared\n---\n")
+    entry = {"title": "A rule", "body": "X must hold.\n\nRationale: y.\n", "wing": "shared"}
+    said = error(call(server_over(root, profile="core"), "propose", **entry))
+    assert "does not list `request_global_write_approval`; it is in `sessions`" in said
 
 
 def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:
@@ -243,8 +314,8 @@ def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Pat
     async def names(client: Client) -> set[str]:
         return {tool.name for tool in (await client.list_tools()).tools}
 
-    assert with_client(server_over(root, profile=None), names) == set(PROFILES["graphbase"])
-    assert with_client(server_over(root, profile="core"), names) == set(PROFILES["core"])
+    assert with_client(server_over(root, profile=None), names) == set(PROFILES[Profile.SESSIONS])
+    assert with_client(server_over(root, profile="core"), names) == set(PROFILES[Profile.CORE])
 
 
 def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) -> None:
@@ -253,11 +324,13 @@ def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) ->
         write_entry(root, f"nav/notes/n{number:02}", f"About the gyroscope. {'x' * 300}\n", type="note")
     server = server_over(root)
 
+    arguments = {"format": "json", "query": "gyroscope", "budget": 9_000}
+
     async def read_all(client: Client) -> list[str]:
         found, cursor = [], None
         while True:
-            answer = facts(await client.call_tool("retrieve", {"query": "gyroscope", "cursor": cursor}))
-            assert len(json.dumps(answer)) <= 2_000
+            answer = facts(await client.call_tool("retrieve", {**arguments, "cursor": cursor}))
+            assert len(json.dumps(answer, separators=(",", ":"))) <= 2_000
             found += [item["address"] for item in answer["items"]]
             cursor = answer.get("cursor")
             if not cursor:
@@ -270,24 +343,23 @@ def test_an_answer_keeps_to_the_setting_and_its_rest_is_asked_for(root: Path) ->
 
 def test_each_call_sees_the_files_as_they_are(root: Path) -> None:
     async def work(client: Client) -> tuple[int, int]:
-        first = facts(await client.call_tool("search", {"query": "gyroscope"}))["total"]
+        first = facts(await client.call_tool("search", {"format": "json", "query": "gyroscope"}))["total"]
         write_entry(root, "nav/notes/new", "About the gyroscope.\n", type="note")
-        return first, facts(await client.call_tool("search", {"query": "gyroscope"}))["total"]
+        return first, facts(await client.call_tool("search", {"format": "json", "query": "gyroscope"}))["total"]
 
     assert with_client(server_over(root), work) == (0, 1)
 
 
 def test_a_file_that_cannot_be_read_stands_first(root: Path) -> None:
     write(root, "nav/rules/torn.md", "---\ntype: invariant\n")
-    answer = call(server_over(root), "retrieve", query="zebra")
-    assert facts(answer)["problems"][0]["path"] == "nav/rules/torn.md"
-    assert text(answer).startswith("problems:")
+    assert next(iter(asked(server_over(root), "retrieve", query="zebra"))) == "problems"
+    assert "nav/rules/torn.md" in text(call(server_over(root), "retrieve", query="zebra")).split("###")[0]
 
 
 def test_without_a_memory_retrieve_answers_from_elsewhere(tmp_path: Path) -> None:
     write(tmp_path, "README.md", "# Project\n\nThe gyroscope is polled.\n")
     provider = Provider(None, environment={}, cwd=tmp_path, today=lambda: open_root(make_root(tmp_path / "x")).today)
-    found = facts(call(server_over(provider), "retrieve", query="gyroscope"))
+    found = asked(server_over(provider), "retrieve", query="gyroscope")
     assert (found["retrieval_status"], found["degraded"], found["source"]) == ("failed", True, "readme")
 
 
@@ -295,14 +367,14 @@ def test_without_a_memory_other_tools_say_so(tmp_path: Path) -> None:
     provider = Provider(None, environment={}, cwd=tmp_path, today=lambda: open_root(make_root(tmp_path / "x")).today)
     server = server_over(provider)
     assert "no memory here" in error(call(server, "why", address="x"))
-    assert facts(call(server, "search", query="x"))["retrieval_status"] == "failed"
+    assert asked(server, "search", query="x")["retrieval_status"] == "failed"
     assert facts(call(server, "retrieve_context", project_id="x"))["retrieval_status"] == "failed"
 
 
 def test_a_wing_that_the_caller_does_not_read_is_as_if_it_were_not_there(root: Path) -> None:
     write_entry(root, "arm/rules/secret", "About the gyroscope.\n", type="note")
     server = server_over(root, access=Access.to_wings(["nav"]))
-    assert facts(call(server, "search", query="gyroscope"))["total"] == 0
+    assert asked(server, "search", query="gyroscope")["total"] == 0
     assert error(call(server, "retrieve", wing="arm")) == "retrieve: there is no wing `arm`; there is `nav`"
     assert error(call(server, "why", address="arm/rules/secret")).startswith("why: there is no entry")
 
@@ -322,11 +394,16 @@ class _Slow(OpenedProvider):
         return super().workspace(*access)
 
 
-@pytest.mark.parametrize(("times", "status"), [(1, "succeeded"), (2, "timed_out")])
-def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path, times: int, status: str) -> None:
+def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) -> None:
     write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
-    answer = call(server_over(_Slow(root, times)), "search", query="threads")
-    assert facts(answer)["retrieval_status"] == status
+    assert asked(server_over(_Slow(root, 1)), "search", query="threads")["retrieval_status"] == "succeeded"
+
+
+def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
+    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(1.2))
+    said = text(call(server_over(root), "search", query="threads"))
+    assert said.startswith("retrieval_status: timed_out; message: ")
 
 
 class _Failing(OpenedProvider):
@@ -347,8 +424,9 @@ class _Failing(OpenedProvider):
 def test_a_reading_tool_answers_failed_when_the_files_cannot_be_read(root: Path, tool: str, fault: Exception) -> None:
     arguments = {"query": "x"} if "query" in TOOLS[tool].input_schema()["properties"] else {"project_id": "nav"}
     arguments = {"goal": "x"} if tool == "context" else arguments
-    found = facts(call(server_over(_Failing(root, fault)), tool, **arguments))
-    assert found["retrieval_status"] == "failed"
+    said = text(call(server_over(_Failing(root, fault)), tool, **arguments))
+    assert ("retrieval_status: failed" in said) is (tool != "context")
+    assert "git is ill" in said or "permission denied" in said
 
 
 def test_a_fault_of_ours_is_one_sentence_without_what_it_says(root: Path) -> None:
@@ -401,7 +479,7 @@ def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, mo
         told.append((done, total, message))
 
     async def work(client: Client) -> Any:
-        return await client.call_tool("search", {"query": "threads"}, progress_callback=heard)
+        return await client.call_tool("search", {"format": "json", "query": "threads"}, progress_callback=heard)
 
     facts(with_client(server, work))
     assert told[0] == (3, 10, "the index is being built: 3 of 10 entries")

@@ -72,7 +72,7 @@ def received(server: subprocess.Popen[bytes]) -> bytes:
 def test_a_client_lists_and_calls_tools(repository: Path, mode: str) -> None:
     async def work(client: Client) -> tuple[set[str], Any]:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        return names, await client.call_tool("search", {"query": "threads"})
+        return names, await client.call_tool("search", {"format": "json", "query": "threads"})
 
     names, answer = with_client(process(repository), work, mode=mode)
     assert {"retrieve", "search", "propose"} <= names
@@ -90,7 +90,7 @@ def test_a_wing_limits_what_is_seen(repository: Path) -> None:
 
 def test_reading_changes_no_file(repository: Path) -> None:
     before = snapshot(repository)
-    facts(call(process(repository), "retrieve", query="threads"))
+    facts(call(process(repository), "retrieve", format="json", query="threads"))
     assert snapshot(repository) == before
 
 
@@ -110,7 +110,7 @@ def test_what_was_asked_before_the_end_of_input_is_answered(repository: Path) ->
         received(server)
         asked = line("tools/call", 3, name="search", arguments={"query": "threads"})
         out, _ = server.communicate(asked, timeout=10)
-    assert json.loads(out)["result"]["structuredContent"]["total"] == 1
+    assert "nav/architecture/threads" in json.loads(out)["result"]["content"][0]["text"]
 
 
 def test_the_process_ends_though_a_call_goes_on_and_on(repository: Path) -> None:
@@ -189,18 +189,18 @@ def test_lines_that_are_no_messages_do_not_end_the_process(repository: Path) -> 
 
 
 def test_a_corrupt_index_does_not_stop_the_server(repository: Path) -> None:
-    facts(call(process(repository), "search", query="threads"))
+    facts(call(process(repository), "search", format="json", query="threads"))
     index = repository / ".git/mdmem/cache"
     damaged = [path for path in index.rglob("*") if path.is_file()]
     assert damaged
     for path in damaged:
         path.write_bytes(b"\x80torn")
-    assert facts(call(process(repository), "search", query="threads"))["total"] == 1
+    assert facts(call(process(repository), "search", format="json", query="threads"))["total"] == 1
 
 
 def test_settings_that_cannot_be_read_do_not_stop_the_server(repository: Path) -> None:
     write(repository, "memory/mdmem.toml", "profile = [\n")
-    answer = facts(call(process(repository), "retrieve", query="threads"))
+    answer = facts(call(process(repository), "retrieve", format="json", query="threads"))
     assert answer["problems"][0]["code"] == "settings-invalid"
     assert len(answer["items"]) == 2
 

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from mdmem.mcp.server import INSTRUCTIONS
+from mdmem.mcp.page import json_line
+from mdmem.mcp.server import INSTRUCTIONS, _listed
 from mdmem.mcp.tools.shape import Tool
 from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
-from mdmem.settings import Profile
+from mdmem.profile import Profile
+from mdmem.settings import parse_settings
 
-_CALL = re.compile(r"Call this\b")
+_TOOL = re.compile(r"`(\w+)`")
 _GRAPHBASE = {
     "retrieve_context",
     "get_scope_state",
@@ -38,9 +40,34 @@ def test_name_is_short_and_plain(tool: Tool) -> None:
     assert re.fullmatch(r"[a-z_]{1,30}", tool.name)
 
 
-def test_description_is_short_and_says_first_when_to_call(tool: Tool) -> None:
-    assert len(tool.about) <= 1_900
-    assert _CALL.match(tool.about)
+def test_description_is_short(tool: Tool) -> None:
+    assert len(tool.description(TOOLS)) <= 600
+
+
+@pytest.mark.parametrize("profile", list(Profile))
+def test_no_description_points_to_a_tool_that_is_not_listed(profile: Profile) -> None:
+    listed = {tool.name for tool in tools_of(profile)}
+    named = {name for tool in tools_of(profile) for name in _TOOL.findall(tool.description(listed))}
+    assert named & set(TOOLS) <= listed
+
+
+@pytest.mark.parametrize("profile", [one for one in Profile if one is not Profile.TEST])
+def test_no_two_tools_of_a_profile_claim_the_same_moment(profile: Profile) -> None:
+    moments = [" ".join(re.split(r"[:,.]", tool.about)[0].split()[:4]) for tool in tools_of(profile)]
+    assert len(set(moments)) == len(moments)
+
+
+@pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
+def test_the_list_of_a_profile_is_short(profile: str, tokens: int) -> None:
+    tools = tools_of(profile)
+    listed = [_listed(tool, {one.name for one in tools}).model_dump(by_alias=True, exclude_none=True) for tool in tools]
+    assert len(json_line(listed).encode()) // 4 <= tokens
+
+
+def test_a_client_that_loads_tools_on_demand_has_retrieve_from_the_start() -> None:
+    metas = {tool.name: _listed(tool, TOOLS).meta for tool in TOOLS.values()}
+    assert metas.pop("retrieve") == {"anthropic/alwaysLoad": True}
+    assert all(meta["anthropic/searchHint"] for meta in metas.values())
 
 
 def test_instructions_are_short_and_say_first_when_to_call() -> None:
@@ -55,7 +82,7 @@ def test_title_is_not_the_name(tool: Tool) -> None:
 
 def test_schemas_are_schemas_of_2020(tool: Tool) -> None:
     Draft202012Validator.check_schema(tool.input_schema())
-    Draft202012Validator.check_schema(tool.output_schema())
+    Draft202012Validator.check_schema(tool.output_schema() or {})
 
 
 def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Tool) -> None:
@@ -67,10 +94,10 @@ def test_input_schema_is_a_closed_object_without_unions_and_references(tool: Too
     assert [inner["type"] for inner in subschemas(schema) if not isinstance(inner.get("type", ""), str)] == []
 
 
-def test_output_schema_is_an_object_without_unions_at_its_root(tool: Tool) -> None:
+def test_a_tool_of_no_contract_has_no_output_schema_and_takes_a_format(tool: Tool) -> None:
     schema = tool.output_schema()
-    assert schema["type"] == "object"
-    assert {"anyOf", "oneOf", "allOf"}.isdisjoint(schema)
+    assert (schema is None) is ("format" in tool.input_schema()["properties"])
+    assert schema is None or (schema["type"] == "object" and {"anyOf", "oneOf", "allOf"}.isdisjoint(schema))
 
 
 def test_every_parameter_says_what_it_is(tool: Tool) -> None:
@@ -93,20 +120,17 @@ def test_only_who_writes_may_be_no_repetition(tool: Tool) -> None:
     assert tool.repeats or tool.writes
 
 
-def test_every_profile_of_the_settings_is_there() -> None:
-    assert set(PROFILES) == {profile.value for profile in Profile}
-
-
-def test_core_lists_about_eight_tools() -> None:
-    assert 7 <= len(tools_of("core")) <= 9
-
-
 def test_graphbase_lists_the_tools_of_its_contract() -> None:
     assert {tool.name for tool in tools_of("graphbase")} == _GRAPHBASE
 
 
 def test_all_lists_every_tool() -> None:
     assert {tool.name for tool in tools_of("all")} == set(TOOLS)
+
+
+@pytest.mark.parametrize(("former", "now"), [("graphbase", "sessions"), ("sibyl", "research"), ("all", "test")])
+def test_a_former_name_of_a_profile_means_the_same(former: str, now: str) -> None:
+    assert parse_settings(f'[server]\nprofile = "{former}"\n'.encode()).profile is Profile(now)
 
 
 def test_a_profile_names_only_tools_that_exist() -> None:

@@ -1,11 +1,13 @@
 """What is shared between the calls of a server is never older than the files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import TODAY, environment, memory, write, write_entry
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.errors import RootNotFoundError
 from mdmem.mcp import served_workspace
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.deadline import within
@@ -58,9 +60,11 @@ def test_a_changed_manifest_is_seen_at_the_next_call(root: Path, provider: Provi
 
 
 def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provider) -> None:
-    assert provider.settings().answer_bytes == 8_000
-    write(root, "mdmem.toml", "[server]\nanswer_bytes = 2000\n")
-    assert provider.settings().answer_bytes == 2_000
+    assert provider.settings().answer_limit == 24_000
+    write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\n")
+    assert provider.settings().answer_limit == 2_000
+    write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\nanswer_bytes = 3000\n")
+    assert provider.settings().answer_limit == 3_000
 
 
 def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> None:
@@ -70,6 +74,26 @@ def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> No
     assert addresses(provider, narrow) == ["arm/rules/x"]
     assert addresses(provider, narrow) == ["arm/rules/x"]
     assert len(addresses(provider)) == 3
+
+
+def test_the_caller_s_own_memory_does_not_put_out_the_team_s(
+    root: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = provider.workspace()
+    own = replace(workspace, location=replace(workspace.location, root=memory(root.parent / "own") / "memory"))
+    first = workspace.catalog
+    assert own.reread().catalog.entries
+    monkeypatch.setattr(served_workspace, "load_cached", None)
+    assert provider.workspace().catalog.entries is first.entries
+
+
+def test_a_root_that_is_gone_is_no_empty_memory(root: Path, provider: Provider) -> None:
+    addresses(provider)
+    root.rename(root.parent / "moved")
+    with pytest.raises(RootNotFoundError, match="gone since the server was started"):
+        provider.workspace()
+    (root.parent / "moved").rename(root)
+    assert addresses(provider)
 
 
 def test_a_deadline_of_one_call_does_not_bind_the_next(provider: Provider) -> None:

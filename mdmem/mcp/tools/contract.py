@@ -10,14 +10,12 @@ from mdmem.mcp.tools.shape import (
     AT,
     COUNT,
     FLAG,
-    FLAG_OR_NULL,
     FOCUS,
     LABELS,
     NEEDED_PROJECT,
     OBJECT,
     OBJECTS,
     PATHS,
-    PROBLEMS,
     PROJECT,
     READ_STATUS,
     SCOPES,
@@ -62,13 +60,9 @@ _RETRIEVE_CONTEXT = Tool(
     name="retrieve_context",
     title="Load the memory of a project",
     about=(
-        "Call this before you reason about a project: it loads its memory with the priority focus, then project, then "
-        "global. Items come by authority: invariants, which no limit leaves out, then decisions, patterns and notes; "
-        "at most 10 of the focus, 10 of the project and 5 global ones. Superseded decisions are left out. "
-        "`proposed` holds drafts and what the default branch has not got, which do not bind. "
-        "`retrieval_status` tells `empty` from `failed` and `timed_out`: "
-        "after those two go on without the memory. `conflicted`: entries contradict each other; ask a person. "
-        "`problems` names files that cannot be read and may bind. Where `hygiene_due` is true, call `run_hygiene`."
+        "Before you reason about a project: its memory by scope, focus before project before global, and by authority: "
+        "invariants, which no limit leaves out, then at most 10, 10 and 5 decisions, patterns and notes. `proposed` "
+        "does not bind; `conflicted` is for people to resolve; after `failed` and `timed_out` go on without memory."
     ),
     parameters=(
         NEEDED_PROJECT,
@@ -76,16 +70,16 @@ _RETRIEVE_CONTEXT = Tool(
             name="scope",
             default="project",
             choices=SCOPES,
-            about="The minimum scope to query: `global` reads the shared wings only, `project` adds the project.",
+            about="`global`: the shared wings alone.",
         ),
         FOCUS,
         Parameter(
             name="categories",
             kind=ParameterKind.TEXTS,
             choices=LABELS,
-            about="Only these labels. Invariants are left out, and counted, where they are not among them.",
+            about="Only these.",
         ),
-        Parameter(name="topic", about="Words that the items are to hold, or be near to."),
+        Parameter(name="topic", about="Words that items are to hold."),
         PATHS,
         AT,
     ),
@@ -95,11 +89,10 @@ _RETRIEVE_CONTEXT = Tool(
         "scope_state": _STATES,
         "conflicts_found": FLAG,
         "hygiene_due": FLAG,
-        "proposed": OBJECTS,
-        "problems": PROBLEMS,
-        "invariants_remaining": COUNT,
-        "message": TEXT_OR_NULL,
     },
+    kept=frozenset(("id", "label", "title", "rationale", "scope", "created_at")),
+    # The label says the type.
+    noise=frozenset(("type", "why_degraded")),
     call=_retrieve_context,
     fall_back=_no_context,
     keeps_time=True,
@@ -109,26 +102,26 @@ _RETRIEVE_CONTEXT = Tool(
 
 def _get_scope_state(workspace: Workspace, *, project_id: str | None, focus: str | None) -> Facts:
     from mdmem.retrieval.surface import get_scope_state
+    from mdmem.workspace.scope import Filters, reading_scope
 
+    if not (project_id or "").strip():
+        # The one that every question means that names no wing.
+        wing = reading_scope(workspace.catalog, workspace.settings, Filters()).wing
+        project_id = wing and (workspace.catalog.wings[wing].project_id or wing)
     return get_scope_state(workspace, project_id=project_id, focus=focus).as_json()
 
 
 _GET_SCOPE_STATE = Tool(
     name="get_scope_state",
-    title="What may be read and written",
+    title="Whether a project is there",
     about=(
-        "Call this at the start of every session, before you load or save memory: it tells whether the project, and "
-        "the focus if one is given, exist. `resolved`: read and write. `uncertain`: the project does not exist yet, "
-        "or the focus; `save_session` creates the project, other writes answer `blocked_scope` until then. "
-        "`unresolved`: no `project_id` is given."
+        "Does this project exist in the memory? Only before the first save: `uncertain` says that `save_session` has "
+        "to create it. Without `project_id` the default one is meant."
     ),
     parameters=(PROJECT, FOCUS),
     answers={
         "scope_state": _STATES,
         "project_exists": FLAG,
-        "focus_exists": FLAG_OR_NULL,
-        "message": TEXT_OR_NULL,
-        "wing": TEXT_OR_NULL,
     },
     call=_get_scope_state,
 )
@@ -148,16 +141,14 @@ def _no_surface(status: str, message: str, arguments: Mapping[str, Any]) -> Fact
 _MEMORY_SURFACE = Tool(
     name="memory_surface",
     title="One quick look-up",
-    about=(
-        "Call this for one quick keyword look-up, when you only want to see whether the memory knows something. It "
-        "merges no scopes and ranks by words alone; for what is binding call `retrieve_context`."
-    ),
+    about="Five matches by words: whether the memory knows something. It ranks by words alone, and merges no scopes.",
     parameters=(
-        Parameter(name="query", needed=True, about="The words to look for."),
+        Parameter(name="query", needed=True, about="Plain words."),
         PROJECT,
         Parameter(name="limit", kind=ParameterKind.WHOLE, default=5, about="Matches at most."),
     ),
     answers={"matches": OBJECTS, "query_used": TEXT, "total_found": COUNT, "next_step": TEXT_OR_NULL},
+    kept=frozenset(("id", "label", "name", "content", "scope", "freshness", "bm25_score", "project_id")),
     call=_memory_surface,
     fall_back=_no_surface,
     keeps_time=True,
@@ -174,16 +165,13 @@ _RUN_HYGIENE = Tool(
     name="run_hygiene",
     title="What needs maintenance",
     about=(
-        "Call this when `hygiene_due` is true, or when a save was stopped for `manual_review`: it reports duplicates, "
-        "outdated decisions, patterns not validated for long, several entities of one name, and writes that did not "
-        "complete. It only reports: it never deletes, merges or supersedes. That a full run was made is recorded."
+        "When `hygiene_due` is true, or a save was stopped for `manual_review`: duplicates, outdated decisions, "
+        "patterns not validated for long, several entities of one name, and writes that wait. It changes nothing."
     ),
     parameters=(
-        Parameter(name="project_id", about="The project; without it everything is looked at.", longest=200),
-        Parameter(name="scope", choices=SCOPES, about="Only the shared wings, the project, or its focus areas."),
-        Parameter(
-            name="check_pending_only", kind=ParameterKind.FLAG, default=False, about="Look only at writes that wait."
-        ),
+        Parameter(name="project_id", about="Default: everything.", longest=200),
+        Parameter(name="scope", choices=SCOPES, about="Only these."),
+        Parameter(name="check_pending_only", kind=ParameterKind.FLAG, default=False, about="Only writes that wait."),
     ),
     answers={
         "project_id": TEXT_OR_NULL,
@@ -197,6 +185,7 @@ _RUN_HYGIENE = Tool(
         "candidate_ids": OBJECT,
         "checked_at": TEXT,
     },
+    noise=frozenset(("column", "address", "fix", "other")),
     call=_run_hygiene,
 )
 
@@ -211,8 +200,7 @@ _GET_SAVE_STATUS = Tool(
     name="get_save_status",
     title="How the writes of a project stand",
     about=(
-        "Call this after a save answered `pending_retry`, to see whether writes of a project still wait. Nothing that "
-        "waits is tried again by it; the next write does that."
+        "After a save answered `pending_retry`: whether writes of a project still wait. The next write tries again."
     ),
     parameters=(NEEDED_PROJECT,),
     answers={

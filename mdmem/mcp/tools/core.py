@@ -7,24 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import UsageError
-from mdmem.mcp.tools.shape import (
-    AT,
-    COUNT,
-    FLAG,
-    OBJECT,
-    OBJECTS,
-    PATHS,
-    PROBLEMS,
-    READ_STATUS,
-    TEXT,
-    TEXTS,
-    Facts,
-    Parameter,
-    ParameterKind,
-    Tool,
-)
+from mdmem.mcp.session import Given
+from mdmem.mcp.texts import entries_text, hits_text
+from mdmem.mcp.tools.shape import AT, PATHS, Facts, Parameter, ParameterKind, Told, Tool
 
 if TYPE_CHECKING:
+    from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Question
     from mdmem.workspace.workspace import Workspace
 
@@ -33,21 +21,17 @@ TYPES = ("invariant", "decision", "pattern", "note")
 # Entries that one call shows.
 _MANY = 200
 _FILTERS = (
-    Parameter(name="wing", about="The wing to read, by its name or project id. Default: the active one.", longest=200),
-    Parameter(name="rooms", kind=ParameterKind.TEXTS, about="Only these rooms."),
-    Parameter(name="types", kind=ParameterKind.TEXTS, choices=TYPES, about="Only these types."),
-    Parameter(name="tags", kind=ParameterKind.TEXTS, about="Only entries with one of these tags."),
-    Parameter(name="focus", about="The focus area at hand.", longest=200),
+    Parameter(name="wing", about="Default: the active one.", longest=200),
+    Parameter(name="rooms", kind=ParameterKind.TEXTS, about="Only these."),
+    Parameter(name="types", kind=ParameterKind.TEXTS, choices=TYPES, about="Only these."),
+    Parameter(name="tags", kind=ParameterKind.TEXTS, about="Only with one of these."),
+    Parameter(name="focus", about="The focus area.", longest=200),
 )
 
 
 def is_invariant(member: Any) -> bool:
-    """Say whether a member of an answer is an invariant, or holds one."""
-    if not isinstance(member, dict):
-        return False
-    if "invariant" in (member.get("type"), str(member.get("label")).lower()):
-        return True
-    return any(is_invariant(inner) for value in member.values() if isinstance(value, list) for inner in value)
+    """Say whether a member of an answer is an invariant."""
+    return isinstance(member, dict) and "invariant" in (member.get("type"), str(member.get("label")).lower())
 
 
 def from_top(workspace: Workspace, paths: Sequence[str] | None) -> tuple[str, ...]:
@@ -85,129 +69,117 @@ def _search(
     include_drafts: bool,
     all_wings: bool,
     **filters: Any,
-) -> Facts:
+) -> Told:
     from mdmem.render.json import search_json
     from mdmem.retrieval.search import search, snippets
 
     shown = {"include_deprecated": include_deprecated, "include_drafts": include_drafts, "all_wings": all_wings}
     result = search(workspace, _question(query, filters, **shown))
     status = "succeeded" if result.hits else "empty"
-    return {"retrieval_status": status, **search_json(result, limit=limit, snippet_of=snippets(workspace, result))}
+    passages = snippets(workspace, result)
+    return Told(
+        text=lambda: hits_text(result, limit=limit, snippet_of=passages),
+        facts=lambda: {"retrieval_status": status, **search_json(result, limit=limit, snippet_of=passages)},
+    )
 
 
 def _no_search(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:
-    shape: Facts = {"query": arguments["query"], "total": 0, "hits": [], "unmatched_terms": [], "problems": []}
-    return {"retrieval_status": status, "message": message, **shape, "degraded": True}
+    return {"retrieval_status": status, "message": message, "query": arguments["query"], "degraded": True}
 
 
 _SEARCH = Tool(
     name="search",
     title="Search the memory",
     about=(
-        "Call this to find entries of the project's memory by words: what was decided, which rules hold, what is "
-        "known about a subject. A hit on an entry that was superseded yields what replaced it, with the old one in "
-        "`via`. For everything that binds the work at hand, call `retrieve` instead: a search finds what is alike, "
-        "not what is binding. `get_entry` shows a hit in full."
+        "Find entries by words when you look for a known subject. A hit is alike, not necessarily binding. What was "
+        "superseded yields what replaced it."
     ),
+    points={"retrieve": "To learn what binds, use `retrieve`."},
     parameters=(
-        Parameter(name="query", needed=True, about="What is looked for, in plain words."),
+        Parameter(name="query", needed=True, about="Plain words."),
         Parameter(name="limit", kind=ParameterKind.WHOLE, default=10, least=1, most=100, about="Hits at most."),
         *_FILTERS,
         Parameter(name="all_wings", kind=ParameterKind.FLAG, default=False, about="Read every wing."),
-        Parameter(name="include_deprecated", kind=ParameterKind.FLAG, default=False, about="Show what ended, too."),
-        Parameter(name="include_drafts", kind=ParameterKind.FLAG, default=False, about="Show drafts, too."),
+        Parameter(name="include_deprecated", kind=ParameterKind.FLAG, default=False, about="What ended, too."),
+        Parameter(name="include_drafts", kind=ParameterKind.FLAG, default=False, about="Drafts, too."),
         AT,
     ),
-    answers={
-        "retrieval_status": READ_STATUS,
-        "query": TEXT,
-        "total": COUNT,
-        "hits": OBJECTS,
-        "unmatched_terms": TEXTS,
-        "problems": PROBLEMS,
-        "degraded": FLAG,
-        "source": TEXT,
-        "message": TEXT,
-    },
     call=_search,
+    noise=frozenset(("score", "wing", "room")),
     fall_back=_no_search,
 )
 
 
 def _retrieve(
-    workspace: Workspace, *, query: str | None, paths: Sequence[str] | None, budget: int | None, **filters: Any
-) -> Facts:
-    from mdmem.render.json import pack_json
+    workspace: Workspace,
+    *,
+    query: str | None,
+    paths: Sequence[str] | None,
+    budget: int | None,
+    given: Given,
+    **filters: Any,
+) -> Told:
+    from mdmem.render.retrieval import markdown_size
     from mdmem.retrieval.retrieve import retrieve, with_code_paths
 
     question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
-    pack = retrieve(workspace, question, budget=budget)
+    pack = retrieve(workspace, question, budget=budget, printed=markdown_size, given=given)
     is_empty = not (pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
-    return {"retrieval_status": "empty" if is_empty else "succeeded", **pack_json(pack)}
+    return _told_of(pack, retrieval_status="empty" if is_empty else "succeeded")
 
 
-def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int | None, **filters: Any) -> Facts:
-    from mdmem.render.json import pack_json
+def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int | None, **filters: Any) -> Told:
     from mdmem.retrieval.fallback import retrieve_without_root
 
     pack = retrieve_without_root(cwd, _question(query, filters), why=why, budget=budget)
-    return {"retrieval_status": "failed", "message": why, **pack_json(pack)}
+    return _told_of(pack, retrieval_status="failed", message=why)
+
+
+def _told_of(pack: Pack, **standing: str) -> Told:
+    from mdmem.render.json import agents_json
+    from mdmem.render.retrieval import pack_markdown
+
+    facts = {**standing, "covered": pack.basis.covered}
+    return Told(text=lambda: pack_markdown(pack), facts=lambda: {**agents_json(pack), **facts}, gave=pack.gave)
 
 
 def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
-    lists = ("items", "proposed", "conflicts", "omitted", "problems", "fallback", "unmatched_terms", "searched")
-    shape: Facts = {name: [] for name in lists}
-    return {"retrieval_status": status, "message": message, **shape, "covered": False, "degraded": True}
+    return {"retrieval_status": status, "message": message, "covered": False, "degraded": True}
 
 
 _RETRIEVE = Tool(
     name="retrieve",
     title="What binds the work at hand",
     about=(
-        "Call this before you change code or decide anything: it answers what is binding here and now. Say what you "
-        "are about to do in `query` and which files you touch in `paths`. Invariants of the scope always come, and "
-        "first; then decisions, patterns and notes that match, in that order of authority. `proposed` holds drafts "
-        "and what the default branch has not got: they do not bind. `covered` is false where nothing binding covers "
-        "the question. `problems` names files that cannot be read and may bind. `conflicts` are for people to resolve."
+        "Before editing files or deciding: returns the rules and decisions that bind these files and this task. Give "
+        "`query` and every file in `paths`, once; again only when the files change. Invariants come first and always, "
+        "then decisions, patterns, notes. What is proposed does not bind; contradictions are for people to resolve; "
+        "files that cannot be read may bind."
     ),
     parameters=(
-        Parameter(name="query", about="What you are about to do, in plain words. Without it: everything in force."),
+        Parameter(name="query", about="What you are about to do. Without it: everything in force."),
         PATHS,
         Parameter(
-            name="budget", kind=ParameterKind.WHOLE, least=0, most=1_000_000, about="Tokens for all pages together."
+            name="budget",
+            kind=ParameterKind.WHOLE,
+            least=0,
+            most=1_000_000,
+            about="Tokens of 4 bytes, beside invariants.",
         ),
         *_FILTERS,
         AT,
     ),
-    answers={
-        "retrieval_status": READ_STATUS,
-        "scope": OBJECT,
-        "items": OBJECTS,
-        "proposed": OBJECTS,
-        "conflicts": OBJECTS,
-        "omitted": OBJECTS,
-        "omitted_counts": OBJECTS,
-        "problems": PROBLEMS,
-        "fallback": OBJECTS,
-        "tokens": COUNT,
-        "budget": COUNT,
-        "over_budget": FLAG,
-        "covered": FLAG,
-        "unmatched_terms": TEXTS,
-        "searched": TEXTS,
-        "degraded": FLAG,
-        "source": TEXT,
-        "message": TEXT,
-        "invariants_remaining": COUNT,
-    },
     call=_retrieve,
+    noise=frozenset(("score",)),
     fall_back=_no_retrieve,
     rootless=_retrieve_elsewhere,
     binds=is_invariant,
+    is_first=True,
+    remembers=True,
 )
 
 
-def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
+def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Told:
     from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import show
 
@@ -216,23 +188,17 @@ def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Facts:
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
-    return entries_json(shown)
+    return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown))
 
 
 _GET_ENTRY = Tool(
     name="get_entry",
     title="Show entries in full",
     about=(
-        "Call this to read entries in full when you know their addresses, from `retrieve`, `search` or a link. An "
-        "address is `wing/room/entry-id`; the short form `entry-id` is enough where only one entry bears it, and "
-        "`wing/room/` means all entries below. `current` says whether the entry is in force; where it is not, "
-        "`heads` names what replaced it."
+        "Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` where only one bears it, or "
+        "`wing/room/` for all below."
     ),
-    parameters=(
-        Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="The addresses of the entries."),
-        AT,
-    ),
-    answers={"entries": OBJECTS},
+    parameters=(Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="Their addresses."), AT),
     call=_get_entry,
 )
 

@@ -129,27 +129,26 @@ _SAVE_DECISION = _save_tool(
     "decision",
     "save_decision",
     "Save a decision",
-    "Call this when an architectural or technical decision was made. It is compared with what is there: the same text "
-    "answers `duplicate_skip`; a very similar one supersedes the older decision; a similar one is not written and "
-    "answers `pending_retry` with `manual_review` and a `candidate_id`. Then call again with "
-    "`supersedes` set to that id, or with `distinct_from` where both are to stand. What an "
-    "agent decides is a draft until a person approves it; the older decision stays in force until then.",
+    "When an architectural or technical decision was made, outside of a session's end. The same text answers "
+    "`duplicate_skip`; a very similar one supersedes the older; a similar one is not written: `pending_retry` with "
+    "`manual_review` and a `candidate_id`. Then call again with `supersedes` set to it, or with `distinct_from` where "
+    "both are to stand. Decisions are drafts until a person approves them; the older stays in force until then.",
     _record("decision", "The decision.", _DECISION, "title", "rationale"),
 )
 _SAVE_PATTERN = _save_tool(
     "pattern",
     "save_pattern",
     "Save a pattern",
-    "Call this when a workflow proved itself and should be repeated: what triggers it, its steps, and when not to use "
-    "it. A pattern of the same trigger and steps answers `duplicate_skip`.",
+    "When a workflow proved itself and should be repeated: its trigger, its steps, and when not to use it. The same "
+    "trigger and steps answer `duplicate_skip`.",
     _record("pattern", "The pattern.", _PATTERN, "trigger", "repeatable_steps"),
 )
 _SAVE_CONTEXT = _save_tool(
     "context",
     "save_context",
     "Save a piece of context",
-    "Call this to keep background that is neither decision nor pattern: reference material, an explanation, a note. "
-    "Nothing is compared: saved twice, it is there twice.",
+    "To keep background that is neither decision nor pattern: reference material, an explanation. Saved twice, it is "
+    "there twice.",
     _record(
         "context",
         "The piece of context.",
@@ -167,17 +166,17 @@ _SAVE_SESSION = _save_tool(
     "session",
     "save_session",
     "Save a session of work",
-    "Call this at the end of a session: what it was for, what was done and decided, what is open, what comes next. It "
-    "is the one write that is allowed for a project that does not exist yet: it creates the project.",
+    "At the end of a session: what it was for, what was done and decided, what is open, what comes next. It creates "
+    "a project that does not exist yet.",
     _record("session", "The session.", _SESSION, "objective"),
 )
 _STORE_SESSION = Tool(
     name="store_session_with_learnings",
     title="Save a session with what it taught",
     about=(
-        "Call this at the end of a session that made decisions or found patterns: it saves the session and all of them "
-        "in one call, and links them. A part that fails does not stop the others; `overall` is then `partial`. Each "
-        "decision and pattern is compared as by `save_decision` and `save_pattern`."
+        "Instead of `save_session` where a session made decisions or found patterns: saves and links them in one "
+        "call, each compared as by `save_decision` and `save_pattern`. A part that fails does not stop the others: "
+        "`overall` is then `partial`."
     ),
     parameters=(
         _record("session", "The session.", _SESSION, "objective"),
@@ -209,8 +208,8 @@ _UPSERT = _save_tool(
     "entity",
     "upsert_entity_with_deps",
     "Save an entity with its relations",
-    "Call this to keep a fact about a named thing, a service, a table, a team, and what it has to do with others. A "
-    "second call of the same name within the scope updates the same entity. Relations go only to entities that exist.",
+    "To keep a fact about a named thing (a service, a table, a team) and what it has to do with others that exist. The "
+    "same name within the scope updates the same entity.",
     _record(
         "entity",
         "The entity.",
@@ -238,9 +237,8 @@ _APPROVAL = Tool(
     name="request_global_write_approval",
     title="Ask for a token for one global write",
     about=(
-        "Call this right before a write whose scope is `global` or that goes to a shared wing, and hand the token on "
-        "as `governance_token`. It is good for one write and a short time, `ttl_seconds`. Where the configuration "
-        "forbids global writes the answer is `blocked` with a `reason`."
+        "Right before a write of scope `global` or to a shared wing: a token for one write, good for `ttl_seconds`, to "
+        "hand on as `governance_token`. `blocked` where such writes are forbidden."
     ),
     parameters=(Parameter(name="content_preview", needed=True, about="What is going to be written.", longest=60_000),),
     answers={"token": TEXT, "expires_at": TEXT, "ttl_seconds": COUNT, "blocked": FLAG, "reason": TEXT},

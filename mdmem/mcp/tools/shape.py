@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
+
+from mdmem.mcp.answers import told
+from mdmem.mcp.session import Given
 
 Facts = dict[str, Any]
 """What a tool answers: JSON values by name."""
@@ -51,10 +54,10 @@ class Parameter:
         return schema
 
     def _type(self) -> Facts:
-        text = {"type": "string", "maxLength": self.longest}
+        # How long a text may be is said where one is too long: to a model it says nothing.
         match self.kind:
             case ParameterKind.TEXT:
-                return {"type": "string", "enum": list(self.choices)} if self.choices else text
+                return {"type": "string", "enum": list(self.choices)} if self.choices else {"type": "string"}
             case ParameterKind.TEXTS:
                 inner = {"type": "string", "enum": list(self.choices)} if self.choices else {"type": "string"}
                 return {"type": "array", "items": inner}
@@ -82,33 +85,60 @@ class TakesParameters(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a tool answers in two forms, of which one is made: JSON values, and a text where `tell` has not its like.
+
+    `gave` is what whoever gets all of it need not be told again: addresses to digests.
+    """
+
+    facts: Callable[[], Facts]
+    text: Callable[[], str] | None = None
+    gave: Given = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool: what an agent reads of it, what it takes, what it answers, and what carries a call out.
 
     `call` takes the workspace and the arguments by name; it imports the feature that it calls when it is called, so
-    that the server's first reply waits for none. `answers` are the properties of the answer's schema.
+    that the server's first reply waits for none. `answers` are the properties of the answer's schema where a contract
+    fixes one: such a tool sends its structure, and as text what `tell` makes of it. Any other sends text alone, or with
+    `format: json` the structure as its text. `kept` are further keys that the contract fixes, `noise` those that say
+    nothing to an agent. A key `markdown` among the answers is the text within the structure.
     `fall_back` makes the answer of a tool that reads from a status, a sentence and the arguments, where reading fails
     or takes too long; without one, a failure is an error. `refuse` makes the answer of a tool that never raises.
     `rootless` answers where there is no memory at all, from the working folder, the reason and the arguments. `binds`
     says of a member of the answer that it comes on the first pages. `keeps_time` says that the verb itself keeps the
-    time limit, with its retry.
+    time limit, with its retry. `points` are sentences on other tools, said where these are listed,
+    too. `is_first` asks clients that load tools on demand to have it from the start.
+    `remembers` says that `call` takes what the session was given before, as `given`.
     """
 
     name: str
     title: str
     about: str
     parameters: tuple[Parameter, ...]
-    answers: Mapping[str, Mapping[str, Any]]
-    call: Callable[..., Facts]
+    call: Callable[..., Facts | Told]
+    answers: Mapping[str, Mapping[str, Any]] | None = None
+    tell: Callable[[Facts], str] = told
+    kept: frozenset[str] = frozenset()
+    noise: frozenset[str] = frozenset()
     writes: bool = False
     destroys: bool = False
     repeats: bool = True
     fall_back: Callable[[str, str, Mapping[str, Any]], Facts] | None = None
     refuse: Callable[[str], Facts] | None = None
-    rootless: Callable[..., Facts] | None = None
+    rootless: Callable[..., Facts | Told] | None = None
     binds: Callable[[Any], bool] | None = None
     keeps_time: bool = False
+    points: Mapping[str, str] = field(default_factory=dict)
+    is_first: bool = False
+    remembers: bool = False
+
+    def description(self, listed: Collection[str]) -> str:
+        """Return what an agent reads of it where so many tools are listed."""
+        return " ".join([self.about, *(said for name, said in self.points.items() if name in listed)])
 
     @property
     def is_paged(self) -> bool:
@@ -116,35 +146,37 @@ class Tool:
         return not self.writes
 
     @property
+    def is_fixed(self) -> bool:
+        """Say whether a contract fixes the structure of the answer."""
+        return self.answers is not None
+
+    @property
     def takes(self) -> tuple[Parameter, ...]:
-        """Return the parameters, with the one for the next page where there may be one."""
-        return (*self.parameters, CURSOR) if self.is_paged else self.parameters
+        """Return the parameters, with those of the form and of the next page where there may be one."""
+        form = () if self.is_fixed else (FORMAT,)
+        fresh = (FRESH,) if self.remembers else ()
+        return (*self.parameters, *fresh, *form, *((CURSOR,) if self.is_paged else ()))
 
     def input_schema(self) -> Facts:
         """Return what the tool takes as a JSON Schema without references and unions."""
-        return {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "type": "object",
-            "properties": {one.name: one.schema() for one in self.takes},
-            "required": [one.name for one in self.parameters if one.needed],
-            "additionalProperties": False,
-        }
+        needed = [one.name for one in self.parameters if one.needed]
+        properties = {one.name: one.schema() for one in self.takes}
+        required = {"required": needed} if needed else {}
+        return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
-    def output_schema(self) -> Facts:
-        """Return what the tool answers as a JSON Schema; more keys may stand beside those that it names."""
-        paging = {**PAGING, "cursor": CURSOR_OUT} if self.is_paged else dict(PAGING)
-        return {"type": "object", "properties": {**paging, **{name: dict(one) for name, one in self.answers.items()}}}
+    def output_schema(self) -> Facts | None:
+        """Return what the tool answers as a JSON Schema, which more keys may stand beside; None of a text."""
+        if self.answers is None:
+            return None
+        return {"type": "object", "properties": {name: dict(one) for name, one in self.answers.items()}}
 
 
-PAGING: Mapping[str, Mapping[str, Any]] = {
-    "truncated": {"type": "boolean", "description": "the answer is cut: the rest is not in it"},
-}
-CURSOR_OUT = {"type": "string", "description": "hand it back as `cursor`, with the same arguments, for the rest"}
-CURSOR = Parameter(
-    name="cursor",
-    about="The `cursor` of a cut answer: repeat the call with the same arguments and this for the rest.",
-    longest=100,
+CURSOR = Parameter(name="cursor", about="From a cut answer.", longest=100)
+FRESH = Parameter(
+    name="fresh", kind=ParameterKind.FLAG, default=False, about="Give again what was given before, whole."
 )
+TEXT_FORM, JSON_FORM = "text", "json"
+FORMAT = Parameter(name="format", default=TEXT_FORM, choices=(TEXT_FORM, JSON_FORM), about="Form of the answer.")
 
 
 TEXT = {"type": "string"}
@@ -157,7 +189,6 @@ COUNT = {"type": "integer"}
 NUMBER = {"type": "number"}
 OBJECT = {"type": "object"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
-PROBLEMS = {**OBJECTS, "description": "files that cannot be read, and may bind"}
 
 SCOPES = ("global", "project", "focus")
 READ_STATUSES = ("succeeded", "empty", "timed_out", "failed", "conflicted")
@@ -174,24 +205,18 @@ def described(schema: Mapping[str, Any], about: str) -> Facts:
     return {**schema, "description": about}
 
 
-PROJECT = Parameter(name="project_id", about="The project: its id, or the name of its wing.", longest=200)
-NEEDED_PROJECT = Parameter(
-    name="project_id", needed=True, is_forgiven=True, about="The project: its id, or the name of its wing.", longest=200
-)
-FOCUS = Parameter(name="focus", about="The focus area within the project.", longest=200)
-TOKEN = Parameter(
-    name="governance_token",
-    about="What `request_global_write_approval` gave; needed where the scope is global or the wing is shared.",
-    longest=200,
-)
-AGENT = Parameter(name="agent", about="The name of the agent that writes; it is kept in the entry.", longest=200)
-ROOM = Parameter(name="room", about="The room to write to. Default: the one that the settings give for the kind.")
+_PROJECT = "Its id, or the name of its wing."
+PROJECT = Parameter(name="project_id", about=_PROJECT, longest=200)
+NEEDED_PROJECT = Parameter(name="project_id", needed=True, is_forgiven=True, about=_PROJECT, longest=200)
+FOCUS = Parameter(name="focus", about="The focus area.", longest=200)
+TOKEN = Parameter(name="governance_token", about="For a shared wing or global scope: of `mdmem token`.", longest=200)
+AGENT = Parameter(name="agent", about="Your name.", longest=200)
+ROOM = Parameter(name="room", about="Default: that of its kind.")
 PATHS = Parameter(
-    name="paths", kind=ParameterKind.TEXTS, about="The files of code at hand, from the repository's top.", longest=1_000
+    name="paths",
+    kind=ParameterKind.TEXTS,
+    about="Files of code at hand, from the repository's top; they need not exist.",
+    longest=1_000,
 )
-AT = Parameter(
-    name="at",
-    about="A commit, branch or tag; or a date such as 2026-01-31: what was binding then, a day until its end in UTC.",
-    longest=200,
-)
+AT = Parameter(name="at", about="A commit, tag or date.", longest=200)
 LABELS = ("Invariant", "Decision", "Pattern", "Context", "Session", "EntityFact", "Note")

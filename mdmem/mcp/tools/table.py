@@ -10,19 +10,20 @@ from mdmem.mcp.tools.core import CORE
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.saving import SAVING
 from mdmem.mcp.tools.shape import Tool
+from mdmem.profile import Profile
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *LIFECYCLE, *CONTEXT, *CONTRACT, *SAVING)}
 
-# Clients limit how many tools they take, and agents lose their way among many.
-PROFILES: Mapping[str, tuple[str, ...]] = {
-    "core": ("retrieve", "search", "get_entry", "why", "check", "propose", "context", "remember"),
-    "graphbase": tuple(tool.name for tool in (*CONTRACT, *SAVING)),
-    "sibyl": ("context", "remember", "synthesis_plan", "search", "get_entry"),
-    "all": tuple(TOOLS),
+# Clients limit how many tools they take, and agents lose their way among many: no two of a profile are for one moment.
+PROFILES: Mapping[Profile, tuple[str, ...]] = {
+    Profile.CORE: ("retrieve", "search", "get_entry", "why", "check", "propose", "context", "remember"),
+    Profile.SESSIONS: tuple(tool.name for tool in (*CONTRACT, *SAVING)),
+    Profile.RESEARCH: ("context", "remember", "synthesis_plan", "search", "get_entry"),
+    Profile.TEST: tuple(TOOLS),
 }
 
 
 def tools_of(profile: str) -> tuple[Tool, ...]:
-    """Return the tools that a profile lists, in the order of the table."""
-    names = PROFILES[profile]
+    """Return the tools that a profile lists, in the order of the table; a former name is one, too."""
+    names = PROFILES[Profile(profile)]
     return tuple(tool for name, tool in TOOLS.items() if name in names)

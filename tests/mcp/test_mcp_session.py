@@ -1,0 +1,72 @@
+"""Within one connection an entry is given whole once; a connection of its own knows nothing of others."""
+
+import re
+from pathlib import Path
+
+import pytest
+from builders import make_root, memory, write_entry
+from clients import call, process, server_over, text, with_client
+from mcp import Client
+
+from mdmem.mcp.server import MemoryServer
+from mdmem.mcp.session import Session
+
+RULE = "> A callback must not block its executor."
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return memory(tmp_path / "repo") / "memory"
+
+
+@pytest.fixture
+def server(root: Path) -> MemoryServer:
+    return server_over(root, session=Session())
+
+
+def retrieved(server: object, **arguments: object) -> str:
+    return text(call(server, "retrieve", **{"query": "threads", **arguments}))
+
+
+def test_over_stdio_an_entry_is_given_whole_once(root: Path) -> None:
+    async def twice(client: Client) -> list[str]:
+        return [text(await client.call_tool("retrieve", {"query": "threads"})) for _ in range(2)]
+
+    first, second = with_client(process(root.parent), twice)
+    assert RULE in first
+    assert RULE not in second
+    assert "- invariant `nav/rules/callbacks` (given before): Callbacks" in second
+
+
+def test_fresh_gives_it_again(server: MemoryServer) -> None:
+    assert [RULE in retrieved(server, fresh=fresh) for fresh in (False, True, False)] == [True, True, False]
+
+
+def test_what_changed_is_given_again(root: Path, server: MemoryServer) -> None:
+    retrieved(server)
+    write_entry(root, "nav/rules/callbacks", "Callbacks never block.\n\nRationale: x.\n", type="invariant")
+    assert "> Callbacks never block." in retrieved(server)
+
+
+def test_a_cut_answer_is_given_with_its_last_page(tmp_path: Path) -> None:
+    root = make_root(tmp_path / "memory", "[server]\nanswer_tokens = 250\n")
+    server = server_over(root, session=Session())
+    for number in range(4):
+        write_entry(root, f"nav/rules/r{number}", f"X{number} must hold. {'x' * 600}\n", type="invariant")
+    first = retrieved(server)
+    assert retrieved(server) == first
+    pages = [first]
+    while cut := re.match(r"truncated: true; cursor: ([\w-]+)", pages[-1]):
+        pages.append(retrieved(server, cursor=cut[1]))
+    assert [number for number in range(4) if f"X{number} must hold" not in "".join(pages)] == []
+    assert "must hold" not in retrieved(server)
+
+
+def test_a_context_is_whole_each_time_since_it_is_handed_on(server: MemoryServer) -> None:
+    retrieved(server)
+    assert [RULE in text(call(server, "context", goal="threads")) for _ in range(2)] == [True, True]
+
+
+def test_without_a_session_everything_is_given_each_time(root: Path) -> None:
+    server = server_over(root)
+    assert [RULE in retrieved(server) for _ in range(2)] == [True, True]
