@@ -25,7 +25,7 @@ WEIGHTS = {
     "body": 1.0,
 }
 LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") else 0.5 for name in SCORED}
-K1 = 1.2
+K1 = 1.5
 WHOLE_SHARE = 0.5
 LOOKED_INTO = 100
 

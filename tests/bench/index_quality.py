@@ -1,4 +1,4 @@
-"""How well questions find what is relevant: Cranfield's judged questions, and PEPs by their titles and abstracts."""
+"""How well questions find what is relevant: Cranfield's judged questions, PEPs and KEPs by title and first sentence."""
 
 import gzip
 import json
@@ -40,26 +40,25 @@ def cranfield_questions() -> list[tuple[str, frozenset[str]]]:
     return [(q["text"], frozenset(relevant[str(q["id"])])) for q in questions if relevant[str(q["id"])]]
 
 
-def peps() -> list[dict[str, object]]:
-    """Return the PEPs that have a body."""
-    return [record for record in _records(CORPORA / "peps.jsonl.gz") if record["body"]]
+def records(name: str) -> list[dict[str, str]]:
+    """Return the records of a collection, `peps` or `keps`, that have a body."""
+    return [record for record in _records(CORPORA / f"{name}.jsonl.gz") if record["body"]]
 
 
-def pep_documents() -> list[IndexDocument]:
-    """Return the PEPs as documents."""
-    return [_document(record["id"], record["title"], record["body"]) for record in peps()]
+def record_documents(name: str) -> list[IndexDocument]:
+    """Return the records of a collection as documents."""
+    return [_document(record["id"], record["title"], record["body"]) for record in records(name)]
 
 
-def pep_titles() -> list[tuple[str, frozenset[str]]]:
-    """Return each PEP's title as a question for it."""
-    return [(str(record["title"]), frozenset([str(record["id"])])) for record in peps()]
+def titles(name: str) -> list[tuple[str, frozenset[str]]]:
+    """Return each record's title as a question for it."""
+    return [(record["title"], frozenset([record["id"]])) for record in records(name)]
 
 
-def pep_abstracts() -> list[tuple[str, frozenset[str]]]:
-    """Return the first sentence of each PEP's abstract as a question for it."""
-    return [
-        (sentence, frozenset([str(record["id"])])) for record in peps() if (sentence := _sentence(str(record["body"])))
-    ]
+def first_sentences(name: str) -> list[tuple[str, frozenset[str]]]:
+    """Return the first sentence of each record's abstract or summary as a question for it."""
+    found = ((_sentence(record["body"]), frozenset([record["id"]])) for record in records(name))
+    return [(sentence, key) for sentence, key in found if sentence]
 
 
 def scan(documents: Sequence[IndexDocument]) -> Search:
@@ -105,7 +104,7 @@ def _document(key: object, title: str, body: str) -> IndexDocument:
 
 
 def _sentence(body: str) -> str:
-    found = re.search(r"^Abstract\n=+\n+(.+?)(?:\.\s|\n\n|\Z)", body, re.MULTILINE | re.DOTALL)
+    found = re.search(r"^(?:Abstract\n=+|## Summary)\n+(.+?)(?:\.\s|\n\n|\Z)", body, re.MULTILINE | re.DOTALL)
     return found.group(1) if found else ""
 
 
@@ -113,9 +112,10 @@ def main() -> None:
     """Print the figures."""
     abstracts = scan(cranfield_documents())
     print("cranfield    ", measure(abstracts, cranfield_questions()))
-    proposals = scan(pep_documents())
-    print("pep titles   ", measure(proposals, pep_titles()))
-    print("pep abstracts", measure(proposals, pep_abstracts()))
+    for name in ("peps", "keps"):
+        search = scan(record_documents(name))
+        print(name, "titles         ", measure(search, titles(name)))
+        print(name, "first sentences", measure(search, first_sentences(name)))
 
 
 if __name__ == "__main__":
