@@ -328,7 +328,8 @@ def test_a_file_that_goes_away_is_read_again_once(tmp_path: Path, times: int, st
 
 
 def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> None:
-    root = make_wings(tmp_path)
+    root = make_wings(make_repository(tmp_path / "repo"))
+    write(tmp_path / "repo", "README.md", "Tokens are used.\n")
     put(root, "app/r/one", "One")
     ticks = count(step=6)
     asked: list[float] = []
@@ -337,9 +338,10 @@ def test_an_answer_that_takes_too_long_is_attempted_twice(tmp_path: Path) -> Non
         asked.append(float(next(ticks)))
         return asked[-1]
 
-    answer = retrieve_context(open_root(root), project_id="app", clock=clock)
+    answer = retrieve_context(open_root(root), project_id="app", topic="tokens", clock=clock)
 
     assert answer.status is RetrievalStatus.TIMED_OUT
+    assert [one.text for one in answer.basis.fallback] == ["Tokens are used."]
     # The start of an attempt, and the first look after it.
     assert asked == [0, 6, 12, 18]
     assert answer.basis.degraded
