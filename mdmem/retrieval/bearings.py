@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from mdmem.catalog import Catalog
@@ -30,20 +30,6 @@ def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
 
 def _is_read(address: str, scope: Scope) -> bool:
     return address.partition("/")[0] in scope.wings
-
-
-def partners_of(catalog: Catalog, chosen: Mapping[str, Entry], scope: Scope) -> tuple[Entry, ...]:
-    """Return what claims the place of a chosen entry or amends one, and is not chosen itself."""
-    found = (bearings_of(catalog, entry, scope) for entry in chosen.values())
-    addresses = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
-    return tuple(catalog.entries[address] for address in dict.fromkeys(addresses) if address not in chosen)
-
-
-def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
-    """Return what an entry comes with that nothing in the question brings in, as reasons."""
-    found = bearings_of(catalog, entry, scope)
-    words = (("claims", "claims to replace"), ("amends", "amends"))
-    return tuple(f"{verb} {', '.join(found[name])}" for name, verb in words if found[name])
 
 
 def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:

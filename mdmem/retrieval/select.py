@@ -11,7 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
-from mdmem.retrieval.bearings import bearings_of, claimants_first, company_of, partners_of
+from mdmem.retrieval.bearings import bearings_of, claimants_first
 from mdmem.retrieval.question import Omission, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
@@ -19,6 +19,7 @@ from mdmem.workspace.scope import Scope
 # 8 % of the questions from another field (Cranfield, aerodynamics); .6: 97.5 and 2 %; .67: 92 and .4 %. Whole PEPs, of
 # tens of KB, hold half of nearly any question: 100 and 78 %, at .67 98 and 20 % (tests/bench/covering_share.py).
 COVERING_SHARE = 0.5
+_COMPANY = {"claims": "claims to replace", "amends": "amends"}
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,20 @@ class Selection:
         for address, by in overriders.items():
             if address in chosen and chosen[address].type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
-        for entry in partners_of(self.catalog, chosen, self.scope):
-            if self._is_in_force_here(entry):
-                chosen[entry.address] = entry
-                self.omitted.pop(entry.address, None)
+        for entry in tuple(self._partners(chosen)):
+            chosen[entry.address] = entry
+            self.omitted.pop(entry.address, None)
         items = [self._retrieved(entry, overriders) for entry in chosen.values()]
         return claimants_first(sorted(items, key=lambda item: item.sort_key))
+
+    def _partners(self, chosen: Mapping[str, Entry]) -> Iterator[Entry]:
+        """Yield what claims the place of a chosen entry and what amends one, as far as it applies here."""
+        for entry in chosen.values():
+            found = bearings_of(self.catalog, entry, self.scope)
+            for address in (*found["claimed_by"], *found["amended_by"]):
+                partner = self.catalog.entries[address]
+                if address not in chosen and self._is_in_force_here(partner):
+                    yield partner
 
     def propose(self) -> tuple[Retrieved, ...]:
         """Return the drafts of the scope that match and nothing replaced, in order; they are never authority."""
@@ -211,8 +220,12 @@ class Selection:
         parts += [f"overrides {shared}" for shared in entry.overrides if shared in self.catalog.entries]
         if entry.address in overriders:
             parts.append(f"overridden here by {overriders[entry.address].address}")
-        company = () if self._is_open else company_of(self.catalog, entry, self.scope)
-        return "; ".join([*(parts or company), *self._doubts(entry)]) or "in scope"
+        return "; ".join([*(parts or self._company(entry)), *self._doubts(entry)]) or "in scope"
+
+    def _company(self, entry: Entry) -> list[str]:
+        """Return what an entry comes with that nothing in the question brings in."""
+        found = {} if self._is_open else bearings_of(self.catalog, entry, self.scope)
+        return [f"{verb} {', '.join(found[name])}" for name, verb in _COMPANY.items() if found.get(name)]
 
     def _grounds(self, entry: Entry) -> list[str]:
         parts = []
