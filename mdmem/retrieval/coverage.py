@@ -11,11 +11,11 @@ from mdmem.entry.headings import sections_of
 from mdmem.index.analysis import finder, text_terms
 from mdmem.retrieval.question import Coverage
 
-# Of PEPs' own titles all are full at any share from .4 to .67; of foreign questions cut to three words 6 %, of whole ones
-# none. A fifth leaves no wrapped title uncovered, and half of the whole foreign questions; three tenths would leave 74 %
-# of these, but cost subjects that general words wrap (tests/bench/covering_share.py prints the table).
+# Of PEPs' own titles all are full at any share from .4 to .67; of foreign questions cut to three words 6 %, of whole
+# ones none. At .15 a fifth to a third of the foreign ones are covered in no part, at .3 a quarter to three quarters;
+# but in a small memory .25 denies a ruled subject that general words wrap (tests/bench/covering_share.py).
 FULL_SHARE = 0.5
-PARTIAL_SHARE = 0.2
+PARTIAL_SHARE = 0.15
 # To see what stands within one section a body has to be read: no more than a few are.
 _READ = 6
 
@@ -67,7 +67,7 @@ def coverage_by(hold: Hold, weights: Weights, *, full: float = FULL_SHARE, parti
 
     Full is half of the weight, the rarest term, one more, and a term of the entry's title among them: of questions from
     another field, cut to three words, one section of 20 KB holds so much in a third, and a title names it in a
-    twentieth. Part is half of the weight alone, or a fifth of what is known with a term of a title or heading.
+    twentieth. Part is half of the weight alone, or 15 % of what is known with a term of a title or heading.
     """
     share = weights.share(hold.terms, among=weights.of)
     if share >= full:

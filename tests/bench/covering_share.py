@@ -18,7 +18,7 @@ from builders import open_root
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
 from mdmem.index.fulltext import WhooshIndex
-from mdmem.retrieval.coverage import Hold, Weights, coverage_by, holds
+from mdmem.retrieval.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, Weights, coverage_by, holds
 from mdmem.retrieval.question import Coverage, Question
 from mdmem.retrieval.select import Selection
 from mdmem.settings import Settings
@@ -72,7 +72,11 @@ def answered(workspace: Workspace, words: str) -> tuple[Weights, list[Hold]]:
 
 
 def rate(
-    answers: list[tuple[Weights, list[Hold]]], wanted: Coverage, *, full: float = 0.5, partial: float = 0.2
+    answers: list[tuple[Weights, list[Hold]]],
+    wanted: Coverage,
+    *,
+    full: float = FULL_SHARE,
+    partial: float = PARTIAL_SHARE,
 ) -> str:
     """Return how many questions are covered so far, in percent."""
     found = (
