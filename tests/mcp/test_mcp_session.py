@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_root, memory, write_entry
-from clients import call, process, server_over, text, with_client
-from mcp import Client
+from clients import call, server_over, text
 
 from mdmem.mcp.server import MemoryServer
 from mdmem.mcp.session import Session
@@ -26,16 +25,6 @@ def server(root: Path) -> MemoryServer:
 
 def retrieved(server: object, **arguments: object) -> str:
     return text(call(server, "retrieve", **{"query": "threads", **arguments}))
-
-
-def test_over_stdio_an_entry_is_given_whole_once(root: Path) -> None:
-    async def twice(client: Client) -> list[str]:
-        return [text(await client.call_tool("retrieve", {"query": "threads"})) for _ in range(2)]
-
-    first, second = with_client(process(root.parent), twice)
-    assert RULE in first
-    assert RULE not in second
-    assert "- invariant `nav/rules/callbacks` (given before): Callbacks" in second
 
 
 def test_fresh_gives_it_again(server: MemoryServer) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from builders import environment, memory, snapshot, write
-from clients import ERAS, call, error, facts, process, with_client
+from clients import ERAS, call, error, facts, process, text, with_client
 from mcp import Client
 from processes import python
 
@@ -69,14 +69,16 @@ def received(server: subprocess.Popen[bytes]) -> bytes:
 
 
 @pytest.mark.parametrize("mode", ERAS)
-def test_a_client_lists_and_calls_tools(repository: Path, mode: str) -> None:
-    async def work(client: Client) -> tuple[set[str], Any]:
+def test_a_client_lists_tools_and_is_given_an_entry_whole_once(repository: Path, mode: str) -> None:
+    async def work(client: Client) -> tuple[set[str], list[str]]:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        return names, await client.call_tool("search", {"format": "json", "query": "threads"})
+        return names, [text(await client.call_tool("retrieve", {"query": "threads"})) for _ in range(2)]
 
-    names, answer = with_client(process(repository), work, mode=mode)
+    names, (first, second) = with_client(process(repository), work, mode=mode)
     assert {"retrieve", "search", "propose"} <= names
-    assert [hit["address"] for hit in facts(answer)["hits"]] == ["nav/architecture/threads"]
+    assert "\n> Navigation uses two threads." in first
+    assert "- decision `nav/architecture/threads` (given before): Use two threads" in second
+    assert "> Navigation" not in second
 
 
 def test_the_option_chooses_the_profile(repository: Path) -> None:
