@@ -14,8 +14,8 @@ _Key = Callable[[Finding], Hashable]
 
 
 def brought(
-    before: Iterable[Finding],
-    after: Iterable[Finding],
+    before: Sequence[Finding],
+    after: Sequence[Finding],
     *,
     ended: Collection[Finding],
     renames: Sequence[tuple[str, str]] = (),
@@ -31,7 +31,8 @@ def brought(
         left, new = _unmatched(left, new, key, follow)
         # What was to be ended and is found word for word was not ended; in other words it is another.
         left = [finding for finding in left if finding not in mended]
-    hidden = {(ends, finding.weight.rank) for finding in map(follow, ended) if (ends := _ends(finding))}
+    stood = mended.intersection(before)
+    hidden = {(ends, finding.weight.rank) for finding in map(follow, stood) if (ends := _ends(finding))}
     return [one for one in new if not any(_ends(one) == ends and one.weight.rank > rank for ends, rank in hidden)]
 
 

@@ -205,5 +205,5 @@ def test_mending_real_records_brings_no_finding(corpus: Path, tmp_path: Path, *,
     before = checker()(WorkingTree(root)).findings
     _, result = mend(workspace, CheckRequest(), with_unsafe=with_unsafe, is_dry=False)
     names = {change.path: change.to for change in result.plan.changes}
-    assert len(result.fixed) > 4
+    assert result.fixed
     assert_none_is_new(before, checker()(WorkingTree(root)).findings, names)
