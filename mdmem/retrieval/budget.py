@@ -39,7 +39,7 @@ _TRIES = 4
 # Ten at the default budget.
 _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
-_SMALLEST, _GIVE_UP_AFTER = 100, 8
+_SMALLEST, _GIVE_UP_AFTER = 100, 3
 
 
 def pack(
