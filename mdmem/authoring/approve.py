@@ -44,7 +44,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     for old in olds:
         refuse_unfit(catalog, old, approved, instead=_instead(address))
     values = {"status": Status.ACTIVE.value, "approved_by": person}
-    # The draft's file comes first, as in a supersession: its claim is what a second approval completes.
+    # The draft's file comes first, as in a supersession: its claim is what `check --fix` completes.
     changes = (patched(catalog, entry.path, values), *(ended(catalog, one, address, today=today) for one in olds))
     return ChangeSet(
         changes,

@@ -148,7 +148,7 @@ def superseding(
         action = WriteAction(Verb.ADD if change.before is None else Verb.UPDATE, new.address)
         until = (f"{old.address} stays as it is until `mdmem approve {new.address}`" for old in olds)
         return ChangeSet((change,), actions=(action,), reason=reason, remarks=tuple(until))
-    # The newer file comes first: where writing ends between the two, the claim is there and the same verb completes it.
+    # The newer file comes first: where writing ends between the two, the claim is there and `check --fix` follows it.
     return ChangeSet(
         (change, *(ended(catalog, old, new.address, today=today) for old in olds)),
         actions=tuple(WriteAction(Verb.SUPERSEDE, old.address, new.address) for old in olds),

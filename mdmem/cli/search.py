@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from mdmem.cli.common import (
     open_workspace,
     print_text,
 )
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.question import SearchResult
 
 
 @click.command("search")
@@ -46,15 +49,17 @@ def command(given: Globals, words: tuple[str, ...], limit: int, form: str, **opt
     else:
         print_text(search_text(result, limit=limit, snippet_of=snippets(workspace, result), ink=given.ink()))
     if not result.hits:
-        given.remark(f"nothing found: {_why_nothing(result.terms, result.basis.unmatched_terms, syntax=syntax)}")
+        given.remark(f"nothing found: {_why_nothing(result, syntax=syntax)}")
     return 0 if result.hits else 1
 
 
-def _why_nothing(terms: frozenset[str], unmatched: tuple[str, ...], *, syntax: bool) -> str:
+def _why_nothing(result: SearchResult, *, syntax: bool) -> str:
+    if result.basis.ended:
+        return "what matches best has ended; --include-deprecated shows it"
     if syntax:
         return "no entry matches this query"
-    if not terms:
+    if not result.terms:
         return "the question holds no word to search for, only stop words or signs"
-    if unmatched:
+    if unmatched := result.basis.unmatched_terms:
         return f"no entry holds {', '.join(unmatched)}"
     return "the filters leave out everything that matches"

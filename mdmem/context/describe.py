@@ -150,6 +150,7 @@ class Describer:
             "applies_to": list(entry.applies_to),
             "overrides": list(item.overrides),
             "via": list(item.via),
+            **{name: list(addresses) for name, addresses in item.bearings.items()},
         }
         return {name: value for name, value in known.items() if value not in (None, [])}
 

@@ -8,6 +8,9 @@ from mdmem.render.characters import one_line
 from mdmem.render.words import count
 from mdmem.retrieval.question import AnswerBasis, AnsweredEntry
 
+# The rest of a reason stands in the entry.
+_LONGEST = 160
+
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield the files that cannot be read in full, if there are any."""
@@ -27,9 +30,16 @@ def contradictions_text(basis: AnswerBasis) -> Iterator[str]:
 def ended_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield what became of the best match, where it does not hold any more."""
     for one in basis.ended:
-        after = f"replaced by {', '.join(one.heads)}" if one.heads else "nothing replaced it"
-        why = f": {one_line(one.reason)}" if one.reason else ""
-        yield f"The best match has ended: {one.address} ({one_line(one.title)}), {after}{why}."
+        title, after = f" ({one_line(one.title)})", "nothing replaced it"
+        if one.heads:
+            title, after = "", f"replaced by {', '.join(one.heads)}"
+        why = f": {_short(one.reason)}" if one.reason else ""
+        yield f"The best match has ended: {one.address}{title}, {after}{why}"
+
+
+def _short(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rsplit(' ', 1)[0]} …"
 
 
 def bearings_text(answered: AnsweredEntry) -> Iterator[str]:

@@ -105,7 +105,8 @@ def _section(item: BundleItem) -> str:
 
 
 def _links(item: BundleItem) -> Iterator[str]:
-    named = (("overrides", item.overrides), ("overridden by", item.overridden_by), ("via", item.via))
+    named = [("overrides", item.overrides), ("overridden by", item.overridden_by), ("via", item.via)]
+    named += [(name.replace("_", " "), addresses) for name, addresses in item.bearings.items()]
     return (f"{word} {', '.join(addresses)}" for word, addresses in named if addresses)
 
 

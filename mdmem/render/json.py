@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from mdmem.history.why import ChainLink, WhyReport
     from mdmem.retrieval.entries import ShownEntry
     from mdmem.retrieval.pack import Pack, PackedEntry
-    from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Hit, Omission, SearchResult
+    from mdmem.retrieval.question import AnswerBasis, Hit, Omission, SearchResult
     from mdmem.status import StatusReport
 
 SCHEMA = 1
-BEARINGS = ("claimed_by", "claims", "amended_by", "amends")
 
 
 def dump(content: Mapping[str, Any]) -> str:
@@ -49,7 +48,7 @@ def _hit(hit: Hit, snippet: str) -> dict[str, Any]:
         "snippet": snippet,
         "heads": list(hit.heads),
         "via": list(hit.via),
-        **_bearings_json(hit),
+        **_lists(hit.bearings),
         **standing_json(hit.stance, in_force=entry.address in hit.heads),
     }
 
@@ -58,10 +57,8 @@ def _ended_json(basis: AnswerBasis) -> dict[str, Any]:
     return basis.as_json("ended") if basis.ended else {}
 
 
-def _bearings_json(answered: AnsweredEntry | ShownEntry) -> dict[str, Any]:
-    """Return what claims its place, what it claims, and amendments both ways, as far as there are any."""
-    found = ((name, getattr(answered, name, ())) for name in BEARINGS)
-    return {name: list(addresses) for name, addresses in found if addresses}
+def _lists(named: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    return {name: list(addresses) for name, addresses in named.items() if addresses}
 
 
 def pack_json(pack: Pack) -> dict[str, Any]:
@@ -102,7 +99,7 @@ def _item(packed: PackedEntry) -> dict[str, Any]:
         "reason": item.reason,
         "overrides": list(item.overrides),
         "via": list(item.via),
-        **_bearings_json(item),
+        **_lists(item.bearings),
         **standing_json(item.stance, in_force=item.current),
         **({"beneath": [_filled(asdict(one)) for one in packed.beneath]} if packed.beneath else {}),
     }
@@ -166,7 +163,7 @@ def entries_json(shown: tuple[ShownEntry, ...]) -> dict[str, Any]:
                 "body": one.body,
                 "current": one.current,
                 "heads": list(one.heads),
-                **_bearings_json(one),
+                **_lists({"claimed_by": one.claimed_by, "amended_by": one.amended_by}),
                 **standing_json(one.stance, in_force=one.current),
             }
             for one in shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -106,7 +106,8 @@ class BundleItem:
     """One entry: `rationale` and `content` together are all it says.
 
     `uncertainty` tells why it is to be confirmed first; `overridden_by` are the project's entries that replace it here;
-    `stance` is how it stands to the default branch, where that is known, `current` whether it is in force.
+    `bearings` are claims and amendments both ways; `stance` is how it stands to the default branch, where that is
+    known, `current` whether it is in force.
     """
 
     id: str
@@ -123,6 +124,7 @@ class BundleItem:
     overrides: tuple[str, ...] = ()
     overridden_by: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
+    bearings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stance: Stance | None = None
     current: bool = True
 
@@ -134,6 +136,7 @@ class BundleItem:
             "overrides": list(self.overrides),
             "overridden_by": list(self.overridden_by),
             "via": list(self.via),
+            **{name: list(addresses) for name, addresses in self.bearings.items()},
         }
         return {
             "id": self.id,
@@ -222,6 +225,7 @@ def bundle_item(catalog: Catalog, item: Retrieved, overridden_by: tuple[str, ...
         overrides=item.overrides,
         overridden_by=overridden_by,
         via=item.via,
+        bearings=item.bearings,
         stance=item.stance,
         current=item.current,
     )

@@ -68,6 +68,12 @@ class AnsweredEntry:
     titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def bearings(self) -> dict[str, tuple[str, ...]]:
+        """Return claims and amendments both ways, by what they are, as far as there are any."""
+        found = {name: getattr(self, name) for name in ("claimed_by", "claims", "amended_by", "amends")}
+        return {name: addresses for name, addresses in found.items() if addresses}
+
+    @property
     def is_proposal(self) -> bool:
         """Say whether the default branch has not seen it."""
         return self.stance is not None and self.stance.standing.is_proposal

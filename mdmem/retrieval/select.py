@@ -236,13 +236,12 @@ class Selection:
         parts += [f"overrides {shared}" for shared in entry.overrides if shared in self.catalog.entries]
         if entry.address in overriders:
             parts.append(f"overridden here by {overriders[entry.address].address}")
-        return "; ".join(parts + self._doubts(entry)) or self._company(entry)
+        return "; ".join([*(parts or self._company(entry)), *self._doubts(entry)]) or "in scope"
 
-    def _company(self, entry: Entry) -> str:
-        """Say what an entry comes with that nothing else brings in."""
-        found = bearings_of(self.catalog, entry, self.scope)
-        named = [f"{verb} {', '.join(found[name])}" for name, verb in _COMPANY.items() if found[name]]
-        return "; ".join(named) if named and not self._is_open else "in scope"
+    def _company(self, entry: Entry) -> list[str]:
+        """Return what an entry comes with that nothing in the question brings in."""
+        found = {} if self._is_open else bearings_of(self.catalog, entry, self.scope)
+        return [f"{verb} {', '.join(found[name])}" for name, verb in _COMPANY.items() if found.get(name)]
 
     def _grounds(self, entry: Entry) -> list[str]:
         parts = []

@@ -235,7 +235,7 @@ def planned_new(
 ) -> PlannedSave:
     """Return what writes a new entry, with what its coming ends, and the answer to it."""
     address, path = new.entry.address, new.entry.path
-    # The newer entry comes before what it ends: where writing ends between the two, `check` finds its claim.
+    # The newer entry comes before what it ends: where writing ends between the two, `check --fix` follows its claim.
     changes = (*saving.target.manifests, Change(path, path, None, new.content), *flips)
     old = verdict.candidate if verdict is not None and verdict.outcome is DedupOutcome.SUPERSEDE else None
     action = WriteAction(Verb.SUPERSEDE, old, address) if old is not None and flips else WriteAction(Verb.ADD, address)

@@ -123,7 +123,7 @@ def test_who_writes_a_claim_is_told_by_the_last_commit(tmp_path: Path) -> None:
         found = check(open_root(root), CheckRequest(select=("supersession-one-sided",))).findings
         return [one.fix.is_safe for one in found if one.fix is not None]
 
-    write_entry(root, new, title="One")
+    write_entry(root, new, title="One", status="draft", supersedes=[old])
     commit_all(folder)
     write_entry(root, new, title="One", supersedes=[old])
     assert safe() == [True]

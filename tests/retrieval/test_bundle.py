@@ -113,6 +113,19 @@ def test_entries_that_supersede_one_another_are_marked(tmp_path: Path) -> None:
     assert answer.status is RetrievalStatus.SUCCEEDED
 
 
+def test_an_item_names_claims_and_amendments_and_its_claimant_comes_first(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/r/a", "Queue", created_at="2026-05-01")
+    put(root, "app/r/new", "Replaced", supersedes=["app/r/a"], created_at="2026-04-01")
+    put(root, "app/r/part", "Exception", amends=["app/r/a"], created_at="2026-03-01")
+
+    told = bundle(root)
+
+    assert ids(told.items) == ["app/r/new", "app/r/a", "app/r/part"]
+    assert (item(told, "app/r/a")["claimed_by"], item(told, "app/r/a")["amended_by"]) == (["app/r/new"], ["app/r/part"])
+    assert (item(told, "app/r/new")["claims"], item(told, "app/r/part")["amends"]) == (["app/r/a"], ["app/r/a"])
+
+
 def test_a_declared_contradiction_makes_a_bundle_conflicted(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "app/r/a", "A", conflicts_with="app/r/b")

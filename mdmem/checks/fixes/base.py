@@ -117,23 +117,26 @@ def may_end(case: Case, old: str, *, named_by: str, field: str, target: str) -> 
     """
     if not case.catalog.entries[old].is_in_force:
         return True
-    before = _links_before(case, named_by, field)
-    return before is not None and target not in before
+    return not _was_said(case, named_by, field, target)
 
 
-def _links_before(case: Case, address: str, field: str) -> tuple[str, ...] | None:
-    """Return the links of an entry in the base, else in the last commit; None where they are not known to differ."""
+def _was_said(case: Case, address: str, field: str, target: str) -> bool:
+    """Say whether the base, else the last commit, has a link already, or may have it; a draft superseded nothing."""
     if case.base is not None:
-        changed = {one.after.address: one.before.links(field) for one in case.changes.changed}
-        return changed.get(address, () if any(one.address == address for one in case.changes.added) else None)
-    if case.facts is None:
-        return None
-    path = f"{address}.md"
-    content = case.facts.committed(path)
-    if content is None:
-        return ()
-    was = interpret(parse_document(path, content)).entry
-    return with_full_links(was, case.catalog.addresses).links(field) if was is not None else None
+        changed = {one.after.address: one.before for one in case.changes.changed}
+        if address not in changed:
+            return all(one.address != address for one in case.changes.added)
+        was = changed[address]
+    else:
+        content = case.facts.committed(f"{address}.md") if case.facts is not None else b""
+        if content is None:
+            return False
+        read = interpret(parse_document(f"{address}.md", content)).entry
+        if read is None:
+            return True
+        was = with_full_links(read, case.catalog.addresses)
+    is_draft = was.status is Status.DRAFT and field == "supersedes"
+    return not is_draft and target in was.links(field)
 
 
 def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
