@@ -54,6 +54,31 @@ def test_policy_example_keeps_what_binds_under_pressure(memory: Path, capsys: Ca
     assert "Left out: 1 decision, 9 notes, 4 patterns (" in said
 
 
+_FILES = ("CheckoutForm.tsx", "useSubmitOrder.ts", "draft.ts", "address.tsx", "retry.ts")
+CHECKOUT = [f"src/checkout/{name}" for name in _FILES]
+
+
+def test_five_files_of_the_checkout_are_one_small_answer_or_five_within_a_session(
+    memory: Path, capsys: Capture
+) -> None:
+    def said(words: str, *arguments: str) -> str:
+        return run_here(capsys, "retrieve", words, "--wing", "myapp", *arguments, "--root", "memory", cwd=memory).out
+
+    paths = [part for path in CHECKOUT for part in ("--path", path)]
+    whole = said("add a retry to the checkout form", *paths)
+    assert len(whole.encode()) <= 10_000
+    for address in (
+        "myapp/components/one-idempotency-key-per-order",
+        "myapp/components/controlled-checkout-form",
+        "myapp/components/checkout-draft-survives-reload",
+        "myapp/contracts/money-in-minor-units",
+        "myapp/architecture/no-personal-data-in-web-storage",
+    ):
+        assert re.search(rf"^\[(invariant|decision)\] {address}: .*\n  \S", whole, re.MULTILINE)
+    each = [said(f"change {Path(path).stem} of the checkout", "--path", path, "--session", "s") for path in CHECKOUT]
+    assert sum(len(text.encode()) for text in each) <= 16_384
+
+
 def test_goal_brings_every_facet(memory: Path, capsys: Capture) -> None:
     goal = "plan how the gauges stop falling silent at spring tide"
     pack = asked(memory, capsys, "context", goal, "--project", WING, "--layer", "deep_search")

@@ -33,13 +33,13 @@ _MUCH, _FEWER, _FEWEST = 1000, 3, 2
 _NEXT = 3
 # Where little of a question's weight is held, or the best is far better, a line is enough.
 _TOUCHES, _FAR = 0.34, 0.5
-# Of the budget, for what only words ask for.
-_UNASKED_SHARE = 0.5
+# Of the budget, for what only words ask for: twenty lookups over PEPs and KEPs are then 4 KB at most each.
+_UNASKED_SHARE = 0.48
 _TRIES = 4
 # Ten at the default budget.
 _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
-_SMALLEST, _GIVE_UP_AFTER = 100, 8
+_SMALLEST, _GIVE_UP_AFTER = 100, 3
 
 
 def pack(

@@ -137,10 +137,9 @@ def main() -> None:
         folder = Path(name)
         for corpus in ("peps", "keps"):
             workspace = make_corpus(corpus, folder)
-            for line in (
-                *measure_lookups(workspace, corpus),
-                *(() if "short" in sys.argv else measure_titles(workspace)),
-            ):
+            for line in measure_lookups(workspace, corpus):
+                print(f"{corpus:5}", line, flush=True)
+            for line in () if "short" in sys.argv else measure_titles(workspace):
                 print(f"{corpus:5}", line, flush=True)
         for line in measure_cranfield(folder):
             print("cranfield", line)

@@ -113,8 +113,8 @@ def test_two_files_that_change_places_are_told_apart(asked: Asked) -> None:
 
 def test_supersession_written_by_hand_is_seen(asked: Asked) -> None:
     write_entry(asked.folder / "memory", "nav/rules/new-crane", "It winds.\n", title="Winds", supersedes=ADDRESS)
-    path = asked.folder / f"memory/{ADDRESS}.md"
-    path.write_text(path.read_text().replace("title:", "superseded_by: nav/rules/new-crane\ntitle:"))
+    ended = {"status": "deprecated", "superseded_by": "nav/rules/new-crane", "deprecated_at": "2026-04-01"}
+    write_entry(asked.folder / "memory", ADDRESS, "The crane lifts.\n", title="Lifts", **ended)
     hits = asked.said("search")["hits"]
     assert [(hit["title"], hit["via"]) for hit in hits] == [("Winds", [ADDRESS])]
 

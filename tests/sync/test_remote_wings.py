@@ -64,8 +64,7 @@ def test_fetched_wing_is_checked_with_the_rest(pinned: Two) -> None:
 
 def test_invariant_of_a_fetched_wing_binds(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:
     ran = run_here(capsys, "retrieve", "--type", "invariant", cwd=pinned.root)
-    assert f"[invariant] {RULE} (shared)" in ran.out
-    assert "invariant of the scope" in ran.out
+    assert f"[invariant] {RULE}: Callbacks do not block (shared)" in ran.out
 
 
 def test_fetched_wing_is_searched_and_shown(pinned: Two, capsys: pytest.CaptureFixture[str]) -> None:

@@ -148,7 +148,7 @@ def test_manifest_that_a_branch_changed_takes_no_shared_rule_away(tmp_path: Path
 def test_proposal_gives_way_to_what_binds_in_a_budget(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/big", "A long rule. " * 200, type="invariant")
-    answer = said(capsys, "retrieve", "--budget", "60", cwd=folder)
+    answer = said(capsys, "retrieve", "--budget", "250", cwd=folder)
     assert standings(answer["items"]) == [(RULE, "binding"), (OLD, "binding")]
     assert answer["omitted"] == [{"address": "nav/rules/big", "type": "invariant", "why": "proposed, over the budget"}]
 
