@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from mdmem.checks.engine import sameness
-from mdmem.finding import Finding
+from mdmem.finding import Finding, Severity
 
 _Key = Callable[[Finding], Hashable]
 
@@ -23,10 +23,11 @@ def brought(
     """Return the findings after a round of fixes that were not there before; `renames` are paths from and to.
 
     One that says its fact in other words, or that stands elsewhere now, is no new one, unless it was to be `ended`.
-    Nor is one that weighs less than an ended one about the same two files: of one edge only the gravest is told.
+    Nor is one that weighs less than an ended one about the same two files: of one edge only the gravest is told. What
+    is only of interest (info) keeps nothing from being mended: a draft's link may be news, and is no fault.
     """
     follow, mended = _following(renames), frozenset(ended)
-    left, new = list(before), list(after)
+    left, new = list(before), [one for one in after if one.severity is not Severity.INFO]
     for key in (sameness, _in_words, _in_place):
         left, new = _unmatched(left, new, key, follow)
         # What was to be ended and is found word for word was not ended; in other words it is another.

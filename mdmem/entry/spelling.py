@@ -84,6 +84,6 @@ def get_field(name: str) -> Field:
     found = next((field for field in FIELDS if field.name == name), None)
     if found is not None:
         return found
-    close = known_spelling(name) or meant_field(name) or nearest(name, WING_FIELDS)
+    close = known_spelling(name) or nearest(name, KNOWN_FIELDS | WING_FIELDS) or meant_field(name)
     hint = f"did you mean `{close}`?" if close else "`mdmem fields` lists them"
     raise UsageError(f"there is no field `{visible(name)}`; {hint}")

@@ -40,7 +40,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class TermWeights:
     """How much each term of a question weighs, by its rarity among the entries; one that none holds is the rarest."""
 
     of: Mapping[str, float]
@@ -56,13 +56,15 @@ class Weights:
         return self.total(terms) / whole if whole else 0.0
 
 
-def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int) -> Weights:
+def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int) -> TermWeights:
     """Return the weights of terms among so many entries, of which some hold some."""
     counts = Counter(term for one in held for term in one)
-    return Weights({term: log(1 + total / (counts[term] or 0.5)) for term in terms}, frozenset(counts))
+    return TermWeights({term: log(1 + total / (counts[term] or 0.5)) for term in terms}, frozenset(counts))
 
 
-def coverage_by(hold: Hold, weights: Weights, *, full: float = FULL_SHARE, partial: float = PARTIAL_SHARE) -> Coverage:
+def coverage_by(
+    hold: Hold, weights: TermWeights, *, full: float = FULL_SHARE, partial: float = PARTIAL_SHARE
+) -> Coverage:
     """Return how far one section covers a question.
 
     Full is half of the weight, the rarest term, one more, and a term of the entry's title among them: of questions from
@@ -79,7 +81,7 @@ def coverage_by(hold: Hold, weights: Weights, *, full: float = FULL_SHARE, parti
     return Coverage.PARTIAL if touches and hold.title | hold.heading else Coverage.NONE
 
 
-def coverage_of(weights: Weights, texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
+def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
     """Return how far the best of the best scored texts covers a question; `body` is asked for a few, until one does."""
     best = Coverage.NONE
     for hold in holds(texts, body):

@@ -13,7 +13,7 @@ from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
 from mdmem.retrieval.bearings import bearings_of, claimants_first
-from mdmem.retrieval.coverage import Held, Weights, coverage_of, weights_of
+from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.overrides import Overrides
 from mdmem.retrieval.question import Coverage, Elsewhere, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
@@ -121,7 +121,7 @@ class Selection:
         ) if found is Coverage.PARTIAL else ()
 
     @cached_property
-    def weights(self) -> Weights:
+    def weights(self) -> TermWeights:
         """Return how much each term of the question weighs among the entries that are read."""
         terms = self.answer.terms if self.answer else ()
         return weights_of(terms, (match.terms for match in self._matches.values()), len(self.members))

@@ -504,7 +504,9 @@ def test_second_tree_costs_the_files_that_differ(top: Path, parsings: list[str])
     assert parsings == ["w/r/mine.md"]
 
 
-def test_second_git_tree_reads_only_the_blobs_that_differ(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_git_tree_reads_its_settings_and_only_the_blobs_that_differ(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository, parsed = repository_of(top), ParsedFiles()
     load(GitTree(repository, "memory", "topic", "topic"), parsed=parsed)
     asked: list[str] = []
@@ -516,7 +518,7 @@ def test_second_git_tree_reads_only_the_blobs_that_differ(top: Path, monkeypatch
 
     monkeypatch.setattr(GitTree, "read", record)
     load(GitTree(repository, "memory", "main", "main"), parsed=parsed)
-    assert asked == ["w/r/mine.md"]
+    assert sorted(asked) == ["mdmem.toml", "w/r/mine.md"]
 
 
 def test_same_content_at_another_address_is_another_entry(top: Path) -> None:

