@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
+from mdmem.entry.passages import Find, Passages
 from mdmem.entry.sentences import (
     Sentence,
     cut_at_paragraph,
@@ -20,13 +20,10 @@ from mdmem.entry.sentences import (
 )
 from mdmem.entry.statements import stated_fields
 
-Hit = tuple[int, int, frozenset[str]]
-"""Where a text holds words of a question: start, end, and which."""
-
-Find = Callable[[str], Sequence[Hit]]
-"""A text to its hits in their order; `finder` of `mdmem.index.analysis` makes one of a question's terms."""
-
+NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
+# Where there is room for several passages, the lead leaves it to them.
+_LEAD = 420
 _DECIDING = 2048
 _CITED = 300
 # A passage smaller than this says nothing.
@@ -67,17 +64,24 @@ def deciding_section(entry: Entry, body: str) -> str:
     return "\n\n".join([cut_at_paragraph(text, _DECIDING), *filter(None, stated_fields(entry))])
 
 
-def shortened(entry: Entry, body: str, find: Find | None = None, limit: int = SHORTENED) -> str:
-    """Return what was decided, then the best passage for a question, and what the entry states beside its body.
+def shortened(
+    entry: Entry,
+    body: str,
+    find: Find | None = None,
+    limit: int = SHORTENED,
+    weights: Mapping[str, float] = NO_WEIGHTS,
+) -> str:
+    """Return what was decided, then the best passages for a question, and what the entry states beside its body.
 
-    No passage is from alternatives, context or motivation, and each ends with a sentence.
+    No passage is from alternatives, context or motivation, and each ends with a sentence. `weights` say how rare the
+    words of the question are.
     """
     sections = sections_of(body)
     lead = _lead(body, sections)
     whole = _fitted(lead, limit)
     text = said(whole) if whole else _cut_lead(body, lead, limit)
     if find is not None:
-        text = _with_passage(body, sections, lead, find, limit) or text
+        text = _with_passages(body, lead, Passages(body, sections, find, weights), limit) or text
     return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
 
 
@@ -164,62 +168,17 @@ def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
     return cut_at_word(next(filter(None, texts), ""), limit)
 
 
-def _with_passage(body: str, sections: Sequence[Section], lead: Sequence[Sentence], find: Find, limit: int) -> str:
-    """Return the lead and the best passage within a limit; empty where no passage says more than the lead."""
-    hits = [hit for hit in find(body) if hit[2]]
-    if not hits:
+def _with_passages(body: str, lead: Sequence[Sentence], passages: Passages, limit: int) -> str:
+    """Return the lead and the best passages within a limit; empty where no passage says more than the lead."""
+    if not passages.hits:
         return ""
-    for room in (limit, limit * 3 // 5):
+    for room in (limit, limit * 3 // 5) if limit <= SHORTENED else (_LEAD,):
         head = _fitted(lead, room) or list(lead[:1])
         text = said(head) if _fitted(lead, room) else _cut_lead(body, lead, room)
-        left = limit - size_of(text) - len("\n\n… ")
-        if left < max(_SMALLEST, limit // 4):
-            continue
-        passage = _best_passage(body, sections, head, hits, left)
-        return "\n\n".join(filter(None, (text, passage and f"… {passage}")))
+        left = limit - size_of(text) - len("\n\n")
+        if left >= max(_SMALLEST, limit // 4):
+            return "\n\n".join(filter(None, (text, passages.best(head, left))))
     return ""
-
-
-def _best_passage(
-    body: str, sections: Sequence[Section], lead: Sequence[Sentence], hits: Sequence[Hit], room: int
-) -> str:
-    """Return the sentences outside of the lead that hold most of what is asked for, empty where the lead holds it."""
-    shown = {one.start for one in lead}
-    in_lead = _terms_of(_within(hits, lead[0].start, lead[-1].end)) if lead else frozenset()
-    best, passage = (False, 0, 0, 0), ""
-    for section in told(sections):
-        inside = _within(hits, *section.span)
-        everything = _terms_of(inside)
-        # No sentence of another can be better.
-        if len(everything) < max(1, best[1]):
-            continue
-        named = _terms_of(_within(inside, section.span[0], section.start))
-        prose = [one for one in _prose(body, section) if one.start not in shown]
-        held = [_terms_of(_within(inside, one.start, one.end)) for one in prose]
-        for first in (at for at, terms in enumerate(held) if terms):
-            run = fitting(prose[first:], room)
-            # A sentence that has to be cut is the last choice.
-            fits = bool(run)
-            run = run or prose[first : first + 1]
-            got = named.union(*held[first : first + len(run)])
-            rank = (fits, len(got), len(got - in_lead), sum(map(bool, held[first : first + len(run)])))
-            if rank > best and (got - in_lead or len(got) > 1):
-                best, passage = rank, cut_at_word(said(_trimmed(run, held[first:])), room)
-    return passage
-
-
-def _within(hits: Sequence[Hit], start: int, end: int) -> Sequence[Hit]:
-    return hits[bisect_left(hits, (start,)) : bisect_left(hits, (end,))]
-
-
-def _terms_of(hits: Iterable[Hit]) -> frozenset[str]:
-    return frozenset().union(*(terms for _, _, terms in hits))
-
-
-def _trimmed(run: Sequence[Sentence], held: Sequence[frozenset[str]]) -> Sequence[Sentence]:
-    """Return a run up to the last sentence that holds a term, with the next of its paragraph."""
-    last = max(at for at, terms in enumerate(held[: len(run)]) if terms)
-    return [one for at, one in enumerate(run[: last + 2]) if at <= last or one.block == run[last].block]
 
 
 def _around(text: str, named: re.Match[str]) -> str:

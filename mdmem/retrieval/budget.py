@@ -10,7 +10,8 @@ from functools import cached_property
 from math import log
 
 from mdmem.entry.model import EntryType
-from mdmem.entry.sections import Find, deciding_section, shortened
+from mdmem.entry.passages import Find
+from mdmem.entry.sections import deciding_section, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.analysis import finder
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
@@ -25,8 +26,8 @@ _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
 _SHORT = 600
-# A section that only words ask for; where it is longer, its lead and the best passage say more.
-_SECTION = 1400
+# The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
+_BEST_MATCH = 1700
 # What stands under an entry whose content is longer than this, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 3, 2
 # The first of the best have room before the others have a line.
@@ -231,9 +232,9 @@ class _Packing:
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL:
             section = deciding_section(entry, body)
-            if section and (item.on_path or len(section.encode()) <= _SECTION):
+            if section and (item.on_path or self._find is None):
                 return self._told(item, Form.SECTION, section, texts)
-        short = shortened(entry, body, self._find, _SECTION if form is Form.FULL else _SHORT)
+        short = shortened(entry, body, self._find, _BEST_MATCH if form is Form.FULL else _SHORT, self._weights)
         digest = hashlib.sha256(short.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if before == digest:
             return PackedEntry(item, Form.GIVEN, "")
