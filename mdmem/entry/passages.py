@@ -107,14 +107,17 @@ class Passages:
             last = max(at for at, terms in enumerate(held[first : first + len(fit)]) if terms)
             run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
             terms = named.union(*held[first : first + len(run)])
-            yield _Run(tuple(run), terms, self._told(run, limit))
+            if text := self._told(run, limit):
+                yield _Run(tuple(run), terms, text)
 
     def _told(self, run: Sequence[Sentence], limit: int) -> str:
-        text = cut_at_word(said(run), limit)
-        announced = _SHOWN.match(self.body, run[-1].end) if text.endswith(":") else None
-        if announced is None or size_of(announced["block"]) > _SHOWN_BYTES:
-            return text
-        return f"{text.removesuffix('::')}\n{announced['block'].strip(chr(10))}"
+        """Return a run as text; what it announces stands below it, or the announcement is left out."""
+        if not run[-1].text.endswith(":"):
+            return cut_at_word(said(run), limit)
+        shown = _SHOWN.match(self.body, run[-1].end)
+        if shown is not None and size_of(shown["block"]) <= _SHOWN_BYTES:
+            return f"{cut_at_word(said(run), limit)}\n{shown['block'].strip(chr(10))}"
+        return cut_at_word(said(run[:-1]), limit)
 
     def _within(self, start: int, end: int) -> Sequence[Hit]:
         return self.hits[bisect_left(self.hits, (start,)) : bisect_left(self.hits, (end,))]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
 
 from mdmem.entry.model import EntryType
 from mdmem.entry.passages import Find
-from mdmem.entry.sections import deciding_section, shortened
+from mdmem.entry.sections import deciding_section, is_changing, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.analysis import finder
-from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
+from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
 from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
 
 OMITTED_LISTED = 50
@@ -28,8 +28,10 @@ _WHOLE = 2048
 _SHORT = 600
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
-# What stands under an entry whose content is longer than this, and under one that is shortened.
-_MUCH, _FEWER, _FEWEST = 1000, 3, 2
+# Where the second is nearly as good, it needs the room, too.
+_BESIDE_ANOTHER, _NEARLY = 1100, 0.7
+# Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
+_MUCH, _FEWER, _FEWEST = 1000, 2, 1
 # The first of the best have room before the others have a line.
 _NEXT = 3
 # Where little of a question's weight is held, or the best is far better, a line is enough.
@@ -41,6 +43,7 @@ _TRIES = 4
 _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
 _SMALLEST, _GIVE_UP_AFTER = 100, 3
+_DRAFTS = 20
 
 
 def pack(
@@ -80,6 +83,7 @@ class _Plan:
     drafts: dict[str, PackedEntry] = field(default_factory=dict)
     beside: int = 0
     used: int = 0
+    lines: int = 0
 
 
 @dataclass
@@ -96,35 +100,42 @@ class _Packing:
 
         What no path asks for takes a part of the room alone: as small as it can govern.
         """
-        plan, part = _Plan(), room if self._is_pressed else int(room * _UNASKED_SHARE)
+        plan, part = _Plan(), int(room * self._unasked_share)
         for item in self.found.items:
             if _always_stands(item):
                 packed, cost = self._shape(item, Form.FULL)
                 plan.taken[item.entry.address] = packed
                 plan.beside += cost
-        for item in self._on_path:
-            self._give(plan, item, Form.FULL, room // 2)
-        for item in self._on_path:
-            self._give(plan, item, Form.SUMMARY, room)
-        for item in self._shaping:
-            self._give(plan, item, Form.FULL, room // 2)
-        for item in () if self._is_pressed else self._best[:_NEXT]:
-            self._give(plan, item, Form.SUMMARY if self._counts(item) else Form.LINE, part)
-        for item in () if self._is_pressed else (*self._on_path, *self._best):
-            self._give(plan, item, Form.LINE, room)
-        self._fill(plan, [*self._best, *self._others], part)
-        for item in self.found.proposed:
+        self._fill(plan, self._on_path, room // 2, Form.FULL)
+        self._fill(plan, self._on_path, room)
+        self._fill(plan, self._shaping, room // 2, Form.FULL)
+        self._fill(plan, self._disputed(plan), room)
+        if not self._is_pressed:
+            self._fill(plan, self._best[:_NEXT], part)
+            self._fill(plan, self._disputed(plan), part)
+            self._fill(plan, (*self._on_path, *self._best), room, Form.LINE)
+        self._fill(plan, (*self._best, *self._others), part)
+        for item in self.found.proposed[:_DRAFTS]:
             self._give(plan, item, Form.FULL if self._is_short(item) else Form.SUMMARY, part, is_draft=True)
         return plan
 
-    def _fill(self, plan: _Plan, items: Sequence[Retrieved], room: int) -> None:
-        """Give items in their order while they fit; past a few that do not, none is read to see how short it gets."""
+    def _fill(self, plan: _Plan, items: Iterable[Retrieved], room: int, form: Form | None = None) -> None:
+        """Give items in their order while they fit, shortened unless a form is named, or where little is held a line.
+
+        Past a few that do not fit, none is read to see how short it gets.
+        """
         misses = 0
         for item in items:
             if misses > _GIVE_UP_AFTER or room - plan.used < _SMALLEST:
                 return
-            form = Form.SUMMARY if self._counts(item) else Form.LINE
-            misses += not self._give(plan, item, form, room) and form is Form.SUMMARY
+            wanted = form or (Form.SUMMARY if self._counts(item) else Form.LINE)
+            misses += not self._give(plan, item, wanted, room)
+
+    def _disputed(self, plan: _Plan) -> list[Retrieved]:
+        """Return what contradicts an invariant or what is given already: nobody decides between titles."""
+        sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
+        named = {b if a in plan.taken else a for a, b in sides if (a in plan.taken) != (b in plan.taken)}
+        return [item for item in self._others if item.entry.address in named and item.current]
 
     def _is_short(self, draft: Retrieved) -> bool:
         return self.texts[True].size(draft.entry.address) <= _SHORT
@@ -137,15 +148,22 @@ class _Packing:
             return True
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
-        if plan.used + cost - before > room or (packed.form is Form.LINE and self._has_lines_enough(into)):
+        is_line = packed.form is Form.LINE
+        if plan.used + cost - before > room or (is_line and plan.lines >= self._most_lines):
             return False
         into[address] = packed
+        plan.lines += is_line - (had is not None)
         plan.used += cost - before
         return True
 
-    def _has_lines_enough(self, into: Mapping[str, PackedEntry]) -> bool:
-        most = 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
-        return sum(one.form is Form.LINE for one in into.values()) >= most
+    @property
+    def _most_lines(self) -> int:
+        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+
+    @property
+    def _unasked_share(self) -> float:
+        """Return what share words alone may take: the more files are at hand, the more of it shapes the work."""
+        return 1.0 if self._is_pressed else min(1.0, _UNASKED_SHARE * max(1, self.found.files))
 
     # --- what comes first ---
 
@@ -181,13 +199,19 @@ class _Packing:
             return [item for item in self._others if item.entry.type is EntryType.DECISION and item.current]
         if not self._is_pressed:
             return self._best[:1]
-        return [item for item in self._best if item.entry.type is EntryType.DECISION and self._counts(item)]
+        decisions = [item for item in self._best if item.entry.type is EntryType.DECISION and self._counts(item)]
+        return [*self._best[:1], *decisions]
 
     def _counts(self, item: Retrieved) -> bool:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
         return self._share(item) >= _TOUCHES and item.score >= _FAR * self._top
+
+    @cached_property
+    def _is_contested(self) -> bool:
+        """Say whether the second best match is nearly as good as the best."""
+        return len(self._best) > 1 and self._best[1].score >= _NEARLY * self._top
 
     @cached_property
     def _top(self) -> float:
@@ -234,7 +258,8 @@ class _Packing:
             section = deciding_section(entry, body)
             if section and (item.on_path or self._find is None):
                 return self._told(item, Form.SECTION, section, texts)
-        short = shortened(entry, body, self._find, _BEST_MATCH if form is Form.FULL else _SHORT, self._weights)
+        limit = _SHORT if form is not Form.FULL else _BESIDE_ANOTHER if self._is_contested else _BEST_MATCH
+        short = shortened(entry, body, self._find, limit, self._weights)
         digest = hashlib.sha256(short.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if before == digest:
             return PackedEntry(item, Form.GIVEN, "")
@@ -242,10 +267,11 @@ class _Packing:
 
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
-        if form is Form.SUMMARY:
-            beneath = beneath[:_FEWEST]
-        elif len(content) > _MUCH:
-            beneath = beneath[:_FEWER]
+        if len(content) > _MUCH or form is Form.SUMMARY:
+            # What only points says little; what it replaced and what bears on it always stands.
+            citing = [one for one in beneath if one.how == CITED and is_changing(one.said)]
+            kept = citing[: _FEWER if len(content) > _MUCH else _FEWEST]
+            beneath = tuple(one for one in beneath if one.how != CITED or one in kept)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
 
     # --- the answer ---

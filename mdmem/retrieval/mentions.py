@@ -13,7 +13,7 @@ from mdmem.catalog.links import Direction, Neighbourhood
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.index.analysis import ask
-from mdmem.retrieval.pack import Mention, Texts
+from mdmem.retrieval.pack import CITED, Mention, Texts
 from mdmem.retrieval.question import Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
 
@@ -88,7 +88,7 @@ class Mentions:
         for address, body, _ in self._catalog.bodies(newer):
             if said := next(iter(citing_sentences(body, names)), ""):
                 citing = self._catalog.entries[address]
-                found.append(Mention("cited by", address, citing.title, _day(citing), said))
+                found.append(Mention(CITED, address, citing.title, _day(citing), said))
         # One that says what it changes says more than one that points.
         return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 

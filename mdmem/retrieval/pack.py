@@ -26,6 +26,9 @@ class Form(StrEnum):
         return self in (Form.LINE, Form.GIVEN)
 
 
+CITED = "cited by"
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """An entry that stands under another in one line: `how` they are linked, and the sentence that says so."""

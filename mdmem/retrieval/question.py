@@ -266,7 +266,7 @@ def uncovered(items: Sequence[Retrieved]) -> str:
 class Retrieval:
     """The answer before any budget: items in order, and drafts apart.
 
-    `likely_room` holds most of the best matches; `terms` are those of the question.
+    `likely_room` holds most of the best matches; `terms` are those of the question, and `files` counts its paths.
     """
 
     scope: Scope
@@ -275,6 +275,7 @@ class Retrieval:
     searched: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
     likely_room: str | None = None
+    files: int = 0
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 

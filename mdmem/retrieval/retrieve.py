@@ -67,6 +67,7 @@ def retrieval_of(
         searched=tuple(searched),
         likely_room=selection.likely_room(items),
         terms=answer.terms if answer else (),
+        files=len(question.paths),
         basis=basis,
     )
 
