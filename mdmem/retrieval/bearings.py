@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.index.protocol import Match
-from mdmem.retrieval.question import AnsweredEntry, EndedMatch
+from mdmem.retrieval.question import BEARINGS, AnsweredEntry, EndedMatch
 from mdmem.workspace.scope import Filters, Scope
 
 _Answered = TypeVar("_Answered", bound=AnsweredEntry)
@@ -30,6 +30,19 @@ def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
 
 def _is_read(address: str, scope: Scope) -> bool:
     return address.partition("/")[0] in scope.wings
+
+
+def partners_of(catalog: Catalog, chosen: Iterable[Entry], scope: Scope) -> tuple[Entry, ...]:
+    """Return what claims the place of a chosen entry and what amends one."""
+    found = (bearings_of(catalog, entry, scope) for entry in chosen)
+    named = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
+    return tuple(catalog.entries[address] for address in dict.fromkeys(named))
+
+
+def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> list[str]:
+    """Return what an entry comes with that nothing in the question brings in, in words."""
+    found = bearings_of(catalog, entry, scope)
+    return [f"{BEARINGS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
 
 
 def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:
