@@ -23,7 +23,7 @@ from mdmem.entry.templates import BODIES
 from mdmem.errors import LostRaceError, UsageError, taken
 from mdmem.index.analysis import fold, text_terms
 from mdmem.similarity import CANDIDATES, MAY_OVERLAP, REVIEW_FROM, Subject, jaccard, words_once
-from mdmem.workspace.scope import shared_of
+from mdmem.workspace.wings import shared_of
 from mdmem.workspace.workspace import Workspace
 
 _ID_LENGTH = 60

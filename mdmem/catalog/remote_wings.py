@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mdmem.errors import GitError, SettingsError
 from mdmem.settings import Settings, WingSettings, parse_settings
-from mdmem.settings.parse import is_path
+from mdmem.settings.remotes import is_path
 from mdmem.tree import SETTINGS_NAME, GitTree, JoinedTree, MissingWing, Tree, Unreadable, read_one
 
 FETCH_PINNED = "`mdmem sync --wings --pinned` fetches it"

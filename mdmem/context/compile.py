@@ -73,7 +73,7 @@ def _why_not(one: Candidate, request: ContextRequest, reach: FacetReach, *, best
     if one.unasked or one.in_domain:
         return ""
     # What covers the goal stays: it is what the answer `covered` means.
-    is_answer = one.item.matches and one.item.entry.type.rank <= EntryType.DECISION.rank
+    is_answer = one.item.matches and one.item.entry.type.is_rule
     if narrows and not is_answer:
         return f"outside the domain `{request.domain}`"
     return "fits far worse than others" if one.item.score < reach.floor * best and not is_answer else ""

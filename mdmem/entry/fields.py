@@ -143,11 +143,7 @@ FIELDS = (
     Field("expires_at", Kind.MOMENT, "from the day after on it counts as under review", "expires_at: 2026-12-31"),
     Field("version", Kind.VERSION, "a number from 1", "version: 2"),
     Field(
-        "label",
-        Kind.TEXT,
-        "what kind of note it is, such as session or entity",
-        "label: incident",
-        searched=Searched.WHOLE,
+        "label", Kind.TEXT, "what kind of note, such as session or entity", "label: incident", searched=Searched.WHOLE
     ),
     Field("owner", Kind.TEXT, "who answers for it", "owner: navigation-team", searched=Searched.WHOLE),
     Field("topic", Kind.TEXT, "what it is about", "topic: executors", searched=Searched.WHOLE),
@@ -294,13 +290,7 @@ FIELDS = (
         "next_actions: [Measure the range in the hall]",
         holder=Holder.SESSION,
     ),
-    Field(
-        "entity",
-        Kind.TEXT,
-        "the name of the thing that the note is about",
-        "entity: docking station",
-        holder=Holder.ENTITY,
-    ),
+    Field("entity", Kind.TEXT, "the name of what the note is about", "entity: docking station", holder=Holder.ENTITY),
     Field(
         "relations",
         Kind.RELATIONS,
@@ -363,9 +353,7 @@ LISTS = frozenset(field.name for field in FIELDS if field.is_list)
 
 def version_of(fields: Iterable[Field]) -> str:
     """Return what changes with how fields are read and searched, but not with the prose about them."""
-    rows = [
-        (field.name, field.kind, field.holder, field.searched, field.required, field.in_manifest) for field in fields
-    ]
+    rows = [(one.name, one.kind, one.holder, one.searched, one.required, one.in_manifest) for one in fields]
     return sha256(repr(rows).encode()).hexdigest()[:12]
 
 

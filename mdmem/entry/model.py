@@ -31,6 +31,11 @@ class EntryType(StrEnum):
         """Return 0 for the highest authority."""
         return _TYPE_RANK[self]
 
+    @property
+    def is_rule(self) -> bool:
+        """Say whether an entry of this type binds in force: patterns and notes only help."""
+        return self.rank <= EntryType.DECISION.rank
+
 
 _TYPE_RANK = {kind: rank for rank, kind in enumerate(EntryType)}
 

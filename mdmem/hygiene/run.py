@@ -27,8 +27,8 @@ from mdmem.hygiene.report import HygieneFindings, hygiene_fields
 from mdmem.saving.pending import blocked_saves, concerns
 from mdmem.state.hygiene_times import record_hygiene
 from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites
-from mdmem.workspace.scope import find_wing, get_wing
 from mdmem.workspace.visibility import is_visible, visible_findings
+from mdmem.workspace.wings import find_wing, get_wing
 from mdmem.workspace.workspace import Workspace
 
 # What the checks find anyway, and what a round of hygiene is for.

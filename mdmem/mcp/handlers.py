@@ -206,7 +206,7 @@ def _completion(workspace: Workspace, name: str, typed: str, known: Mapping[str,
 
 
 def _candidates(workspace: Workspace, name: str, known: Mapping[str, str]) -> Iterable[str]:
-    from mdmem.workspace.scope import find_wing
+    from mdmem.workspace.wings import find_wing
 
     catalog = workspace.catalog
     named = known.get("wing")

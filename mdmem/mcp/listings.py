@@ -53,7 +53,7 @@ def answering(workspace: Workspace) -> Catalog:
 
 def wing_name(catalog: Catalog, named: str) -> str:
     """Return the wing that a name or a project's id means; raises NotFoundError with the nearest."""
-    from mdmem.workspace.scope import find_wing
+    from mdmem.workspace.wings import find_wing
 
     found = find_wing(named, catalog.wings)
     if found is None:

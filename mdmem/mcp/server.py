@@ -157,7 +157,7 @@ class MemoryServer(MCPServer[Any]):
         if isinstance(answer, Page):
             return _result(answer)
         if answer.page is None:
-            raise ToolError(await self._pointed(str(answer)))
+            raise ToolError(str(answer))
         return _result(answer.page, is_error=True)
 
     async def list_resources(self) -> list[Resource]:
@@ -229,13 +229,6 @@ class MemoryServer(MCPServer[Any]):
         close = nearest(name, listed)
         hint = f"did you mean `{close}`?" if close else f"there is {', '.join(f'`{one}`' for one in listed)}"
         raise ToolError(f"there is no tool {shown(name)}; {hint}")
-
-    async def _pointed(self, sentence: str) -> str:
-        """Return a sentence that says of each tool that it names whether it can be called here."""
-        profile = await self._profile_now()
-        listed = {tool.name for tool in tools_of(profile)}
-        missing = [name for name in TOOLS if f"`{name}`" in sentence and name not in listed]
-        return "; ".join([sentence, *(_not_listed(name, profile) for name in missing)])
 
     async def _profile_now(self) -> Profile:
         if self._profile is not None:

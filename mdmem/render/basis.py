@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from mdmem.render.characters import one_line
 from mdmem.render.words import count
-from mdmem.retrieval.question import AnswerBasis, AnsweredEntry
+from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry
 
 # The rest of a reason stands in the entry.
 _LONGEST = 160
+_CLAIMS = {"claimed_by": ", which alone says that it replaces this", "claims": ", which is in force"}
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
@@ -44,14 +45,9 @@ def _short(text: str) -> str:
 
 def bearings_text(answered: AnsweredEntry) -> Iterator[str]:
     """Yield a line for each entry that claims its place, that it claims to replace, and that amends or is amended."""
-    words = (
-        ("claimed by", answered.claimed_by, ", which alone says that it replaces this"),
-        ("claims to replace", answered.claims, ", which is in force"),
-        ("amended by", answered.amended_by, ""),
-        ("amends", answered.amends, ""),
-    )
-    for verb, addresses, then in words:
-        yield from (f"{verb} {one} ({one_line(answered.titles[one])}){then}" for one in addresses)
+    for name, addresses in answered.bearings.items():
+        then = _CLAIMS.get(name, "")
+        yield from (f"{BEARINGS[name]} {one} ({one_line(answered.titles[one])}){then}" for one in addresses)
 
 
 def fallback_text(basis: AnswerBasis) -> Iterator[str]:

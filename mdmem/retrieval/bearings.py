@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.index.protocol import Match
-from mdmem.retrieval.question import AnsweredEntry, EndedMatch
+from mdmem.retrieval.question import BEARINGS, AnsweredEntry, EndedMatch
 from mdmem.workspace.scope import Filters, Scope
 
 _Answered = TypeVar("_Answered", bound=AnsweredEntry)
@@ -30,6 +30,30 @@ def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
 
 def _is_read(address: str, scope: Scope) -> bool:
     return address.partition("/")[0] in scope.wings
+
+
+def partners_of(catalog: Catalog, chosen: Collection[Entry], scope: Scope) -> tuple[Entry, ...]:
+    """Return what claims the place of a chosen entry, what amends one, and what is said to contradict one."""
+    found = (bearings_of(catalog, entry, scope) for entry in chosen)
+    named = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
+    disputed = _disputed(catalog, frozenset(entry.address for entry in chosen), scope)
+    return tuple(catalog.entries[address] for address in dict.fromkeys((*named, *disputed)))
+
+
+def _disputed(catalog: Catalog, chosen: Collection[str], scope: Scope) -> Iterator[str]:
+    for entry in catalog.entries.values():
+        if entry.conflicts_with and catalog.lineage.is_current(entry.address):
+            heads = (head for other in entry.conflicts_with for head in catalog.lineage.heads(other))
+            for other in heads:
+                if (entry.address in chosen) != (other in chosen):
+                    missing = other if entry.address in chosen else entry.address
+                    yield from (missing,) if _is_read(missing, scope) else ()
+
+
+def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> list[str]:
+    """Return what an entry comes with that nothing in the question brings in, in words."""
+    found = bearings_of(catalog, entry, scope)
+    return [f"{BEARINGS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
 
 
 def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:

@@ -14,7 +14,7 @@ from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.index.analysis import ask
 from mdmem.retrieval.pack import CITED, Mention, Texts
-from mdmem.retrieval.question import Retrieval, Retrieved
+from mdmem.retrieval.question import BEARINGS, Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
 
 _REPLACED, _CITING = 5, 5
@@ -57,16 +57,11 @@ class Mentions:
         return (*bearing, *self._replaced(entry), *(one for one in self._citing(item) if one.address not in known))
 
     def _bearing(self, item: Retrieved) -> Iterator[Mention]:
-        for how, addresses in (
-            ("claimed by", item.claimed_by),
-            ("claims to replace", item.claims),
-            ("amended by", item.amended_by),
-            ("amends", item.amends),
-        ):
+        for name, addresses in item.bearings.items():
             for address in addresses:
-                said = self._sentence(address, _names_of(item.entry)) if how == "amended by" else ""
+                said = self._sentence(address, _names_of(item.entry)) if name == "amended_by" else ""
                 other = self._catalog.entries[address]
-                yield Mention(how, address, other.title, _day(other), said)
+                yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 
     def _sentence(self, address: str, names: tuple[str, ...]) -> str:
         return next(iter(citing_sentences(self._catalog.body(address), names)), "")

@@ -56,6 +56,15 @@ class Coverage(StrEnum):
     NONE = "none"
 
 
+# How an entry and another that bears on it stand to each other, by the field that names the other, and in words.
+BEARINGS = {
+    "claimed_by": "claimed by",
+    "claims": "claims to replace",
+    "amended_by": "amended by",
+    "amends": "amends",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredEntry:
     """One entry in an answer; `via` are the superseded entries that matched in its stead.
@@ -79,7 +88,7 @@ class AnsweredEntry:
     @property
     def bearings(self) -> dict[str, tuple[str, ...]]:
         """Return claims and amendments both ways, by what they are, as far as there are any."""
-        found = {name: getattr(self, name) for name in ("claimed_by", "claims", "amended_by", "amends")}
+        found = {name: getattr(self, name) for name in BEARINGS}
         return {name: addresses for name, addresses in found.items() if addresses}
 
     @property

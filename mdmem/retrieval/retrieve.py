@@ -17,6 +17,7 @@ from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.budget import pack
 from mdmem.retrieval.mentions import texts_of
+from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
 from mdmem.retrieval.select import Selection, members_of
@@ -51,7 +52,7 @@ def retrieval_of(
         omitted_counts=selection.unshared(items),
         coverage=coverage,
         uncovered_terms=uncovered,
-        elsewhere=selection.elsewhere(),
+        elsewhere=rules_elsewhere(catalog, scope, question.paths),
         unmatched_terms=selection.unmatched_terms(),
         degraded=answer.degraded if answer else False,
         why_degraded=answer.why if answer else None,

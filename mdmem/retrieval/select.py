@@ -12,10 +12,10 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
-from mdmem.retrieval.bearings import bearings_of, claimants_first
+from mdmem.retrieval.bearings import bearings_of, claimants_first, company_of, partners_of
 from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.overrides import Overrides
-from mdmem.retrieval.question import Coverage, Elsewhere, Omission, OmittedCount, Question, Retrieved, Tier
+from mdmem.retrieval.question import Coverage, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
 # What holds half of the question's words is no mere neighbour of it.
@@ -23,7 +23,6 @@ _MATCHING_SHARE = 0.5
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
 NOTHING_SHARED = "shares no word or path with the question"
-_COMPANY = {"claims": "claims to replace", "amends": "amends"}
 
 
 @dataclass(frozen=True)
@@ -80,20 +79,12 @@ class Selection:
         for address, by in overriders.items():
             if self.overrides.holds_here(by) and chosen[address].type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
-        for entry in tuple(self._partners(chosen)):
-            chosen[entry.address] = entry
-            self.omitted.pop(entry.address, None)
+        for entry in partners_of(self.catalog, chosen.values(), self.scope):
+            if not self._misses_paths(entry) and not self._has_other_focus(entry):
+                chosen[entry.address] = entry
+                self.omitted.pop(entry.address, None)
         items = [self._retrieved(entry, overriders) for entry in chosen.values()]
         return claimants_first(sorted(items, key=lambda item: item.sort_key))
-
-    def _partners(self, chosen: Mapping[str, Entry]) -> Iterator[Entry]:
-        """Yield what claims the place of a chosen entry and what amends one, as far as it applies here."""
-        for entry in chosen.values():
-            found = bearings_of(self.catalog, entry, self.scope)
-            for address in (*found["claimed_by"], *found["amended_by"]):
-                partner = self.catalog.entries[address]
-                if address not in chosen and not self._misses_paths(partner) and not self._has_other_focus(partner):
-                    yield partner
 
     def propose(self) -> tuple[Retrieved, ...]:
         """Return the drafts of the scope that match and nothing replaced, in order; they are never authority."""
@@ -128,7 +119,7 @@ class Selection:
 
     def spoken(self, items: Iterable[Retrieved]) -> list[Entry]:
         """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
-        binding = [item.entry for item in items if item.current and not item.is_proposal and _binds(item.entry)]
+        binding = [item.entry for item in items if item.current and not item.is_proposal and item.entry.type.is_rule]
         return [
             text
             for entry in binding
@@ -142,22 +133,6 @@ class Selection:
             Held(entry.address, " ".join((entry.title, *entry.tags)), match.score, match.terms)
             for entry, match in found
         ]
-
-    def elsewhere(self) -> tuple[Elsewhere, ...]:
-        """Return what of the other projects' rules applies to a given path: nobody asked for their wings."""
-        others = (
-            entry.wing
-            for entry in (self.catalog.entries.values() if self.question.paths else ())
-            if entry.wing not in self.scope.wings and not self.catalog.wings[entry.wing].is_shared
-            if _binds(entry) and self.catalog.lineage.is_current(entry.address) and self._applies_elsewhere(entry)
-        )
-        return tuple(Elsewhere(wing, count) for wing, count in sorted(Counter(others).items()))
-
-    def _applies_elsewhere(self, entry: Entry) -> bool:
-        """Say whether an entry of another wing applies to a path: by itself, or always and its wing does."""
-        if entry.applies_to or entry.type is not EntryType.INVARIANT:
-            return self._covers_path(entry)
-        return any_match(self.catalog.wings[entry.wing].applies_to, self.question.paths) is not None
 
     def likely_room(self, items: Iterable[Retrieved]) -> str | None:
         """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""
@@ -296,12 +271,9 @@ class Selection:
         by = overriders.get(entry.address)
         if by is not None and self.overrides.holds_here(by):
             parts.append(f"overridden here by {by.address}")
-        return "; ".join([*(parts or self._company(entry)), *self._doubts(entry)]) or "in scope"
-
-    def _company(self, entry: Entry) -> list[str]:
-        """Return what an entry comes with that nothing in the question brings in."""
-        found = {} if self._is_open else bearings_of(self.catalog, entry, self.scope)
-        return [f"{verb} {', '.join(found[name])}" for name, verb in _COMPANY.items() if found.get(name)]
+        if not parts and not self._is_open:
+            parts = company_of(self.catalog, entry, self.scope)
+        return "; ".join([*parts, *self._doubts(entry)]) or "in scope"
 
     def _grounds(self, entry: Entry) -> list[str]:
         parts = []
@@ -376,10 +348,6 @@ class Selection:
 def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
     """Return the entries that a question to a scope is put to, by address."""
     return tuple(entry for entry in catalog.entries.values() if scope.reads(entry))
-
-
-def _binds(entry: Entry) -> bool:
-    return entry.type.rank <= EntryType.DECISION.rank
 
 
 def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:

@@ -14,8 +14,8 @@ from mdmem.saving.attempt import SaveExecutor
 from mdmem.saving.calls import PRODUCED, PRODUCED_BY, VERBS, SaveRequest, request_again
 from mdmem.saving.results import NOT_YET, SaveResult, SaveStanding, SaveStatus, failed
 from mdmem.state.pending_writes import Blocked, PendingWrite, PendingWrites
-from mdmem.workspace.scope import find_wing
 from mdmem.workspace.visibility import may_retry
+from mdmem.workspace.wings import find_wing
 from mdmem.workspace.workspace import Workspace
 
 

@@ -25,7 +25,7 @@ from mdmem.saving.results import SaveResult, SaveStatus, failed
 from mdmem.saving.target import Target, free_address, room_for
 from mdmem.similarity import CANDIDATES, DedupOutcome, DedupVerdict, Known, Subject, judge
 from mdmem.state import read_json, write_json
-from mdmem.workspace.scope import shared_of
+from mdmem.workspace.wings import shared_of
 from mdmem.workspace.workspace import Workspace
 
 # Raised whenever `subject_of` or the fingerprint changes.

@@ -120,10 +120,7 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str) -> Itera
         yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
         return
     under = root.relative_to(base.resolve()).as_posix().removeprefix(".")
-    try:
-        is_found = _found_here(base) == str(root)
-    except SeveralRootsError:
-        is_found = False
+    is_found = _is_found(base, root)
     for name in dict.fromkeys(clients):
         yield from join_client(CLIENTS[name], base, under=under, is_found=is_found, command=command)
     yield from tell_agents(base, profile=_profile(root), clients=dict.fromkeys(clients))

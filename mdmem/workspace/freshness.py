@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.entry.model import Entry, Wing, day_of
 from mdmem.state.hygiene_times import read_times
-from mdmem.workspace.scope import find_wing
+from mdmem.workspace.wings import find_wing
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
 from mdmem.tree import FileKind
+from mdmem.workspace.wings import find_wing, get_wing, not_there, shared_of
 
 
 class ScopeState(StrEnum):
@@ -95,35 +95,6 @@ class Scope:
     def reads(self, entry: Entry) -> bool:
         """Say whether an entry is one that the question is put to: rooms narrow all but what binds unasked."""
         return self.holds(entry.address) or self.binds(entry)
-
-
-def find_wing(name: str, wings: Mapping[str, Wing]) -> str | None:
-    """Return the wing that a name or a `project_id` means, or None.
-
-    A manifest's `project_id` comes first, then the wing's name, then the name with other characters as `_`;
-    a wing whose manifest claims another id is no match for the last.
-    """
-    by_id = [wing.name for wing in wings.values() if wing.project_id == name]
-    if by_id or name in wings:
-        return by_id[0] if by_id else name
-    folded = "".join(character if character.isalnum() else "_" for character in name.casefold())
-    wing = wings.get(folded)
-    return folded if wing is not None and wing.project_id in (None, name) else None
-
-
-def get_wing(name: str, wings: Mapping[str, Wing]) -> str:
-    """Return the wing that a name means; raises UsageError with the nearest names."""
-    found = find_wing(name, wings)
-    if found is None:
-        raise UsageError(_not_there("wing", name, wings))
-    return found
-
-
-def _not_there(kind: str, name: str, known: Collection[str], where: str = "") -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
-    listed = " or ".join(f"`{one}`" for one in close) if close else ", ".join(f"`{one}`" for one in sorted(known)[:12])
-    hint = f"did you mean {listed}?" if close else f"there is {listed}" if known else f"there is no {kind} yet"
-    return f"there is no {kind} `{name}`{where}; {hint}"
 
 
 def resolve_scope(
@@ -341,7 +312,7 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
     if settings.default_wing is not None:
         found = find_wing(settings.default_wing, wings)
         if found is None:
-            raise SettingsError(f"mdmem.toml: `default_wing`: {_not_there('wing', settings.default_wing, wings)}")
+            raise SettingsError(f"mdmem.toml: `default_wing`: {not_there('wing', settings.default_wing, wings)}")
         return found
     projects = [wing.name for wing in wings.values() if not wing.is_shared and wing.name not in doubtful]
     if len(projects) == 1 or len(wings) == 1:
@@ -352,21 +323,11 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
     )
 
 
-def shared_of(wings: Mapping[str, Wing], name: str) -> tuple[str, ...]:
-    """Return the shared wings a wing reads, in its order: all where its manifest names none, none for a shared one."""
-    wing = wings.get(name, Wing(name=name))
-    if wing.is_shared and wing.shared_wings is None:
-        return ()
-    if wing.shared_wings is None:
-        return tuple(name for name, other in wings.items() if other.is_shared)
-    return tuple(name for name in wing.shared_wings if name in wings and name != wing.name)
-
-
 def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
     read = frozenset(wings)
     paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
     known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}
     for room in rooms:
         if room not in known:
-            raise UsageError(_not_there("room", room, known, f" in {', '.join(sorted(read))}"))
+            raise UsageError(not_there("room", room, known, f" in {', '.join(sorted(read))}"))
     return tuple(dict.fromkeys(rooms))

@@ -24,11 +24,11 @@ from mdmem.workspace.scope import (
     Filters,
     Scope,
     ScopeState,
-    find_wing,
     resolve_scope,
     scope_state,
     wing_name_for,
 )
+from mdmem.workspace.wings import find_wing
 from mdmem.workspace.workspace import Workspace
 
 _ADDRESS = re.compile(r"[\w-]+(?:/[\w-]+){2}")

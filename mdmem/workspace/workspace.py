@@ -216,7 +216,7 @@ class Workspace:
         """Return the settings of the tree that is read; raises SettingsError."""
         if not self.access.is_narrow:
             return self._stated_settings()
-        from mdmem.workspace.scope import find_wing
+        from mdmem.workspace.wings import find_wing
 
         def is_known(name: str) -> bool:
             return find_wing(name, self.catalog.wings) is not None

@@ -39,7 +39,7 @@ def test_scores_are_the_formula_when_one_of_two_documents_holds_the_term() -> No
     assert scores.result() == {0: pytest.approx(idf / (K1 + 1))}
 
 
-def test_score_is_half_of_the_whole_and_half_of_the_best_passage() -> None:
+def test_score_is_of_the_whole_and_of_the_best_passage() -> None:
     made = paged(("k", "a x"), ("k", "a a"), ("other", "x x"))
     scores = Scores(made)
     scores.add(weigh(made, term("a")))

@@ -301,13 +301,6 @@ def test_a_tool_of_another_profile_is_an_error_that_says_where_it_is(root: Path)
     assert "it is in `sessions` or `test`" in said
 
 
-def test_a_sentence_that_names_a_tool_of_another_profile_says_so(root: Path) -> None:
-    write(root, "shared/README.md", "---\nkind: shared\n---\n")
-    entry = {"title": "A rule", "body": "X must hold.\n\nRationale: y.\n", "wing": "shared"}
-    said = error(call(server_over(root, profile="core"), "propose", **entry))
-    assert "does not list `request_global_write_approval`; it is in `sessions`" in said
-
-
 def test_the_setting_chooses_the_profile_and_the_option_goes_before_it(root: Path) -> None:
     write(root, "mdmem.toml", '[server]\nprofile = "graphbase"\n')
 

@@ -10,15 +10,8 @@ from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import SettingsError, UsageError
 from mdmem.settings import Settings
 from mdmem.tree import FileKind, TreeFile, WorkingTree
-from mdmem.workspace.scope import (
-    AmbiguousWingError,
-    Filters,
-    Scope,
-    ScopeState,
-    find_wing,
-    reading_scope,
-    resolve_scope,
-)
+from mdmem.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, reading_scope, resolve_scope
+from mdmem.workspace.wings import find_wing
 
 Capture = pytest.CaptureFixture[str]
 

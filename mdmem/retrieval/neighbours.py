@@ -1,0 +1,30 @@
+"""What of the other projects' rules applies to the paths of a question: nobody asked for their wings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from mdmem.catalog import Catalog
+from mdmem.entry.globs import any_match
+from mdmem.entry.model import Entry, EntryType
+from mdmem.retrieval.question import Elsewhere
+from mdmem.workspace.scope import Scope
+
+
+def rules_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> tuple[Elsewhere, ...]:
+    """Return how many rules of each project wing that is not read apply to one of some paths."""
+    others = (
+        entry.wing
+        for entry in (catalog.entries.values() if paths else ())
+        if entry.wing not in scope.wings and not catalog.wings[entry.wing].is_shared
+        if entry.type.is_rule and catalog.lineage.is_current(entry.address)
+        if any_match(_globs_of(catalog, entry), paths) is not None
+    )
+    return tuple(Elsewhere(wing, count) for wing, count in sorted(Counter(others).items()))
+
+
+def _globs_of(catalog: Catalog, entry: Entry) -> Sequence[str]:
+    """Return the globs by which an entry applies: its own, or those of its wing where an invariant has none."""
+    is_always = entry.type is EntryType.INVARIANT and not entry.applies_to
+    return catalog.wings[entry.wing].applies_to if is_always else entry.applies_to
