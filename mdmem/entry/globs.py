@@ -21,8 +21,13 @@ def matches(glob: str, path: str) -> bool:
 
 def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
     """Return the first of the paths that any of the globs covers, or None."""
+    return next(all_matches(globs, paths), None)
+
+
+def all_matches(globs: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
+    """Yield the paths that any of the globs covers, in their order."""
     rules = tuple(_rule(glob) for glob in globs)
-    return next((path for path in paths if any(rule.covers(path) for rule in rules)), None)
+    return (path for path in paths if any(rule.covers(path) for rule in rules))
 
 
 def fixed_part(glob: str) -> str | None:

@@ -18,7 +18,7 @@ Find = Callable[[str], Sequence[Hit]]
 """A text to its hits in their order; `finder` of `mdmem.index.analysis` makes one of a question's terms."""
 
 # In bytes: a run is no longer where several are given, and what is smaller than the least says nothing.
-_RUN, _SMALLEST = 360, 80
+_RUN, _SMALLEST = 320, 80
 # A word that an earlier passage holds weighs less, and so does a passage that adds nothing worth the name.
 _AGAIN, _LEAST = 0.35, 0.5
 # Of the mean weight of a word: what states a value, a version or a duty is likelier to be the answer.
@@ -112,7 +112,8 @@ class Passages:
 
     def _told(self, run: Sequence[Sentence], limit: int) -> str:
         """Return a run as text; what it announces stands below it, or the announcement is left out."""
-        if not run[-1].text.endswith(":"):
+        run = [one for one, after in zip(run, (*run[1:], None), strict=True) if not _is_unkept(one, after)]
+        if not run or not run[-1].text.endswith(":"):
             return cut_at_word(said(run), limit)
         shown = _SHOWN.match(self.body, run[-1].end)
         if shown is not None and size_of(shown["block"]) <= _SHOWN_BYTES:
@@ -124,6 +125,11 @@ class Passages:
 
     def _terms_in(self, start: int, end: int) -> frozenset[str]:
         return _terms_of(self._within(start, end))
+
+
+def _is_unkept(one: Sentence, after: Sentence | None) -> bool:
+    """Say whether a sentence announces what the next one of its run is not."""
+    return after is not None and one.text.endswith(":") and one.block != after.block and not after.is_item
 
 
 def _terms_of(hits: Iterable[Hit]) -> frozenset[str]:

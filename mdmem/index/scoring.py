@@ -13,10 +13,10 @@ from mdmem.index.postings import Columns
 from mdmem.index.protocol import Match, Read
 from mdmem.index.terms import PASSAGE_FIELDS, SCORED
 
-# Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 1.5 Cranfield (title and
-# abstract, 225 questions) has nDCG@10 .405, at 1.2 .394. With a title that weighs 1 it loses .020. No corpus has tags.
-# PEPs and KEPs, mean reciprocal rank of own titles, of first sentences, and of 32 questions in other words, by the share
-# of the whole document: .5: .985, .945, .724; .7: .981, .940, .773; 1: .967, .910, .759.
+# Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 1.5 Cranfield (titles
+# and abstracts, 225 questions) has nDCG@10 .405, at 1.2 .394. A title that weighs 1 loses .020. No corpus has tags.
+# PEPs and KEPs, mean reciprocal rank of own titles, of first sentences, of 32 questions in other words, by the share of
+# the whole document: .5: .985, .945, .724; .7: .981, .940, .773; 1: .967, .910, .759.
 WEIGHTS = {
     **dict.fromkeys(searched_as(Searched.TITLE), 5.0),
     "headings": 1.0,

@@ -29,7 +29,7 @@ _SHORT = 600
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
 # Where the second is nearly as good, it needs the room, too.
-_BESIDE_ANOTHER, _NEARLY = 1100, 0.7
+_BESIDE_ANOTHER, _NEARLY = 1300, 0.85
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
 # The first of the best have room before the others have a line.
@@ -111,7 +111,7 @@ class _Packing:
         self._fill(plan, self._shaping, room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
         if not self._is_pressed:
-            self._fill(plan, self._best[:_NEXT], part)
+            self._fill(plan, self._best[:_NEXT], part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._on_path, *self._best), room, Form.LINE)
         self._fill(plan, (*self._best, *self._others), part)
