@@ -10,7 +10,7 @@ from mdmem.entry.sentences import without_comments
 
 _LINE = re.compile(
     r"^#{1,6}(?=[ \t\r\n]|\Z)|^ {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
-    r"|(?P<mark>[=\-~^\"'*+#.:_`])(?P=mark)+[ \t]*\r?$)",
+    r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?$)",
     re.MULTILINE,
 )
 # At the margin alone: a comment in code that reStructuredText indents is none.
@@ -18,7 +18,7 @@ _ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILI
 _ANY_ATX = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 # Longer lines are no titles, and what begins so is an item, a quote, a row of a table, a directive or a field.
 _NO_TITLE = re.compile(r"(?:[-*+>|][ \t]|[>|]|\.\. |:[\w-]+:)|.{200}")
-_MARKS = "=-~^\"'*+#.:_`"
+_MARKS = "=-~^\"'*+#.:_`/"
 # Markdown takes any row of these, reStructuredText one that is as long as the title.
 _SHORT_UNDERLINE = 2
 _UNDERLINE = 4

@@ -21,6 +21,8 @@ Find = Callable[[str], Sequence[Hit]]
 _RUN, _SMALLEST = 320, 80
 # A word that an earlier passage holds weighs less, and so does a passage that adds nothing worth the name.
 _AGAIN, _LEAST = 0.35, 0.5
+# One word that was shown already says nothing new.
+_SEVERAL = 2
 # Of the mean weight of a word: what states a value, a version or a duty is likelier to be the answer.
 _STATING = 0.6
 _STATES = re.compile(
@@ -90,6 +92,8 @@ class Passages:
         return self.weights.get(term, 1.0)
 
     def _gain(self, run: _Run, covered: frozenset[str]) -> float:
+        if len(run.terms) < _SEVERAL and run.terms <= covered:
+            return 0.0
         words = sum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in run.terms)
         return words + (_STATING * self._mean if _STATES.search(run.text) else 0.0)
 
@@ -117,7 +121,8 @@ class Passages:
             return cut_at_word(said(run), limit)
         shown = _SHOWN.match(self.body, run[-1].end)
         if shown is not None and size_of(shown["block"]) <= _SHOWN_BYTES:
-            return f"{cut_at_word(said(run), limit)}\n{shown['block'].strip(chr(10))}"
+            text = cut_at_word(said(run), limit)
+            return f"{text[:-1] if text.endswith('::') else text}\n{shown['block'].strip(chr(10))}"
         return cut_at_word(said(run[:-1]), limit)
 
     def _within(self, start: int, end: int) -> Sequence[Hit]:

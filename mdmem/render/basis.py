@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from mdmem.entry.model import EntryType
 from mdmem.render.characters import one_line
 from mdmem.render.words import count
-from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry
+from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
 
 # The rest of a reason stands in the entry.
 _LONGEST = 160
+_TOLD = 3
+NO_TYPES: Mapping[str, EntryType] = {}
 _CLAIMS = {"claimed_by": ", which alone says that it replaces this", "claims": ", which is in force"}
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield the files that cannot be read in full, if there are any."""
     if basis.problems:
-        lines = [f"  {one.place.path}:{one.place.line}: {one.message} ({one.code})" for one in basis.problems]
-        head = f"{count(len(lines), 'file')} of this scope cannot be read in full, and may bind:"
-        yield "\n".join([head, *lines])
+        told = basis.problems if len(basis.problems) <= _TOLD + 1 else basis.problems[:_TOLD]
+        lines = [f"  {one.place.path}:{one.place.line}: {_short(one.message)} ({one.code})" for one in told]
+        more = len(basis.problems) - len(told)
+        head = f"{count(len(basis.problems), 'file')} of this scope cannot be read in full, and may bind:"
+        yield "\n".join([head, *lines, *([f"  and {more} more; `mdmem check` names them"] if more else [])])
 
 
-def contradictions_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield the contradictions, if there are any."""
+def contradictions_text(basis: AnswerBasis, types: Mapping[str, EntryType] = NO_TYPES) -> Iterator[str]:
+    """Yield the contradictions, if there are any, and which side has more authority where the types of both are known.
+
+    That decides what to follow until a person resolves it.
+    """
     if basis.conflicts:
-        lines = [f"  {one.a} against {one.b}: {one.why}" for one in basis.conflicts]
+        lines = [f"  {one.a} against {one.b}: {one.why}{_weighed(one, types)}" for one in basis.conflicts]
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
+
+
+def _weighed(one: Contradiction, types: Mapping[str, EntryType]) -> str:
+    if one.a not in types or one.b not in types:
+        return ""
+    a, b = types[one.a], types[one.b]
+    if a is b:
+        return "; neither has more authority"
+    stronger, weaker = (a, b) if a.rank < b.rank else (b, a)
+    return f"; the {stronger} goes before the {weaker}"
 
 
 def ended_text(basis: AnswerBasis) -> Iterator[str]:

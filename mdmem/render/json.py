@@ -138,13 +138,18 @@ class PrintedJson:
 
     def rest(self, pack: Pack) -> int:
         """Return the bytes of what is a list and no problem: the rest of the document is its line of counts."""
-        return sum(_nested(one) for one in pack.basis.as_json("conflicts", "fallback").values() if one) + sum(
-            _nested(one) for one in (list(pack.searched), list(pack.basis.unmatched_terms)) if one
-        )
+        lists = (*pack.basis.as_json("conflicts", "fallback").values(), list(pack.searched))
+        begun = sum(map(bool, (pack.items, pack.proposed)))
+        said = (*lists, list(pack.basis.unmatched_terms))
+        return begun * _LIST + sum(_nested(one) for one in said if one)
 
     def omission(self, omission: Omission) -> int:
         """Return the bytes of one entry that is left out."""
         return _nested(asdict(omission))
+
+
+# The key of a list that is not empty, its brackets, and the ends of its lines.
+_LIST = 24
 
 
 def _nested(value: Any) -> int:

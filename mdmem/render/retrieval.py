@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from mdmem.entry.model import Status
+from mdmem.entry.model import EntryType, Status
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
@@ -29,7 +29,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
     if pack.proposed:
         drafts = _blocks(pack.proposed, lambda packed: _item(packed, ink))
         blocks += [ink.bold("Proposed (drafts, not binding):"), *drafts]
-    blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
+    blocks += [ink.warn(block) for block in contradictions_text(pack.basis, _types(pack))]
     blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *_elsewhere(pack)]
     return "\n\n".join(blocks)
 
@@ -40,7 +40,7 @@ def pack_markdown(pack: Pack) -> str:
     if pack.proposed:
         blocks += ["## Proposed (drafts, not binding)", *_blocks(pack.proposed, _section)]
     blocks += [
-        *contradictions_text(pack.basis),
+        *contradictions_text(pack.basis, _types(pack)),
         *fallback_text(pack.basis),
         f"_{_counts(pack)}_",
         *_elsewhere(pack),
@@ -88,6 +88,10 @@ def _blocks(packed: tuple[PackedEntry, ...], rendered: Callable[[PackedEntry], s
         yield rendered(one)
     if lines:
         yield "\n".join(lines)
+
+
+def _types(pack: Pack) -> dict[str, EntryType]:
+    return {one.item.entry.address: one.item.entry.type for one in pack.items}
 
 
 def _doubts(pack: Pack) -> Iterator[str]:

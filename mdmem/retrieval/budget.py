@@ -129,7 +129,7 @@ class _Packing:
             if misses > _GIVE_UP_AFTER or room - plan.used < _SMALLEST:
                 return
             wanted = form or (Form.SUMMARY if self._counts(item) else Form.LINE)
-            misses += not self._give(plan, item, wanted, room)
+            misses += not self._give(plan, item, wanted, room) and wanted is not Form.LINE
 
     def _disputed(self, plan: _Plan) -> list[Retrieved]:
         """Return what contradicts an invariant or what is given already: nobody decides between titles."""

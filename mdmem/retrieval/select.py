@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
-from mdmem.entry.globs import any_match
+from mdmem.entry.globs import all_matches, any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
 from mdmem.retrieval.bearings import bearings_of, claimants_first, company_of, partners_of
@@ -22,6 +22,8 @@ from mdmem.workspace.scope import Scope
 _MATCHING_SHARE = 0.5
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
+# So many paths are named where an entry applies to some of several.
+_NAMED = 2
 NOTHING_SHARED = "shares no word or path with the question"
 
 
@@ -283,8 +285,8 @@ class Selection:
         if match is not None and self.answer is not None:
             typed = dict.fromkeys(self.answer.words[term] for term in self.answer.terms if term in match.terms)
             parts.append(f"holds {', '.join(typed)}" if typed else "matches the query")
-        path = any_match(entry.applies_to, self.question.paths) if entry.applies_to else None
-        return [*parts, f"applies to {path}"] if path else parts
+        met = list(all_matches(entry.applies_to, self.question.paths)) if entry.applies_to else []
+        return [*parts, f"applies to {_named(met, len(self.question.paths))}"] if met else parts
 
     def _doubts(self, entry: Entry) -> list[str]:
         parts = list(doubts_of(self.catalog, entry, entry.status_on(self.today)))
@@ -357,3 +359,11 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     if status is Status.UNDER_REVIEW:
         doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
         yield f"{doubt}: confirm before relying on it"
+
+
+def _named(met: Sequence[str], asked: int) -> str:
+    """Return the paths that are met, or that all of several are."""
+    if len(met) == asked > 1:
+        return f"all {asked} files"
+    more = f" and {len(met) - _NAMED} more" if len(met) > _NAMED else ""
+    return f"{', '.join(met[:_NAMED])}{more}"

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.entry.headings import sections_of
-from mdmem.entry.sections import Find, Hit, citing_sentences, deciding_section, shortened
+from mdmem.entry.passages import Find, Hit
+from mdmem.entry.sections import citing_sentences, deciding_section, shortened
 from mdmem.entry.sentences import size_of
 
 ENTRY = entry("a/b/c", title="T")
