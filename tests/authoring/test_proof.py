@@ -71,12 +71,17 @@ def test_link_is_not_moved_to_a_head_that_descends_from_its_entry(tmp_path: Path
     assert "supersedes: [app/rules/a]" in (tmp_path / "app/rules/draft.md").read_text()
 
 
-def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> None:
-    founded(tmp_path)
-    write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
+def misspelt(root: Path) -> None:
+    """Write an entry whose link, once spelled right, leads to what was superseded."""
+    founded(root)
+    write_entry(root, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
     ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
-    write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
-    write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+    write_entry(root, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
+    write_entry(root, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+
+
+def test_fix_that_would_bring_a_finding_is_left_out_and_said(tmp_path: Path) -> None:
+    misspelt(tmp_path)
     write(
         tmp_path, "app/rules/end.md", "---\ntype: note\nstatus: active\ncreated_at: 2026-03-05\ntitle: E\n---\n\nEnd."
     )
@@ -103,11 +108,7 @@ def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
 
 
 def test_selection_narrows_what_is_mended_and_not_what_is_proved(tmp_path: Path) -> None:
-    founded(tmp_path)
-    write_entry(tmp_path, "app/rules/new", title="New", reason="r", supersedes=["app/rules/retries"])
-    ended = {"status": "deprecated", "deprecated_at": "2026-03-06"}
-    write_entry(tmp_path, "app/rules/retries", title="Old", superseded_by=["app/rules/new"], **ended)
-    write_entry(tmp_path, "app/rules/other", "We do.\n\nRationale: [this](retriess.md).\n", title="Other")
+    misspelt(tmp_path)
     result = mended(tmp_path, "body-link-broken", with_unsafe=False)
     assert (result.fixed, len(result.refused)) == ((), 1)
 

@@ -99,7 +99,10 @@ def of_one(address: str, file: File, files: dict[str, File]) -> Iterator[Fault]:
     for name in DATES:
         yield from (Fault(code, path) for value in file.fields.get(name, []) for code in of_date(value))
     for name in LINKS:
-        yield from (of_link(path, address, link, files) for link in file.fields.get(name, []) if link not in files)
+        outside = [link for link in file.fields.get(name, []) if link not in files]
+        # What replaced an entry, or what it replaced, may be a page of the web.
+        unknown = [link for link in outside if not (name.startswith("supersede") and "://" in link)]
+        yield from (of_link(path, address, link, files) for link in unknown)
     if address in (file.fields.get("supersedes", []) + file.fields.get("superseded_by", [])):
         yield Fault("self-link", path)
     if not any(line.strip() and not line.startswith("#") for line in file.body.split("\n")):

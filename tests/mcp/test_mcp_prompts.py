@@ -212,7 +212,7 @@ def test_without_a_memory_the_prompt_says_why(tmp_path: Path) -> None:
 
 def test_memory_that_takes_too_long_leaves_the_steps(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.1)
-    monkeypatch.setattr("mdmem.mcp.handlers.present_of", lambda *_: time.sleep(1))
+    monkeypatch.setattr("mdmem.mcp.handlers.present_of", lambda *_: time.sleep(0.2))
     steps, present = got(server_over(root), "onboard")
     assert steps.startswith("Get to know")
     assert present.startswith("The memory cannot be read now: no answer within ")

@@ -397,6 +397,6 @@ def test_who_sees_one_wing_is_answered_the_same_whether_the_other_is_there_or_no
 
 def test_memory_that_takes_too_long_is_an_error(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Handlers, "_seconds", lambda _: 0.1)
-    monkeypatch.setattr("mdmem.mcp.handlers.read_kind", lambda *_: time.sleep(1))
+    monkeypatch.setattr("mdmem.mcp.handlers.read_kind", lambda *_: time.sleep(0.2))
     code, said = refusal(server_over(root), "mdmem://wing/nav")
     assert (code, said) == (-32603, "no answer within 0.1 s; ask again")

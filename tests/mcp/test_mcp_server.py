@@ -17,6 +17,7 @@ from mcp import Client
 from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as served
+from mdmem.mcp.dispatch import Calls, Limits
 from mdmem.mcp.server import build_server
 from mdmem.mcp.tools.table import PROFILES, TOOLS
 from mdmem.mcp.workspaces import Provider
@@ -373,28 +374,31 @@ def test_a_wing_that_the_caller_does_not_read_is_as_if_it_were_not_there(root: P
 
 
 class _Slow(OpenedProvider):
-    """Opens no workspace in time, so often."""
+    """Takes its time to open a workspace, so often."""
 
-    def __init__(self, root: Path, times: int) -> None:
+    def __init__(self, root: Path, *, times: int, seconds: float) -> None:
         super().__init__(opened_apart(root))
-        self.times, self.asked = times, 0
+        self.times, self.seconds, self.asked = times, seconds, 0
 
     def workspace(self, *access: Any) -> Any:
         if access:
             self.asked += 1
             if self.asked <= self.times:
-                time.sleep(1.5)
+                time.sleep(self.seconds)
         return super().workspace(*access)
 
 
 def test_a_reading_tool_is_tried_once_more_when_it_takes_too_long(root: Path) -> None:
     write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
-    assert asked(server_over(_Slow(root, 1)), "search", query="threads")["retrieval_status"] == "succeeded"
+    assert (
+        asked(server_over(_Slow(root, times=1, seconds=1.1)), "search", query="threads")["retrieval_status"]
+        == "succeeded"
+    )
 
 
 def test_what_is_told_of_a_find_takes_of_its_time(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(root, "mdmem.toml", "[server]\ntimeout_seconds = 1\n")
-    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(1.2))
+    monkeypatch.setattr(Calls, "_limits", lambda _: Limits(0.1))
+    monkeypatch.setattr("mdmem.retrieval.search.snippets", lambda *_: lambda _hit: time.sleep(0.2))
     said = text(call(server_over(root), "search", query="threads"))
     assert said.startswith("retrieval_status: timed_out; message: ")
 
@@ -461,7 +465,7 @@ def test_sixty_calls_at_once_are_all_answered(root: Path) -> None:
 def test_progress_of_the_index_is_told_to_a_call_that_asks_for_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[float, float | None, str | None]] = []
     monkeypatch.setattr(served, "_BEAT", 0.01)
-    server = build_server(_Slow(root, 1), profile="all", is_warming=True)
+    server = build_server(_Slow(root, times=1, seconds=0.2), profile="all", is_warming=True)
     warming = server._warming
     assert warming is not None
     # As if a long build were under way.

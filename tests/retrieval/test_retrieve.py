@@ -224,10 +224,10 @@ def busy(folder: Path) -> Path:
 def test_answer_is_the_same_bytes_in_another_process_with_another_hash_seed(command: str, tmp_path: Path) -> None:
     root = busy(tmp_path)
     arguments = [command, "queue lock timeout", "--format", "json", "--include-drafts"]
-    answers = [run_mdmem(*arguments, cwd=root, env={"PYTHONHASHSEED": seed}) for seed in ("1", "2", "2")]
+    answers = [run_mdmem(*arguments, cwd=root, env={"PYTHONHASHSEED": seed}) for seed in ("1", "2")]
     assert answers[0].returncode == 0
     assert len(json.loads(answers[0].stdout)["items" if command == "retrieve" else "hits"]) >= 10
-    assert [answer.stdout for answer in answers[1:]] == [answers[0].stdout] * 2
+    assert answers[0].stdout == answers[1].stdout
 
 
 def test_answer_is_the_same_from_index_scan_and_revision(tmp_path: Path, capsys: Capture) -> None:
