@@ -78,7 +78,8 @@ class Selection:
         for address in self.omitted.keys() & chosen.keys():
             del self.omitted[address]
         for address, by in overriders.items():
-            if self.overrides.holds_here(by) and chosen[address].type is not EntryType.INVARIANT:
+            one = chosen[address]
+            if self.overrides.replaces(by, one) and one.type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
         for entry in tuple(self._partners(chosen)):
             chosen[entry.address] = entry
@@ -283,7 +284,7 @@ class Selection:
             overrides=overrides,
             terms=self._terms_of(entry, overridden),
             on_path=self._covers_path(entry),
-            overridden_by=(by.address,) if by is not None and self.overrides.holds_here(by) else (),
+            overridden_by=(by.address,) if by is not None and self.overrides.replaces(by, entry) else (),
             starts_shared=self.scope.starts_shared,
             is_unconditional=self._is_unconditional(entry),
             stance=self.catalog.stance(entry.address),
@@ -294,7 +295,7 @@ class Selection:
         parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
         parts += self.overrides.notes_on(entry)
         by = overriders.get(entry.address)
-        if by is not None and self.overrides.holds_here(by):
+        if by is not None and self.overrides.replaces(by, entry):
             parts.append(f"overridden here by {by.address}")
         return "; ".join([*(parts or self._company(entry)), *self._doubts(entry)]) or "in scope"
 

@@ -541,6 +541,26 @@ def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(tmp_pat
     assert names(found(root, "queue", ("src/dock.py",)).items) == ["lib/a/default"]
 
 
+@pytest.mark.parametrize(
+    ("paths", "shared", "is_left"),
+    [
+        (("src/nav/a.py",), [], False),
+        (("src/nav/a.py", "src/db/b.py"), [], True),
+        (("src/nav/a.py", "README.md"), ["src/**"], False),
+    ],
+)
+def test_override_of_a_narrower_place_leaves_the_rule_where_another_path_needs_it(
+    paths: tuple[str, ...], shared: list[str], is_left: bool, tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread", applies_to=shared)
+    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
+    answer = found(root, "thread", paths)
+    assert ("lib/a/default" in names(answer.items)) == is_left
+    where = " only in src/nav/**" if is_left else ""
+    assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
+
+
 def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "lib/a/default", "One thread for the queue")
