@@ -67,7 +67,8 @@ class Finding:
     `severity` is None until the engine gives the check's own or the settings' one; `count` says how many it sums up.
     `other` is the other end of a link; a line that is not `quotable` must not be printed: it may hold a secret.
     `new` says that the tree compared with does not have it; `fix` is the change that would end it;
-    `measure` says how much, where many are told as one.
+    `measure` says how much, where many are told as one; `unsaid` tells it from another in the same words, and is not
+    shown.
     """
 
     code: str
@@ -82,6 +83,7 @@ class Finding:
     quotable: bool = True
     fix: Fix | None = None
     measure: int = 0
+    unsaid: str = ""
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

@@ -227,22 +227,26 @@ def mark_new(
     """Return the findings, those marked new of which the base has fewer of the same.
 
     The same are of one code and file and say the same but for numbers that are not quoted, so that neither a shifted
-    line nor a longer text makes one new; of several alike the last ones are new. `moves` are the addresses that the
-    base has elsewhere, old to new.
+    line nor a longer text makes one new; of several alike the last ones are new, and one that weighs more than before
+    is another. `moves` are the addresses that the base has elsewhere, old to new.
     """
-    left = Counter(_moved(sameness(finding), moves) for finding in base_findings)
+    left = Counter[tuple[tuple[str, str, str], int]]()
+    for finding in base_findings:
+        left[_moved(sameness(finding), moves), finding.weight.rank] += finding.count
     marked = []
     for finding in findings:
-        key = sameness(finding)
-        left[key] -= 1
-        marked.append(replace(finding, new=left[key] < 0))
+        key, own = sameness(finding), finding.weight.rank
+        rank = next((rank for rank in range(own, -1, -1) if left[key, rank] >= finding.count), None)
+        if rank is not None:
+            left[key, rank] -= finding.count
+        marked.append(replace(finding, new=rank is None))
     return marked
 
 
 def sameness(finding: Finding) -> tuple[str, str, str]:
     """Return what two tellings of one fact share: code, place, and the words but for numbers that are not quoted."""
     said = _NUMBER.sub(lambda found: found.group() if found.group().startswith("`") else "#", finding.message)
-    return finding.code, finding.address or finding.place.path, said
+    return finding.code, finding.address or finding.place.path, said + finding.unsaid
 
 
 def _moved(same: tuple[str, str, str], moves: Mapping[str, str]) -> tuple[str, str, str]:

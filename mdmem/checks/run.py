@@ -18,7 +18,7 @@ from mdmem.checks.totals import with_totals
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
-from mdmem.settings import Old
+from mdmem.settings import Old, Settings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
@@ -161,9 +161,18 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         if not codes:
             break
         was = Case(before.catalog, before.settings, workspace.today, case.facts)
-        marked = mark_new(found, found_in(was, codes), moves=moves)
+        known = found_in(was, codes)
+        if _weighing(before.settings) != _weighing(workspace.settings):
+            # That the settings weigh a finding otherwise makes it no other.
+            known = [replace(one, severity=Severity.ERROR) for one in known]
+        marked = mark_new(found, known, moves=moves)
         found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
     return found
+
+
+def _weighing(settings: Settings) -> tuple[object, ...]:
+    """Return what the settings say of how much findings weigh."""
+    return settings.severity, settings.ended, {name: wing.severity for name, wing in settings.wings.items()}
 
 
 def _moves(case: Case) -> dict[str, str]:

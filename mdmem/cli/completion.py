@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 import click
@@ -143,6 +144,9 @@ _STATUS = re.compile(rb"^status:[ \t]*['\"]?(\w+)", re.MULTILINE)
 
 def _status(path: Path) -> str:
     try:
+        # A pipe, or a link to a terminal, would keep the shell waiting.
+        if not S_ISREG(path.lstat().st_mode):
+            return ""
         with path.open("rb") as file:
             found = _STATUS.search(file.read(_HEAD_BYTES))
     except OSError:

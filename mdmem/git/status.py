@@ -142,10 +142,11 @@ def search_lines(
         seconds=seconds,
     )
     found: list[tuple[str, int, str]] = []
-    for line in printed.decode("utf-8", "replace").splitlines():
+    # What looks like text to git may hold form feeds and zeros further down: only its own line ends part lines.
+    for line in printed.decode("utf-8", "replace").split("\n"):
         parts = line.split("\0", 2)
-        if len(parts) == 3 and len(found) < limit:
-            found.append((parts[0], int(parts[1]), parts[2]))
+        if len(parts) == 3 and parts[1].isdigit() and len(found) < limit:
+            found.append((parts[0], int(parts[1]), parts[2].removesuffix("\r")))
     return found
 
 

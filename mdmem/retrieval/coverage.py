@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,6 +105,6 @@ def _sections_held(text: Held, title: frozenset[str], body: str) -> Iterator[Hol
     hits = finder(text.terms)(body)
     for section in sections_of(body):
         start, end = section.span
-        inside = [(at, terms) for at, _, terms in hits if start <= at < end]
-        heading = frozenset().union(*(terms for at, terms in inside if at < section.start))
-        yield Hold(title.union(*(terms for _, terms in inside)), heading, title)
+        inside = hits[bisect_left(hits, (start,)) : bisect_left(hits, (end,))]
+        heading = frozenset().union(*(terms for at, _, terms in inside if at < section.start))
+        yield Hold(title.union(*(terms for _, _, terms in inside)), heading, title)

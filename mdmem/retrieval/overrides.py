@@ -26,29 +26,36 @@ class Overrides:
 
     @cached_property
     def _in_force(self) -> tuple[Entry, ...]:
-        """The entries that override something and may apply, those that do here before those of a narrower place."""
+        """The entries that override something and may apply."""
         wing, wings = self.scope.wing, self.catalog.wings
         if self.scope.starts_shared and wing is not None and not wings[wing].is_shared:
             return ()
         found = (one for one in self.catalog.entries.values() if one.overrides and one.wing == wing)
-        return tuple(sorted(filter(self._may_apply, found), key=lambda one: not self.holds_here(one)))
+        return tuple(filter(self._may_apply, found))
 
     def _may_apply(self, entry: Entry) -> bool:
         focuses, is_current = self.question.filters.focuses, self.catalog.lineage.is_current(entry.address)
         has_focus = not focuses or entry.focus in (None, *focuses)
-        return is_current and has_focus and (not self.question.paths or self.holds_here(entry))
+        paths = self.question.paths
+        return is_current and has_focus and (not paths or _meets(entry, paths))
 
-    def holds_here(self, entry: Entry) -> bool:
-        """Say whether an entry applies to all that the question is about, or to a path of it."""
-        return not entry.applies_to or any_match(entry.applies_to, self.question.paths) is not None
+    def replaces(self, entry: Entry, other: Entry) -> bool:
+        """Say whether an entry applies wherever the one that it overrides does, as far as the question is about it.
+
+        Of several paths one may lie outside: there the other binds.
+        """
+        shared = [path for path in self.question.paths if _meets(other, [path])]
+        return not entry.applies_to or (bool(shared) and all(_meets(entry, [path]) for path in shared))
 
     def of(self, chosen: Collection[str]) -> dict[str, Entry]:
-        """Return, for each chosen entry that one of the wing overrides, the one that does."""
+        """Return, for each chosen entry that the wing overrides, what does: what replaces it before all else."""
         found: dict[str, Entry] = {}
         for entry in self._in_force:
             for other in self.overridden_by(entry):
                 if other.address in chosen:
-                    found.setdefault(other.address, entry)
+                    before = found.setdefault(other.address, entry)
+                    if self.replaces(entry, other) and not self.replaces(before, other):
+                        found[other.address] = entry
         return found
 
     def powerless(self, chosen: Collection[str]) -> list[Entry]:
@@ -75,7 +82,12 @@ class Overrides:
     def _note_on(self, entry: Entry, other: Entry) -> str:
         if entry.type.rank > other.type.rank:
             return f"cannot override the {other.type} {other.address}"
-        if self.holds_here(entry):
+        if self.replaces(entry, other):
             return f"overrides {other.address}"
         more = ", …" if entry.applies_to[_GLOBS:] else ""
         return f"overrides {other.address} only in {', '.join(entry.applies_to[:_GLOBS])}{more}"
+
+
+def _meets(entry: Entry, paths: Collection[str]) -> bool:
+    """Say whether an entry applies everywhere, or to one of some paths."""
+    return not entry.applies_to or any_match(entry.applies_to, paths) is not None

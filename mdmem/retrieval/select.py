@@ -79,7 +79,8 @@ class Selection:
         for address in self.omitted.keys() & chosen.keys():
             del self.omitted[address]
         for address, by in overriders.items():
-            if self.overrides.holds_here(by) and chosen[address].type is not EntryType.INVARIANT:
+            one = chosen[address]
+            if self.overrides.replaces(by, one) and one.type is not EntryType.INVARIANT:
                 self._leave_out(chosen.pop(address), f"overridden by {by.address}")
         for entry in partners_of(self.catalog, chosen.values(), self.scope):
             if not self._misses_paths(entry) and not self._has_other_focus(entry):
@@ -260,7 +261,7 @@ class Selection:
             overrides=overrides,
             terms=self._terms_of(entry, overridden),
             on_path=self._covers_path(entry),
-            overridden_by=(by.address,) if by is not None and self.overrides.holds_here(by) else (),
+            overridden_by=(by.address,) if by is not None and self.overrides.replaces(by, entry) else (),
             starts_shared=self.scope.starts_shared,
             is_unconditional=self._is_unconditional(entry),
             stance=self.catalog.stance(entry.address),
@@ -271,7 +272,7 @@ class Selection:
         parts = [*self._grounds(entry), *(f"replaces {old}, which matched" for old in via)]
         parts += self.overrides.notes_on(entry)
         by = overriders.get(entry.address)
-        if by is not None and self.overrides.holds_here(by):
+        if by is not None and self.overrides.replaces(by, entry):
             parts.append(f"overridden here by {by.address}")
         if not parts and not self._is_open:
             parts = company_of(self.catalog, entry, self.scope)

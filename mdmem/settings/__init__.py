@@ -1,7 +1,7 @@
 """What `mdmem.toml` sets."""
 
 from mdmem.profile import Profile
-from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Old, Proposals, Settings, WingSettings
+from mdmem.settings.model import AGENT_STATUS, ROOMS, Approvals, Ended, Old, OneSided, Proposals, Settings, WingSettings
 from mdmem.settings.parse import parse_settings
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Approvals",
     "Ended",
     "Old",
+    "OneSided",
     "Profile",
     "Proposals",
     "Settings",

@@ -135,7 +135,8 @@ KEYS: _Rows = {
     "lineage.one_sided": Key(
         "one_sided",
         choice(OneSided),
-        "what a supersession of one in force is that only the newer entry names: a `claim`, or a `fact`",
+        "what a supersession of one in force is that only the newer entry names: a `claim`, or a `fact`; "
+        "a branch alone does not make it a fact",
     ),
     "check.fail_on": Key("fail_on", choice(Severity), "the lowest severity that fails: `error`, `warning` or `info`"),
     "check.select": Key("select", texts, "the checks that run", absent="all"),

@@ -3,8 +3,8 @@
 A proposal changes nothing. Where it changed an entry that is in force on the default branch, or took it away, the
 version of the default branch answers, and says what is proposed; the other version is shown among what is proposed. A
 new entry is shown in its place, marked, behind what binds; what it supersedes or overrides stays in force until it is
-on the default branch itself. So of manifests: that of the default branch counts. Other settings than `proposals`, which
-is the default branch's, too, are those of the files that are read.
+on the default branch itself. So of manifests: that of the default branch counts. `proposals` is
+the default branch's, too, and a claim is a fact only where it agrees; other settings are those of the files read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
 from mdmem.git import Repository, read_blobs
-from mdmem.settings import Proposals, Settings, parse_settings
+from mdmem.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.standing import Stance, Standing
 from mdmem.tree import OverlaidTree
 from mdmem.workspace.standing import Standings, find_standings
@@ -51,23 +51,24 @@ def _view_of(workspace: Workspace) -> View:
     if standings is None:
         return View(workspace, workspace)
     checkout = workspace.with_catalog(replace(workspace.catalog, stances=dict(_stances(standings))))
-    if not standings.found and not standings.displaced:
+    has_claims_as_facts = checkout.catalog.one_end_suffices and not standings.is_agreed
+    if not standings.found and not standings.displaced and not has_claims_as_facts:
         return View(checkout, checkout)
-    wanted = _setting(standings, workspace.location.repository)
-    if wanted is Proposals.COUNT:
+    agreed = _agreed_settings(standings, workspace.location.repository)
+    if agreed.proposals is Proposals.COUNT:
         return View(checkout, checkout)
-    return _Composition(checkout, standings, wanted).view()
+    return _Composition(checkout, standings, agreed).view()
 
 
-def _setting(standings: Standings, repository: Repository | None) -> Proposals:
-    """Return what the settings of the default branch say: a branch does not decide that its proposals count."""
+def _agreed_settings(standings: Standings, repository: Repository | None) -> Settings:
+    """Return the default branch's settings: a branch does not decide that its proposals count, or a claim is a fact."""
     if repository is None or standings.settings is None:
-        return Proposals.SHOW
+        return Settings()
     content = dict(read_blobs(repository, [standings.settings]))[standings.settings]
     try:
-        return parse_settings(content or b"").proposals
+        return parse_settings(content or b"")
     except SettingsError as error:
-        return error.readable.proposals if isinstance(error.readable, Settings) else Proposals.SHOW
+        return error.readable if isinstance(error.readable, Settings) else Settings()
 
 
 def _stances(standings: Standings) -> Iterator[tuple[str, Stance]]:
@@ -88,7 +89,12 @@ class _Composition:
 
     checkout: Workspace
     standings: Standings
-    wanted: Proposals
+    agreed: Settings
+
+    @property
+    def wanted(self) -> Proposals:
+        """Return what becomes of proposals."""
+        return self.agreed.proposals
 
     def view(self) -> View:
         restored = dict(self._restored())
@@ -152,7 +158,8 @@ class _Composition:
             entry = entries[address]
             entries[address] = changed = _without_effect(entry, binding)
             stances[address] = replace(stances[address], note="; ".join(_effects(entry, changed)))
-        return replace(catalog, entries=entries, stances=stances)
+        is_agreed = catalog.one_end_suffices and self.agreed.one_sided is OneSided.FACT
+        return replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
 
     def _proposal_for(self, address: str) -> str:
         """Return what is proposed for an entry that binds, in a few words."""

@@ -29,7 +29,8 @@ class Standings:
 
     `displaced` are the files of the default branch, with their digests, that a proposal changed or took away. What the
     default branch alone has added or changed since this one left it is no proposal: those that are older here are
-    outdated, those that are not here are not missed. `settings` is the digest of its settings, None where it has none.
+    outdated, those that are not here are not missed. `settings` is the digest of its settings, None where it has none;
+    what is read `is_agreed` where it was the default branch's itself, now or then.
     """
 
     branch: DefaultBranch
@@ -37,6 +38,7 @@ class Standings:
     displaced: Mapping[str, str] = field(default_factory=dict)
     touches: Mapping[str, Touch] = field(default_factory=dict)
     settings: str | None = None
+    is_agreed: bool = False
 
 
 def find_standings(workspace: Workspace) -> Standings | None:
@@ -69,7 +71,7 @@ class _StandingScan:
         if self._commit is None:
             return None
         if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
-            return Standings(self.branch)
+            return Standings(self.branch, is_agreed=True)
         found = dict(self._found())
         displaced = {path: digest for path, digest in self._binding.items() if self._is_displaced(path, found)}
         is_proposed = Standing.PROPOSED in found.values()

@@ -1,5 +1,6 @@
 """What a run of the checks reports, which checks it runs, and what an entry keeps out of the report."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.registry import CODES
 from mdmem.errors import SettingsError, UsageError
-from mdmem.finding import Finding, Place
+from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.tree import WorkingTree
 
@@ -133,6 +134,14 @@ def test_finding_is_new_where_the_base_has_none_of_its_code_and_file() -> None:
 def test_finding_is_not_new_for_a_shifted_line_or_another_number() -> None:
     base = [found("it has 812 tokens, line 3", 3)]
     assert [one.new for one in mark_new([found("it has 90 tokens, line 14", 14)], base)] == [False]
+
+
+def test_finding_is_new_where_it_weighs_more_or_sums_up_more() -> None:
+    told = found("it is empty")
+    milder, graver = replace(told, severity=Severity.WARNING), replace(told, severity=Severity.ERROR)
+    assert [mark_new([now], [was])[0].new for now, was in ((graver, milder), (milder, graver))] == [True, False]
+    many, more = replace(found("51 such findings"), count=51), replace(found("52 such findings"), count=52)
+    assert [mark_new([now], [was])[0].new for now, was in ((more, many), (many, more))] == [True, False]
 
 
 def test_finding_is_new_for_another_quoted_number() -> None:

@@ -182,3 +182,19 @@ def test_named_baseline_counts_from_the_root_and_changes_no_setting(tmp_path: Pa
     assert json.loads((folder / "memory/known.json").read_bytes())["schema"] == 1
     assert (folder / "memory/mdmem.toml").read_bytes() == before
     assert run_here(capsys, "check", "--baseline", "known.json", "--select", "dangling-link", cwd=folder).code == 0
+
+
+def test_secret_in_the_place_of_another_is_new_and_one_that_moved_is_not(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    for text, is_new in (("Key: {}7ZqK", True), ("Moved down.\n\nKey: {}7ZqK", False), ("Key: {}x4Wd", True)):
+        body = text.format("ghp_" + "R8s0Xk2mQp4Vn6Tb1Yc3Wd5Ze7Uf9HgJ") + "\n"
+        write_entry(folder / "memory", "app/rules/key", body, title="Key", owner="ada")
+        code, told, _ = staged(folder, capsys, "--select", "secret-like-text")
+        assert (code, len(told)) == (int(is_new), int(is_new))
+        commit_all(folder)
+
+
+def test_settings_that_weigh_more_make_no_finding_new(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    write(folder, "memory/mdmem.toml", '[check]\nseverity.rationale-missing = "error"\n')
+    assert staged(folder, capsys) == (0, [], f"60 errors were there before; {WAYS}\n")

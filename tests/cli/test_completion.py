@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -58,6 +59,13 @@ def test_completion_offers(line: str, offered: list[str], tmp_path: Path) -> Non
 def test_completion_reads_the_root_that_was_typed(line: str, tmp_path: Path) -> None:
     memory(tmp_path / "p")
     assert completed(line, tmp_path) == ["nav/architecture/threads", "nav/rules/callbacks"]
+
+
+def test_completion_waits_for_no_pipe(tmp_path: Path) -> None:
+    root = two_wings(tmp_path) / "memory"
+    os.mkfifo(root / "nav/rules/pipe.md")
+    (root / "nav/rules/link.md").symlink_to("pipe.md")
+    assert completed("mdmem approve nav/", tmp_path) == []
 
 
 def test_completion_is_silent_without_a_root(tmp_path: Path) -> None:

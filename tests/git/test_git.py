@@ -453,6 +453,13 @@ def test_lines_are_found_whatever_their_case_and_up_to_a_limit(top: Path) -> Non
     assert search_lines(found, ["absent"], 10) == []
 
 
+def test_zeros_and_form_feeds_far_down_in_a_text_are_no_fields_of_a_found_line(top: Path) -> None:
+    # git looks for zeros in the first 8,000 bytes.
+    (top / "log.txt").write_bytes(b"y\n" * 5000 + b"zebra \x0cone\0two\0three\r\n")
+    commit_all(top)
+    assert search_lines(repository_of(top), ["zebra"], 10) == [("log.txt", 5001, "zebra \x0cone\0two\0three")]
+
+
 def test_history_names_the_commits_newest_first_with_their_paths(top: Path) -> None:
     write(top, "memory/w/r/e.md", "two\n")
     write(top, "memory/w/r/größe.md", "x\n")

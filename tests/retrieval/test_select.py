@@ -1,11 +1,13 @@
 """Which entries answer a question, in what order, and for what reason."""
 
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from builders import commit_all, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
+from mdmem.retrieval.coverage import Held, holds
 from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
 from mdmem.retrieval.retrieve import retrieve
 
@@ -539,6 +541,26 @@ def test_override_of_a_narrower_place_leaves_both_where_no_path_is_given(tmp_pat
     assert names(found(root, "queue", ("src/dock.py",)).items) == ["lib/a/default"]
 
 
+@pytest.mark.parametrize(
+    ("paths", "shared", "is_left"),
+    [
+        (("src/nav/a.py",), [], False),
+        (("src/nav/a.py", "src/db/b.py"), [], True),
+        (("src/nav/a.py", "README.md"), ["src/**"], False),
+    ],
+)
+def test_override_of_a_narrower_place_leaves_the_rule_where_another_path_needs_it(
+    paths: tuple[str, ...], shared: list[str], is_left: bool, tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread", applies_to=shared)
+    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], applies_to=["src/nav/**"])
+    answer = found(root, "thread", paths)
+    assert ("lib/a/default" in names(answer.items)) == is_left
+    where = " only in src/nav/**" if is_left else ""
+    assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
+
+
 def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "lib/a/default", "One thread for the queue")
@@ -591,6 +613,15 @@ def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) ->
 
 
 # --- coverage ---
+
+
+def test_coverage_of_a_body_of_headings_takes_time_by_its_size() -> None:
+    body = "# X\nexecutor\n" * 10_000
+    text = Held("w/r/e", "Nothing", 1.0, frozenset({"executor"}))
+    since = perf_counter()
+    assert len([hold for hold in holds([text], lambda _: body) if hold.terms]) == 10_000
+    # With each of its words looked at for each of its sections it took 7 s.
+    assert perf_counter() - since < 2
 
 
 @pytest.mark.parametrize(

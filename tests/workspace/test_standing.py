@@ -201,6 +201,25 @@ def test_branch_does_not_decide_that_its_proposals_count(tmp_path: Path, capsys:
     assert (OLD, "binding") in standings(said(capsys, "retrieve", cwd=folder)["items"])
 
 
+CLAIM = "nav/rules/claim"
+
+
+@pytest.mark.parametrize(("agreed", "shown"), [("", [OLD, CLAIM]), ('[lineage]\none_sided = "fact"\n', [CLAIM])])
+def test_branch_does_not_decide_that_a_claim_is_a_fact(
+    agreed: str, shown: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", CLAIM, "Navigation uses what it likes.\n", type="note", supersedes=OLD)
+    write(folder, "memory/mdmem.toml", agreed)
+    commit_all(folder)
+    git(folder, "checkout", "-q", "-b", "feature")
+    write(folder, "memory/mdmem.toml", '[lineage]\none_sided = "fact"\n')
+    for _ in ("on disk", "committed"):
+        found = said(capsys, "retrieve", cwd=folder)["items"]
+        assert [one["address"] for one in found if one["address"] in (OLD, CLAIM)] == shown
+        commit_all(folder)
+
+
 def test_bundle_and_context_pack_tell_the_standing(tmp_path: Path, capsys: Capture) -> None:
     folder = superseding(tmp_path)
     bundle = retrieve_context(open_root(folder / "memory"), project_id="nav").as_json()

@@ -2,7 +2,8 @@
 
 A change that switches off what it would fail by passes unseen. Reported are a check that no longer runs, a severity
 that is lowered, a `fail_on` that lets more through, an owner who is removed from a wing, an `agent_status` that lets
-agents put in force what they only drafted before, and a wing of another repository that is named no more.
+agents put in force what they only drafted before, a `one_sided` that lets a claim hide what is in force, and a wing of
+another repository that is named no more.
 
 Fails:
 
@@ -23,7 +24,7 @@ from mdmem.checks.registry import CODES
 from mdmem.checks.severity import codes_of
 from mdmem.entry.model import Status
 from mdmem.finding import Finding, Place, Severity
-from mdmem.settings import Ended, Old, Settings, WingSettings
+from mdmem.settings import Ended, Old, OneSided, Settings, WingSettings
 from mdmem.tree import SETTINGS_NAME
 
 CODE = "settings-loosened"
@@ -95,6 +96,9 @@ def _of_levels(before: Settings, after: Settings) -> Iterator[Finding]:
         yield _at(after.line_of("check.ended"), "what ended is told at a lower severity than before")
     if before.old is Old.FAIL and after.old is Old.PASS:
         yield _at(after.line_of("check.old"), "what was there before a change does not fail it any more")
+    if before.one_sided is OneSided.CLAIM and after.one_sided is OneSided.FACT:
+        message = "what only a newer entry says it replaces is hidden, and was shown before"
+        yield _at(after.line_of("lineage.one_sided"), message)
     for kind, status in before.agent_status.items():
         now = after.agent_status[kind]
         if status is Status.DRAFT and now is not Status.DRAFT:
