@@ -25,6 +25,7 @@ from mdmem.cli.completion import complete_code_path
 if TYPE_CHECKING:
     from mdmem.retrieval.pack import Given, Pack, Printed
     from mdmem.retrieval.question import Question
+    from mdmem.state.sessions import Sessions
     from mdmem.workspace.workspace import Workspace
 
 
@@ -76,26 +77,32 @@ def command(
     else:
         pack = _retrieve(workspace, given, question, paths, budget=budget, form=form, session=session)
     print_text(_rendered(pack, form, given))
+    # An answer that could not be printed was not given.
+    session.note(pack)
     return 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Session:
     """The questions that one caller asks under one name; without a name nothing is kept."""
 
     name: str | None
     is_fresh: bool
+    kept: Sessions | None = None
 
     def ask(self, workspace: Workspace, answer: Callable[[Given], Pack]) -> Pack:
-        """Return an answer to one who was given something before, and note what it gives."""
+        """Return an answer to one who was given something before."""
         if self.name is None:
             return answer({})
         from mdmem.state.sessions import Sessions
 
-        sessions, now = Sessions(workspace.state_folder), datetime.now(UTC)
-        pack = answer({} if self.is_fresh else sessions.given(self.name, now))
-        sessions.give(self.name, pack.gave, now)
-        return pack
+        self.kept = Sessions(workspace.state_folder)
+        return answer({} if self.is_fresh else self.kept.given(self.name, datetime.now(UTC)))
+
+    def note(self, pack: Pack) -> None:
+        """Note what an answer gave."""
+        if self.name is not None and self.kept is not None:
+            self.kept.give(self.name, pack.gave, datetime.now(UTC))
 
 
 def _retrieve(

@@ -42,10 +42,15 @@ class Overrides:
     def replaces(self, entry: Entry, other: Entry) -> bool:
         """Say whether an entry applies wherever the one that it overrides does, as far as the question is about it.
 
-        Of several paths one may lie outside: there the other binds.
+        Of several paths, or focus areas, one may lie outside: there the other binds.
         """
+        if not self._has_its_focus(entry, other):
+            return False
         shared = [path for path in self.question.paths if _meets(other, [path])]
         return not entry.applies_to or (bool(shared) and all(_meets(entry, [path]) for path in shared))
+
+    def _has_its_focus(self, entry: Entry, other: Entry) -> bool:
+        return entry.focus in (None, other.focus) or set(self.question.filters.focuses) == {entry.focus}
 
     def of(self, chosen: Collection[str]) -> dict[str, Entry]:
         """Return, for each chosen entry that the wing overrides, what does: what replaces it before all else."""
@@ -84,8 +89,9 @@ class Overrides:
             return f"cannot override the {other.type} {other.address}"
         if self.replaces(entry, other):
             return f"overrides {other.address}"
+        focus = [] if self._has_its_focus(entry, other) else [f"the focus {entry.focus}"]
         more = ", …" if entry.applies_to[_GLOBS:] else ""
-        return f"overrides {other.address} only in {', '.join(entry.applies_to[:_GLOBS])}{more}"
+        return f"overrides {other.address} only in {', '.join([*focus, *entry.applies_to[:_GLOBS]])}{more}"
 
 
 def _meets(entry: Entry, paths: Collection[str]) -> bool:

@@ -132,6 +132,17 @@ def test_who_writes_a_claim_is_told_by_the_last_commit(tmp_path: Path) -> None:
     assert safe() == [False]
 
 
+@pytest.mark.parametrize("slip", ["Supersedes: [nav/architecture/threads]", "supersedes: threads.md"])
+def test_what_another_fix_makes_a_link_of_is_written_by_nobody(slip: str, tmp_path: Path) -> None:
+    folder = memory(tmp_path)
+    root, new = folder / "memory", "nav/architecture/one"
+    write(root, f"{new}.md", f"{HEAD}title: One\n{slip}\nreason: It is faster.\n{BODY}")
+    commit_all(folder)
+    write_entry(root, new, title="One", supersedes=["nav/architecture/threads"])
+    found = check(open_root(root), CheckRequest(select=("supersession-one-sided",))).findings
+    assert [one.fix.is_safe for one in found if one.fix is not None] == [False]
+
+
 def test_missing_end_of_what_has_ended_is_written_safely(tmp_path: Path) -> None:
     make_root(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="deprecated", deprecated_at="2026-06-01", deprecated_reason="gone")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,20 @@ def test_session_is_given_an_entry_whole_once_until_it_changes_or_a_fresh_answer
     assert forms("--session", "one") == ["given", "full"]
     ran = run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder)
     assert f"\n[invariant] {RULE}: Callbacks do not block (given before)\n" in ran.out
+
+
+def test_session_was_not_given_what_could_not_be_printed(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: str) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    folder = memory(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr("mdmem.cli.retrieve.print_text", full)
+        assert run_here(capsys, "retrieve", "threads", "--session", "one", cwd=folder).code == 3
+    items = retrieved(capsys, "threads", "--session", "one", cwd=folder)["items"]
+    assert [item["form"] for item in items] == ["full", "full"]
 
 
 @pytest.mark.parametrize("budget", ["-1", "lots", "1.5"])

@@ -561,6 +561,19 @@ def test_override_of_a_narrower_place_leaves_the_rule_where_another_path_needs_i
     assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
 
 
+@pytest.mark.parametrize(("focuses", "is_left"), [((), True), (("bills",), False), (("bills", "carts"), True)])
+def test_override_of_one_focus_leaves_the_rule_to_the_others(
+    focuses: tuple[str, ...], is_left: bool, tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    put(root, "lib/a/default", "One thread")
+    put(root, "app/a/local", "Two threads", overrides=["lib/a/default"], focus="bills")
+    answer = found(root, "thread", focuses=focuses)
+    assert ("lib/a/default" in names(answer.items)) == is_left
+    where = " only in the focus bills" if is_left else ""
+    assert only(answer, "app/a/local").reason.endswith(f"overrides lib/a/default{where}")
+
+
 def test_override_takes_no_rule_from_a_question_about_shared_knowledge(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, "lib/a/default", "One thread for the queue")

@@ -11,6 +11,7 @@ from mdmem.catalog.addresses import with_full_links
 from mdmem.checks.case import Case, written_links
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import UnpatchableError, remove_item, set_fields
+from mdmem.entry.fields import KNOWN_FIELDS
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Edit, Finding, Fix, Place
 
@@ -126,17 +127,27 @@ def _was_said(case: Case, address: str, field: str, target: str) -> bool:
         changed = {one.after.address: one.before for one in case.changes.changed}
         if address not in changed:
             return all(one.address != address for one in case.changes.added)
-        was = changed[address]
+        was, document = changed[address], case.base.catalog.document(changed[address].path)
     else:
         content = case.facts.committed(f"{address}.md") if case.facts is not None else b""
         if content is None:
             return False
-        read = interpret(parse_document(f"{address}.md", content)).entry
+        document = parse_document(f"{address}.md", content)
+        read = interpret(document).entry
         if read is None:
             return True
         was = with_full_links(read, case.catalog.addresses)
     is_draft = was.status is Status.DRAFT and field == "supersedes"
-    return not is_draft and target in was.links(field)
+    return not is_draft and (target in was.links(field) or _is_meant(document, field, target))
+
+
+def _is_meant(document: Document, field: str, target: str) -> bool:
+    """Say whether a document names an entry in a field, or under a key that is not read, in whatever way.
+
+    Another fix may make a link of it; nobody has written one then.
+    """
+    stated = (str(value) for key, value in fields_of(document).items() if key == field or key not in KNOWN_FIELDS)
+    return any(target.rpartition("/")[2] in value for value in stated)
 
 
 def reviving(case: Case, old: str, new: str) -> tuple[Edit, ...]:
