@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import mdmem
 
 PACKAGE = Path(mdmem.__file__).parent
@@ -87,6 +89,14 @@ def modules() -> dict[str, ast.Module]:
 @cache
 def nodes(module: str) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(modules()[module]))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once() -> Iterator[None]:
+    """Let the trees go at the end: they are most of what the collector of garbage would go over in all that follows."""
+    yield
+    for kept in (modules, nodes):
+        kept.cache_clear()
 
 
 def unit_of(module: str) -> str:
