@@ -5,35 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from mdmem.index.analysis import ask
-from mdmem.workspace.workspace import Workspace
+from mdmem.catalog import Catalog
 
 Naming = Mapping[str, tuple[str, ...]]
 NAMED_NOWHERE: Naming = {}
+# One bare word is no path in prose: `src` may mean anything.
 _LIKE_A_PATH = re.compile(r"/|\.\w")
 # So many paths are named where an entry applies to some of several.
 _NAMED = 2
-# Bodies that are read to see whether the words of a path stand there as the path, the likeliest first.
-_READ = 60
 
 
-def paths_named(workspace: Workspace, paths: Sequence[str], addresses: Collection[str]) -> Naming:
+def paths_named(catalog: Catalog, paths: Sequence[str], addresses: Collection[str]) -> Naming:
     """Return, for each of some entries whose text holds one of the paths as a whole word, which.
 
-    One bare word is no path in prose: `src` may mean anything.
+    The files are read as they are: to load the index takes longer than to look through a thousand of them.
     """
-    names = {path: path.rstrip("/") for path in paths}
-    wanted = {path: frozenset(ask(name).terms) for path, name in names.items() if _LIKE_A_PATH.search(name)}
-    if not wanted or not addresses:
+    names = {path: path.rstrip("/") for path in paths if _LIKE_A_PATH.search(path.rstrip("/"))}
+    if not names:
         return NAMED_NOWHERE
-    answer = workspace.find_text(" ".join(names[path] for path in wanted), addresses)
-    likely = [match.key for match in answer.matches if any(terms <= match.terms for terms in wanted.values())]
-    patterns = {path: re.compile(rf"(?<![\w./-]){re.escape(names[path])}(?!/?[\w-]|\.\w)") for path in wanted}
+    anywhere = re.compile(b"|".join(re.escape(name.encode("utf-8", "surrogateescape")) for name in names.values()))
+    patterns = {path: re.compile(rf"(?<![\w./-]){re.escape(name)}(?!/?[\w-]|\.\w)") for path, name in names.items()}
     found = {}
-    for address, body, _ in workspace.catalog.bodies(likely[:_READ]):
-        text = f"{workspace.catalog.entries[address].title}\n{body}"
+    contents = catalog.tree.read([f"{address}.md" for address in addresses])
+    likely = (path.removesuffix(".md") for path, content in contents if _holds(content, anywhere))
+    for address, body, _ in catalog.bodies(list(likely)):
+        text = f"{catalog.entries[address].title}\n{body}"
         found[address] = tuple(path for path, pattern in patterns.items() if pattern.search(text))
     return {address: named for address, named in found.items() if named}
+
+
+def _holds(content: object, pattern: re.Pattern[bytes]) -> bool:
+    return isinstance(content, bytes) and pattern.search(content) is not None
 
 
 def few_of(met: Sequence[str], asked: int) -> str:

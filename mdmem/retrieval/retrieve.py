@@ -204,7 +204,7 @@ def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retri
     catalog = workspace.catalog
     addresses = [entry.address for entry in members_of(catalog, scope)]
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
-    naming = paths_named(workspace, question.paths, addresses)
+    naming = paths_named(catalog, question.paths, addresses)
     return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today, naming=naming)
 
 
