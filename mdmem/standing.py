@@ -23,12 +23,16 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """The standing of one entry, with who proposed it in which commit; `note` says what that would do."""
+    """The standing of one entry, with who proposed it in which commit; `note` says what that would do.
+
+    `amended_by` are the proposals that would amend what binds.
+    """
 
     standing: Standing
     author: str | None = None
     commit: str | None = None
     note: str = ""
+    amended_by: tuple[str, ...] = ()
 
     @property
     def mark(self) -> str:

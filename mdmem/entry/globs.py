@@ -13,10 +13,11 @@ from functools import lru_cache
 def matches(glob: str, path: str) -> bool:
     """Say whether a path lies under a glob.
 
-    `*` stays in a folder, `**` crosses, and a plain path covers what is below it.
+    `*` stays in a folder, `**` crosses, and a plain path covers what is below it; a path that ends in a slash is a
+    folder, which lies under what may cover something below it.
     A glob that leads out of the repository covers nothing.
     """
-    return _rule(glob).covers(path)
+    return _rule(glob).meets(path)
 
 
 def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
@@ -27,7 +28,7 @@ def any_match(globs: Iterable[str], paths: Iterable[str]) -> str | None:
 def all_matches(globs: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
     """Yield the paths that any of the globs covers, in their order."""
     rules = tuple(_rule(glob) for glob in globs)
-    return (path for path in paths if any(rule.covers(path) for rule in rules))
+    return (path for path in paths if any(rule.meets(path) for rule in rules))
 
 
 def fixed_part(glob: str) -> str | None:
@@ -53,6 +54,22 @@ class _Rule:
         if self.pattern is None or not path.startswith(self.literal):
             return False
         return self.pattern.fullmatch(os.fsencode(path[len(self.literal) :])) is not None
+
+    def meets(self, path: str) -> bool:
+        """Say whether it covers a path, or something below it where that is a folder."""
+        return self._reaches_below(path) if path.endswith("/") else self.covers(path)
+
+    def _reaches_below(self, folder: str) -> bool:
+        if self is _NOTHING:
+            return False
+        parts = [part for part in folder.split("/") if part not in ("", ".")]
+        globs = self.plain.rstrip("/").split("/") if self.plain else []
+        for part, glob in zip(parts, globs, strict=False):
+            if glob == "**":
+                return True
+            if not _rule(glob).covers(part):
+                return False
+        return len(parts) <= len(globs) or self.covers("/".join(parts))
 
 
 _NOTHING = _Rule("", "\0", "\0", None)

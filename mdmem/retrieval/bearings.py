@@ -17,9 +17,11 @@ _Answered = TypeVar("_Answered", bound=AnsweredEntry)
 def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
     """Return the fields of an answered entry that name claims and amendments; those of it are of the wings read."""
     address, lineage, amendments = entry.address, catalog.lineage, catalog.amendments
+    stance = catalog.stance(address)
     on_it = {
         "claimed_by": lineage.claimed_by(address),
         "amended_by": amendments.of(address, project=scope.wing),
+        "proposed_amendments": stance.amended_by if stance is not None else (),
     }
     found = {name: tuple(one for one in named if _is_read(one, scope)) for name, named in on_it.items()}
     found["claims"] = lineage.claims(address)

@@ -18,6 +18,7 @@ from mdmem.retrieval.question import BEARINGS, Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
 
 _REPLACED, _CITING = 5, 5
+_AMENDING = ("amended_by", "proposed_amendments")
 # Whose text the index is asked for: more than these few are seldom given with their content.
 _ASKED = 4
 # Bodies that are read for sentences, the likeliest first.
@@ -59,7 +60,7 @@ class Mentions:
     def _bearing(self, item: Retrieved) -> Iterator[Mention]:
         for name, addresses in item.bearings.items():
             for address in addresses:
-                said = self._sentence(address, _names_of(item.entry)) if name == "amended_by" else ""
+                said = self._sentence(address, _names_of(item.entry)) if name in _AMENDING else ""
                 other = self._catalog.entries[address]
                 yield Mention(BEARINGS[name], address, other.title, _day(other), said)
 

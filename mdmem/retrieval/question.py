@@ -61,6 +61,7 @@ BEARINGS = {
     "claimed_by": "claimed by",
     "claims": "claims to replace",
     "amended_by": "amended by",
+    "proposed_amendments": "proposed amendment",
     "amends": "amends",
 }
 
@@ -70,8 +71,8 @@ class AnsweredEntry:
     """One entry in an answer; `via` are the superseded entries that matched in its stead.
 
     `stance` is how it stands to the default branch, None where that is not known. `claimed_by` claim to have replaced
-    it and `claims` are what it claims to have replaced, all of them in force; `titles` are those of the entries that
-    these and the amendments name, by address.
+    it and `claims` are what it claims to have replaced, all of them in force; `proposed_amendments` bind nobody yet;
+    `titles` are those of the entries that these and the amendments name, by address.
     """
 
     entry: Entry
@@ -82,6 +83,7 @@ class AnsweredEntry:
     claimed_by: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     amended_by: tuple[str, ...] = ()
+    proposed_amendments: tuple[str, ...] = ()
     amends: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
 

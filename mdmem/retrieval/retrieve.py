@@ -19,6 +19,7 @@ from mdmem.retrieval.budget import pack
 from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
+from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
 from mdmem.retrieval.select import Selection, members_of
 from mdmem.settings import Settings
@@ -37,10 +38,19 @@ _DOUBTFUL = frozenset({"unreadable", "manifest-invalid", "merge-marker"})
 
 
 def retrieval_of(
-    catalog: Catalog, scope: Scope, question: Question, *, answer: TextAnswer | None, today: date
+    catalog: Catalog,
+    scope: Scope,
+    question: Question,
+    *,
+    answer: TextAnswer | None,
+    today: date,
+    naming: Naming = NAMED_NOWHERE,
 ) -> Retrieval:
-    """Return what the scope holds for a question, before any budget; `answer` is what the full text says of it."""
-    selection = Selection(catalog, scope, question, answer, today)
+    """Return what the scope holds for a question, before any budget; `answer` is what the full text says of it.
+
+    `naming` are the entries whose text names a given path.
+    """
+    selection = Selection(catalog, scope, question, answer, today, naming)
     items = selection.select()
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
@@ -194,7 +204,8 @@ def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retri
     catalog = workspace.catalog
     addresses = [entry.address for entry in members_of(catalog, scope)]
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
-    return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today)
+    naming = paths_named(catalog, question.paths, addresses)
+    return retrieval_of(catalog, scope, question, answer=answer, today=workspace.today, naming=naming)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +293,10 @@ def with_outside(basis: AnswerBasis, workspace: Workspace, words: str) -> Answer
 
 
 def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[str]) -> Question:
-    """Return the question about code: each path, given from the working folder or the top, counted from the top."""
+    """Return the question about code: each path, given from the working folder or the top, counted from the top.
+
+    That of a folder ends in a slash.
+    """
     return replace(question, paths=tuple(dict.fromkeys(_code_path(workspace, path) for path in paths)))
 
 
@@ -294,8 +308,10 @@ def _code_path(workspace: Workspace, path: str) -> str:
         # As Windows writes it.
         return _code_path(workspace, path.replace("\\", "/"))
     if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
-        return here.relative_to(top).as_posix()
-    return Path(path).as_posix().removeprefix("./").rstrip("/")
+        found = here.relative_to(top).as_posix()
+    else:
+        found = Path(path).as_posix().removeprefix("./").rstrip("/")
+    return f"{found}/" if path.endswith("/") or (top / found).is_dir() else found
 
 
 def retrieve(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -15,6 +15,7 @@ from mdmem.index.protocol import Match, TextAnswer
 from mdmem.retrieval.bearings import bearings_of, claimants_first, company_of, partners_of
 from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.overrides import Overrides
+from mdmem.retrieval.path_names import Naming, few_of
 from mdmem.retrieval.question import Coverage, Omission, OmittedCount, Question, Retrieved, Tier
 from mdmem.workspace.scope import Scope
 
@@ -22,20 +23,22 @@ from mdmem.workspace.scope import Scope
 _MATCHING_SHARE = 0.5
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
-# So many paths are named where an entry applies to some of several.
-_NAMED = 2
 NOTHING_SHARED = "shares no word or path with the question"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """One question put to one scope; `answer` is None where the question has no words."""
+    """One question put to one scope; `answer` is None where the question has no words.
+
+    `naming` are the paths of the question that entries name in their text.
+    """
 
     catalog: Catalog
     scope: Scope
     question: Question
     answer: TextAnswer | None
     today: date
+    naming: Naming = field(default_factory=dict)
     omitted: dict[str, Omission] = field(default_factory=dict)
 
     @cached_property
@@ -61,7 +64,7 @@ class Selection:
     def _inherited(self) -> dict[str, list[Match]]:
         """Return, for each head, the superseded entries that lead to it and match by words or paths, the best first."""
         found: dict[str, list[Match]] = {}
-        on_path = (entry.address for entry in self.members if self._covers_path(entry))
+        on_path = (entry.address for entry in self.members if entry.address in self.naming or self._covers_path(entry))
         matches = {address: Match(address, 0.0, frozenset()) for address in on_path if address not in self._matches}
         for address, match in {**self._matches, **matches}.items():
             for head in self.catalog.lineage.heads(address):
@@ -109,6 +112,8 @@ class Selection:
             return Coverage.FULL, ()
         held = self.texts(spoken)
         found = coverage_of(self.weights, held, self.catalog.body)
+        if found is Coverage.NONE and any(entry.address in self.naming for entry in spoken):
+            found = Coverage.PARTIAL
         known = frozenset(term for one in held for term in one.terms)
         return found, self._typed(
             term for term in self.weights.of if term not in known
@@ -224,7 +229,7 @@ class Selection:
         """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
         if self._is_open or self._covers_path(entry):
             return True
-        if entry.address not in self._matches and entry.address not in self._inherited:
+        if not any(entry.address in found for found in (self._matches, self._inherited, self.naming)):
             return False
         return not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere")
 
@@ -287,7 +292,10 @@ class Selection:
             typed = dict.fromkeys(self.answer.words[term] for term in self.answer.terms if term in match.terms)
             parts.append(f"holds {', '.join(typed)}" if typed else "matches the query")
         met = list(all_matches(entry.applies_to, self.question.paths)) if entry.applies_to else []
-        return [*parts, f"applies to {_named(met, len(self.question.paths))}"] if met else parts
+        if met:
+            return [*parts, f"applies to {few_of(met, len(self.question.paths))}"]
+        named = self.naming.get(entry.address, ())
+        return [*parts, f"names {few_of(named, len(self.question.paths))}"] if named else parts
 
     def _doubts(self, entry: Entry) -> list[str]:
         parts = list(doubts_of(self.catalog, entry, entry.status_on(self.today)))
@@ -360,11 +368,3 @@ def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
     if status is Status.UNDER_REVIEW:
         doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
         yield f"{doubt}: confirm before relying on it"
-
-
-def _named(met: Sequence[str], asked: int) -> str:
-    """Return the paths that are met, or that all of several are."""
-    if len(met) == asked > 1:
-        return f"all {asked} files"
-    more = f" and {len(met) - _NAMED} more" if len(met) > _NAMED else ""
-    return f"{', '.join(met[:_NAMED])}{more}"

@@ -18,7 +18,7 @@ from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
 from mdmem.git import Repository, read_blobs
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
-from mdmem.standing import Stance, Standing
+from mdmem.standing import BINDING, Stance, Standing
 from mdmem.tree import OverlaidTree
 from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
@@ -159,7 +159,20 @@ class _Composition:
             entries[address] = changed = _without_effect(entry, binding)
             stances[address] = replace(stances[address], note="; ".join(_effects(entry, changed)))
         is_agreed = catalog.one_end_suffices and self.agreed.one_sided is OneSided.FACT
-        return replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
+        answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
+        for old, news in self._would_amend(answer, proposed | {path.removesuffix(".md") for path in restored}).items():
+            stances[old] = replace(stances.get(old, BINDING), amended_by=tuple(news))
+        return answer
+
+    def _would_amend(self, answer: Catalog, proposed: Set[str]) -> dict[str, list[str]]:
+        """Return, for what binds, the proposals that amend it in the files and not in the answer."""
+        found: dict[str, list[str]] = {}
+        files = self.checkout.catalog.amendments
+        for new in sorted(proposed if self.wanted is not Proposals.HIDE else ()):
+            for old in files.by(new):
+                if old in answer.entries and new not in answer.amendments.of(old):
+                    found.setdefault(old, []).append(new)
+        return found
 
     def _proposal_for(self, address: str) -> str:
         """Return what is proposed for an entry that binds, in a few words."""

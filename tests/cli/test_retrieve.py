@@ -181,6 +181,15 @@ def test_code_path_counts_from_here_or_from_the_top(path: str, cwd: str, tmp_pat
     assert [item["address"] for item in said["items"]] == [RULE, "nav/rules/nodes"]
 
 
+@pytest.mark.parametrize("path", ["src", "src/navigation", "src/navigation/", "."])
+def test_folder_as_code_path_meets_what_applies_below_it(path: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "src/navigation/loop.py", "")
+    write_entry(folder / "memory", CHOICE, "Two threads.\n", applies_to=["src/navigation/**"])
+    commit_all(folder, "where it applies")
+    assert CHOICE in [one["address"] for one in retrieved(capsys, "--path", path, cwd=folder)["items"]]
+
+
 def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     rule = {"type": "invariant", "title": "Nodes", "applies_to": ['"src/nav/**"']}

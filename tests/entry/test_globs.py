@@ -108,7 +108,27 @@ def test_glob_covers_what_git_lists_for_many_patterns_at_random(repository: Path
 
 def test_glob_of_many_stars_ends() -> None:
     assert not matches("*a" * 40 + "b", "a" * 200)
-    assert not matches("**/a*/" * 40 + "b", "a/" * 100)
+    assert not matches("**/a*/" * 40 + "b", "a/" * 99 + "a")
+
+
+@pytest.mark.parametrize(
+    ("glob", "folder", "is_met"),
+    [
+        ("src/web/**", "src/web/", True),
+        ("src/web/**", "src/", True),
+        ("src/web/views.py", "src/web/", True),
+        ("src/web/*.py", "src/web/", True),
+        ("src/*/models/**", "src/web/", True),
+        ("**/*.py", "docs/", True),
+        ("src/web/", "src/web/forms/", True),
+        ("src/web", "./", True),
+        ("src/web/**", "src/we/", False),
+        ("src/*.py", "src/web/", False),
+        ("../src", "src/", False),
+    ],
+)
+def test_folder_meets_what_applies_below_it(glob: str, folder: str, is_met: bool) -> None:
+    assert (matches(glob, folder), any_match([glob], [folder]) == folder) == (is_met, is_met)
 
 
 def test_any_match_returns_the_first_path_that_a_glob_covers() -> None:

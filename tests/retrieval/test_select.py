@@ -58,6 +58,26 @@ def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> No
     assert names(found(root, "queue").items) == ["app/a/b", "app/a/a", "app/a/c", "app/a/d"]
 
 
+# --- paths in prose ---
+
+
+def test_path_that_stands_in_the_text_brings_an_entry_in(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, "app/a/only", "One door", "Only src/payment.py talks to the provider; see `src/payment.py`.\n")
+    put(root, "app/a/old", "Two doors", "So does src/pay.py.\n", status="deprecated", superseded_by=["app/a/new"])
+    put(root, "app/a/new", "No door", supersedes=["app/a/old"])
+    put(
+        root, "app/a/other", "Another", "Not app/src/payment.py, src/payment.py.bak, src/payment.pyc; src.\n"
+    )
+    answer = found(root, paths=("src/payment.py",))
+    assert [(item.entry.address, item.reason) for item in answer.items] == [("app/a/only", "names src/payment.py")]
+    assert answer.basis.coverage == "partial"
+    assert names(found(root, paths=("src/pay.py",)).items) == ["app/a/new"]
+    assert names(found(root, paths=("src/",)).items) == []
+    put(root, "app/a/only", "One door", "Only src/payment.py talks.\n", applies_to=["web/**"])
+    assert left_out(found(root, paths=("src/payment.py",))) == {"app/a/only": "applies elsewhere"}
+
+
 # --- scope ---
 
 

@@ -133,6 +133,24 @@ def test_proposed_override_overrides_nothing_yet(tmp_path: Path, capsys: Capture
     assert answer["omitted"] == []
 
 
+def test_proposed_amendment_stands_beside_what_it_would_amend(tmp_path: Path, capsys: Capture) -> None:
+    folder = on_branch(tmp_path)
+    write_entry(folder / "memory", OLD, "Two threads.\n", title="Use two threads", applies_to=["src/**"])
+    commit_all(folder, "where it applies")
+    git(folder, "branch", "-f", "main")
+    text = f"Beside {OLD}, one for the map.\n"
+    write_entry(folder / "memory", NEW, text, title="A third thread", amends=[OLD], created_at="2026-06-01")
+    asked = ["retrieve", "--path", "src/nav.py"]
+    said_of_it = f"  proposed amendment {NEW}: A third thread (2026-06-01): “{text.strip()}”\n"
+    assert said_of_it in run_here(capsys, *asked, cwd=folder).out
+    assert [one["address"] for one in said(capsys, *asked, cwd=folder)["items"]] == [RULE, OLD]
+    write(folder, "memory/mdmem.toml", 'proposals = "hide"\n')
+    commit_all(folder, "hide")
+    git(folder, "branch", "-f", "main")
+    write_entry(folder / "memory", NEW, text, title="A fourth thread", amends=[OLD], created_at="2026-06-01")
+    assert "proposed amendment" not in run_here(capsys, *asked, cwd=folder).out
+
+
 def test_manifest_that_a_branch_changed_takes_no_shared_rule_away(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     manifest = "---\nkind: project\nowners: [Ada]\nshared_wings: [{}]\n---\n"
