@@ -31,7 +31,9 @@ def find(case: Case) -> Iterator[Finding]:
             f"superseded by {_listed(ours)} in {case.merge.ours.name}, and by {_listed(theirs)} in "
             f"{case.merge.theirs.name}"
         )
-        help_ = f"merge {case.merge.theirs.name} here, then `mdmem resolve` shows what can be decided"
+        help_ = (
+            f"merge {case.merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows what can be decided"
+        )
         is_read = old in case.catalog.entries
         place = case.catalog.place(old, "superseded_by") if is_read else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None
