@@ -13,9 +13,12 @@ from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import patched
 from mdmem.authoring.supersede import ended, refuse_unfit, remarks_on_end
 from mdmem.authoring.write import WriteOptions, WriteResult, write
-from mdmem.catalog import Catalog
+from mdmem.catalog import Catalog, interpret
 from mdmem.checks.approvals import names_the_same
-from mdmem.document.parse import Document, without_code
+from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.document.layout import apply_edits
+from mdmem.document.parse import Document, parse_document, without_code
+from mdmem.document.patch import set_fields
 from mdmem.entry.model import Entry, Status, Wing
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.errors import UsageError
@@ -129,10 +132,26 @@ def approve(workspace: Workspace, name: str, *, by: str | None, options: WriteOp
     return write(workspace, plan, options)
 
 
-def _person(workspace: Workspace) -> str:
+def in_own_name(workspace: Workspace, address: str, text: str) -> str:
+    """Return a new entry's text with the name of who writes it, where an owner of its wing puts it in force."""
+    document = parse_document(f"{address}.md", text.encode("utf-8", "surrogateescape"))
+    entry = interpret(document).entry
+    if entry is None or entry.status is not Status.ACTIVE or entry.type not in APPROVED_TYPES or entry.agent:
+        return text
+    person, wing = _identity(workspace), workspace.catalog.wings.get(entry.wing)
+    if person is None or wing is None or not _lacks_name(entry, wing, person) or not owners_say(wing, person):
+        return text
+    return apply_edits(document.data, set_fields(document, {"approved_by": person})).decode()
+
+
+def _identity(workspace: Workspace) -> str | None:
     from mdmem.git.config import identity
 
-    found = identity(workspace.location.repository) if workspace.location.repository is not None else None
+    return identity(workspace.location.repository) if workspace.location.repository is not None else None
+
+
+def _person(workspace: Workspace) -> str:
+    found = _identity(workspace)
     if found is None:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'
         raise UsageError(f"git does not know who approves; {help_}")

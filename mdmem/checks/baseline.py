@@ -187,17 +187,19 @@ def _times(count: int) -> str:
 
 def without_known(
     workspace: Workspace, found: Sequence[Finding], codes: Sequence[str], given: str | None
-) -> list[Finding]:
-    """Return the findings that no baseline knows, and those about the baseline itself; all where there is none."""
+) -> tuple[list[Finding], list[Finding]]:
+    """Return the findings that no baseline knows, with those about the baseline itself, and those that it knows."""
     name, content = _content(workspace, given)
     if content is None:
-        return list(found)
+        return list(found), []
     baseline = read_baseline(content, path=name)
     kept, stale = apply_baseline(found, baseline, settings=workspace.settings, codes=codes)
     if workspace.access.is_narrow:
         # It knows of wings that are not seen, and what is not told of the others is no sign that it was mended.
         stale = []
-    return sorted([*kept, *stale], key=lambda finding: finding.sort_key)
+    unknown = set(kept)
+    known = [one for one in found if one not in unknown]
+    return sorted([*kept, *stale], key=lambda finding: finding.sort_key), known
 
 
 @dataclass(frozen=True, slots=True)

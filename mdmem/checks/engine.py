@@ -42,15 +42,16 @@ class Check(Protocol):
 class CheckReport:
     """What one run found: the findings in order, how many entries were read, and whether anything was left unread.
 
-    `base` is what the tree was compared with, `fixed` what was mended before these findings were left; with `is_dry`
-    that was only tried. At `fail_on` a
-    finding fails the run; one that was there before does so only with `old_fails`. `shows_old` tells those in full.
+    `known` are those that a baseline keeps out. `base` is what the tree was compared with, `fixed` what was mended
+    before these findings were left; with `is_dry` that was only tried. At `fail_on` a finding fails the run; one that
+    was there before does so only with `old_fails`. `shows_old` tells those in full.
     """
 
     tree: str
     checked: int
     findings: tuple[Finding, ...]
     incomplete: tuple[str, ...] = ()
+    known: tuple[Finding, ...] = ()
     base: str | None = None
     fixed: tuple[Finding, ...] = ()
     fail_on: Severity = Severity.ERROR

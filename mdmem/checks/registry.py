@@ -58,6 +58,7 @@ SCHEMA = (
     "title-too-long",
     "title-differs-from-heading",
     "duplicate-list-item",
+    "tag-with-comma",
     "vague-invariant",
     "several-rules",
     "body-empty",

@@ -62,9 +62,9 @@ class CheckRequest:
 
     `base` is the revision to compare with; without one, what is staged is compared with HEAD and a merge with what it
     goes into, and what is `pushed` with what is there already. `baseline` is a file of known findings, counted from the
-    root; without one the settings' own. With `strict` warnings fail, too. Without `with_info` findings of severity info
-    are left out; with `shows_old` those that what it is compared with has, too, are told one by one. `progress` is told
-    how far the run is.
+    root; without one the settings' own, unless `is_bare`. With `strict` warnings fail, too. Without `with_info`
+    findings of severity info are left out; with `shows_old` those that what it is compared with has, too, are told one
+    by one. `progress` is told how far the run is.
     """
 
     select: tuple[str, ...] = ()
@@ -73,6 +73,7 @@ class CheckRequest:
     base: str | None = None
     pushed: PushTarget | None = None
     baseline: str | None = None
+    is_bare: bool = False
     strict: bool = False
     with_info: bool = True
     shows_old: bool = False
@@ -113,7 +114,8 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    found = without_known(workspace, visible_findings(catalog, found), codes, request.baseline)
+    seen = visible_findings(catalog, found)
+    found, known = (seen, []) if request.is_bare else without_known(workspace, seen, codes, request.baseline)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
         # Nobody can write into a commit; what is staged is mended on disk.
         found = [replace(finding, fix=None) for finding in found]
@@ -121,6 +123,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         tree=catalog.tree.name,
         checked=len(catalog.files),
         findings=tuple(narrowed(workspace, found, request.paths)),
+        known=tuple(narrowed(workspace, known, request.paths)),
         incomplete=tuple(incomplete),
         base=compared.name,
         fail_on=workspace.settings.fail_on,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from mdmem.checks.engine import get_check
-from mdmem.checks.registry import CODES
+from mdmem.checks.registry import CHANGE, CODES
 from mdmem.finding import Finding
 
 # So many of a kind in a wing are told one by one.
@@ -15,9 +15,9 @@ _Key = tuple[str, str, str]
 
 
 def with_totals(findings: Iterable[Finding]) -> list[Finding]:
-    """Return findings with those that nothing new tells of, and whose check has a sentence for many, told as one.
+    """Return findings with those whose check has a sentence for many told as one, but for what became wrong now.
 
-    The one stands where the worst stood, by its `measure`.
+    What a check finds of a change itself is always new. The one stands where the worst stood, by its `measure`.
     """
     told, groups = list(findings), dict[_Key, list[Finding]]()
     for finding in told:
@@ -31,7 +31,7 @@ def with_totals(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _key(finding: Finding) -> _Key:
-    is_told = finding.new or finding.code not in CODES
+    is_told = (finding.new and finding.code not in CHANGE) or finding.code not in CODES
     sentence = "" if is_told else getattr(get_check(finding.code), "SUMMED", "")
     return f"{finding.code} {finding.weight}", finding.place.path.split("/", 1)[0], sentence
 
@@ -39,5 +39,7 @@ def _key(finding: Finding) -> _Key:
 def _sum(group: list[Finding], wing: str, sentence: str) -> Finding:
     worst = max(group, key=lambda finding: finding.measure)
     message = sentence.format(count=len(group), wing=wing, measure=worst.measure)
-    help_ = f"{worst.help}; `mdmem check --select {worst.code}` lists them"
+    # Without the base that a run was given there is no change to speak of.
+    how = f"`--select {worst.code}`" if worst.code in CHANGE else f"`mdmem check --select {worst.code}`"
+    help_ = f"{worst.help}; {how} lists them"
     return replace(worst, message=message, help=help_, count=len(group), fix=None)

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 @click.option("--ignore", multiple=True, metavar="CODE", shell_complete=complete_code, help="Run all but these checks.")
 @click.option("--strict", is_flag=True, help="Warnings fail, too.")
 @click.option("--baseline", metavar="FILE", help="Leave out the findings that a file records; it counts from the root.")
+@click.option("--no-baseline", is_flag=True, help="Show what the baseline records, too.")
 @click.option(
     "--update-baseline",
     is_flag=True,
@@ -77,6 +78,8 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
 
     if explain is not None:
         return _explain(explain)
+    if options["no_baseline"] and (options["baseline"] or options["update_baseline"]):
+        raise click.UsageError("--no-baseline reads none; leave it out, or the other option about a baseline")
     staged = options["staged"]
     snapshot = snapshot_to_check(
         os.environ, revision=options["revision"], staged=staged, merge_into=options["merge_into"]
@@ -99,7 +102,15 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
         _remark_old(given, runs)
     elif not options["diff"]:
         _print(runs, form or _usual_format(), given, is_whole=options["verbose"] or bool(options["select"]))
-    return max((_exit_code(one, options) for one in runs), default=0)
+    code = max((_exit_code(one, options) for one in runs), default=0)
+    if code and staged and _is_hook():
+        given.remark("`git commit` was refused: mend this and `git add` it, or type `git commit --no-verify`")
+    return code
+
+
+def _is_hook() -> bool:
+    """Say whether git, about to commit, waits for the answer: it names its index to a hook."""
+    return "GIT_INDEX_FILE" in os.environ
 
 
 def _at(workspace: Workspace, given: Globals) -> Workspace:
@@ -122,6 +133,7 @@ def _request(paths: tuple[str, ...], options: dict[str, Any], progress: CheckPro
         paths=paths,
         base=options["base"],
         baseline=options["baseline"],
+        is_bare=options["no_baseline"],
         strict=options["strict"],
         with_info=options["verbose"],
         shows_old=options["verbose"],

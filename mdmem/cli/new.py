@@ -110,6 +110,7 @@ def _written(
     workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, is_new_wing: bool
 ) -> _Written:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
+    from mdmem.authoring.approve import in_own_name
     from mdmem.authoring.create import address_of, compose, create_entry, find_near, find_on_subject, refuse_taken
     from mdmem.authoring.place import require_wing
     from mdmem.entry.templates import with_hints, without_hints
@@ -121,8 +122,8 @@ def _written(
     text = compose(draft, today=today())
 
     def write(said: str) -> _Written:
-        left = without_hints(said)
-        near = find_near(workspace, address, left) if draft.body.strip() or left != text else ()
+        left = in_own_name(workspace, address, without_hints(said))
+        near = find_near(workspace, address, left) if draft.body.strip() or without_hints(said) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
         return _Written(address, create_entry(workspace, address, left, options=wanted), near, on_subject)
 

@@ -65,4 +65,6 @@ def _show(given: Globals, workspace: Workspace, address: str | None, form: str) 
         print_text(conflicts_text(conflicts, given.ink()))
     else:
         given.remark("nothing is to be decided")
+        for step in conflicts.then:
+            given.remark(f"then: {step}")
     return 1 if conflicts.found else 0

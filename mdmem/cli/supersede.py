@@ -53,6 +53,7 @@ def _with_new(
     given: Globals, workspace: Workspace, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
 ) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
+    from mdmem.authoring.approve import in_own_name
     from mdmem.authoring.create import Draft
     from mdmem.authoring.successor import compose_successor, supersede_with
     from mdmem.cli.editor import edited, piped_text
@@ -70,13 +71,14 @@ def _with_new(
         status=Status(stated["status"] or "draft"),
         body=piped or "",
     )
-    new, text = compose_successor(workspace, entry.address, draft, reason=reason)
+    new, start = compose_successor(workspace, entry.address, draft, reason=reason)
 
     def write(left: str) -> WriteResult:
-        return supersede_with(workspace, old, new, left, reason=reason, options=wanted)
+        text = in_own_name(workspace, new, left)
+        return supersede_with(workspace, old, new, text, reason=reason, options=wanted)
 
     # Nobody types a text that a dry run would throw away.
-    written = edited(workspace, new, text, write) if piped is None and not wanted.is_dry else write(text)
+    written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)
     if piped is not None and not piped.strip():
         given.remark("no text was given: the template stands in it and waits to be filled in")
     return written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, WING_FIELDS, Field
 from mdmem.entry.model import visible
@@ -33,6 +34,9 @@ _MEANINGS = {
     **dict.fromkeys(("session", "entity", "context", "fact", "incident"), "note"),
 }
 
+
+# Of these no format means anything else. What ended needs a reason, and a session or a fact its label.
+_CERTAIN = frozenset({"accepted", "approved", "in_force", "proposed", "proposal", "adr"})
 
 # What MADR, adr-tools, Obsidian, Jekyll and Cursor's rules call it; None is for what no field holds.
 _SYNONYMS: dict[str, str | None] = {
@@ -71,6 +75,13 @@ def known_spelling(key: str) -> str | None:
 def meant_value(value: str, allowed: tuple[str, ...]) -> str | None:
     """Return the allowed value that another format's word stands for, or the nearest one, or None."""
     return _MEANINGS.get(value.lower()) or nearest(value, allowed)
+
+
+def certain_value(value: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed value that another format's word surely stands for, else None."""
+    plain = value.strip().lower().replace("-", "_").replace(" ", "_")
+    meant = _MEANINGS[plain] if plain in _CERTAIN else None
+    return meant if meant in tuple(allowed) else None
 
 
 def nearest(word: str, known: frozenset[str] | tuple[str, ...]) -> str | None:

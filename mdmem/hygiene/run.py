@@ -187,8 +187,9 @@ def _examined(
     )
     unread = {*catalog.broken, *(one.place.path for one in catalog.closed)}
     if left_out := [path for path in unread if request.wing is None or path.split("/")[0] in reach.wings]:
+        how = "mdmem check --no-baseline" if workspace.settings.baseline else "mdmem check"
         files, them = ("file was", "it") if len(left_out) == 1 else ("files were", "them")
-        remarks.append(f"{len(left_out)} unreadable {files} left out; `mdmem check` names {them}")
+        remarks.append(f"{len(left_out)} unreadable {files} left out; `{how}` names {them}")
     return examine(catalog, around, today=workspace.today, reach=reach)
 
 

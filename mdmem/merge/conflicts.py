@@ -13,7 +13,7 @@ from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.document.conflict_markers import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.document.parse import parse_document
 from mdmem.git import list_staged
-from mdmem.git.status import state_of
+from mdmem.git.status import list_file_status, state_of
 from mdmem.merge.successors import successors_of
 from mdmem.workspace.workspace import Workspace
 
@@ -92,7 +92,21 @@ def find_conflicts(workspace: Workspace) -> MergeConflicts:
     found += [_of_fork(workspace.catalog, old) for old in sorted(forked) if f"{old}.md" not in paths]
     repository = workspace.location.repository
     operation = state_of(repository) if repository is not None else None
-    return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, ending(workspace, paths))
+    changed = _half_decided(workspace) if operation is not None else ()
+    steps = ending(workspace, sorted({*paths, *changed}))
+    return MergeConflicts(tuple(sorted(found, key=lambda one: one.path)), operation, steps)
+
+
+def _half_decided(workspace: Workspace) -> Iterator[str]:
+    """Yield the files of chains that differ from git's index: a choice writes successors that git merged by itself."""
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return
+    prefix = f"{under}/" if under else ""
+    linked = (one for one in workspace.catalog.entries.values() if one.supersedes or one.superseded_by)
+    for one in list_file_status(repository, [f"{prefix}{entry.path}" for entry in linked]):
+        if not one.is_untracked and one.code[-1] != ".":
+            yield one.path.removeprefix(prefix)
 
 
 def ending(workspace: Workspace, paths: Sequence[str]) -> tuple[str, ...]:

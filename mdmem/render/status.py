@@ -43,7 +43,9 @@ def _index(report: StatusReport) -> str:
 
 def _findings(report: StatusReport) -> str:
     found = [count(number, level) for level, number in report.findings.items() if number]
-    return ", ".join(found) + "; `mdmem check` shows them" if found else "none"
+    # A run shows what weighs least only where nothing is left out.
+    how = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
+    return f"{', '.join(found)}; `{how}` shows them" if found else "none"
 
 
 def _hygiene(report: StatusReport) -> str:

@@ -27,6 +27,7 @@ FIXABLE = (
     *("front-matter-missing", "fence-unterminated", "fence-variant", "yaml-syntax", "comment-truncates-value"),
     *("wiki-link-value", "key-spelling", "empty-value", "missing-field", "wrong-type", "unknown-type"),
     *("unknown-status", "link-placeholder", "duplicate-list-item", "dangling-link", "short-address", "link-by-path"),
+    *("tag-with-comma", "not-iso"),
     *("self-link", "duplicate-link", "body-link-broken", "link-to-superseded", "amendment-in-prose"),
     "supersession-one-sided",
     *("supersession-mismatch", "superseded-but-active", "superseded-by-draft", "superseded-by-dead"),

@@ -28,3 +28,14 @@ def test_few_in_a_wing_what_is_new_and_other_codes_are_told_one_by_one() -> None
     few = [*long_entries("app", 1, 2, 3), *long_entries("web", 4), *long_entries("new", 5, 6, 7, 8, new=True)]
     others = [Finding("body-empty", "", Place(f"app/r/{name}.md"), severity=Severity.ERROR) for name in "abcd"]
     assert with_totals([*few, *others]) == [*few, *others]
+
+
+def test_many_that_nobody_approved_are_one_though_a_change_is_always_new() -> None:
+    code = "approved-by-nobody"
+    found = [
+        Finding(code, "", Place(f"app/r/{name}.md"), f"ask for {name}", severity=Severity.WARNING, new=True)
+        for name in "abcd"
+    ]
+    (one,) = with_totals(found)
+    assert one.message == "4 entries of `app` became active, and none of its owners stands behind them"
+    assert (one.count, one.new, one.help) == (4, True, f"ask for a; `--select {code}` lists them")

@@ -51,6 +51,13 @@ def test_memory_with_errors_is_committed_with_a_baseline_and_then_each_commit_te
     ]
     assert (folder / "memory/.baseline.json").stat().st_mode & 0o777 == 0o666 & ~os.umask(0o022)
     assert staged(folder, capsys) == (0, [], "")
+    said = "no findings; 60 in the baseline (--no-baseline shows them)\n"
+    assert run_here(capsys, "check", cwd=folder).out == f"60 entries checked in the working tree: {said}"
+    one = json.loads(run_here(capsys, "check", "app/rules/bad-1", "--format", "jsonl", cwd=folder).out)
+    assert (one["kind"], one["known"]) == ("summary", 1)
+    bare = run_here(capsys, "check", "--no-baseline", "--format", "json", cwd=folder)
+    assert len(json.loads(bare.out)["findings"]) == 60
+    assert run_here(capsys, "check", "--no-baseline", "--baseline", "x", cwd=folder).code == 2
     commit_all(folder)
     write_entry(folder / "memory", "app/rules/fresh", title="Fresh", owner="ada", see="app/rules/neither")
     assert staged(folder, capsys) == (1, ["error[dangling-link] memory/app/rules/fresh.md:7:6 (new)"], "")
@@ -124,6 +131,9 @@ def test_text_of_a_commit_is_amended_beside_old_errors(
     # git names its index to a hook.
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert staged(folder, capsys)[0] == 0
+    write_entry(folder / "memory", "app/rules/fresh", see="app/rules/nowhere")
+    refused = "`git commit` was refused: mend this and `git add` it, or type `git commit --no-verify`"
+    assert staged(folder, capsys)[2].splitlines()[-1] == refused
 
 
 @pytest.mark.parametrize(

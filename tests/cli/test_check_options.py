@@ -95,6 +95,7 @@ def test_merge_with_two_successors_is_one_finding(tmp_path: Path, capsys: Captur
     ran = run_here(capsys, "check", "--merge", "one", "--format", "json", cwd=folder)
     errors = [one for one in json.loads(ran.out)["findings"] if one["severity"] == "error"]
     assert [one["code"] for one in errors] == ["merge-two-successors"]
+    assert errors[0]["help"] == "merge one here, then `mdmem resolve` shows what can be decided"
 
 
 def test_merge_compares_with_one_branch_only(tmp_path: Path, capsys: Capture) -> None:

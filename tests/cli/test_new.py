@@ -77,7 +77,8 @@ def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> Non
     )
     assert ran.code == 0
     assert (folder / "memory/nav/rules/use-utc.md").read_text() == (
-        f"---\ntype: decision\nstatus: active\ncreated_at: {TODAY}\ntitle: Use UTC\n---\n\nWe do.\n"
+        f"---\ntype: decision\nstatus: active\ncreated_at: {TODAY}\ntitle: Use UTC\n"
+        f"approved_by: Ada <ada@example.org>\n---\n\nWe do.\n"
     )
 
 
@@ -466,3 +467,19 @@ def test_new_opens_the_editor_again_with_the_refusal_above(tmp_path: Path) -> No
     code, _ = on_terminal("new", "note", ADDRESS, cwd=folder, env=editor(tmp_path, *lines))
     assert (code, (folder / f"memory/{ADDRESS}.md").exists()) == (0, True)
     assert "# mdmem: the entry cannot be read: line 3: unknown status `darft`; write `draft`;" in seen.read_text()
+
+
+@pytest.mark.parametrize(("owner", "line"), [("ada", ["approved_by: Ada <ada@example.org>"]), ("bob", [])])
+@pytest.mark.parametrize(
+    "command", [("new", "decision", ADDRESS), ("supersede", "nav/rules/callbacks", "-m", "Better")]
+)
+def test_owner_stands_behind_what_is_put_in_force_at_once(
+    command: tuple[str, ...], owner: str, line: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/README.md", f"---\nkind: project\nowners: [{owner}]\n---\n")
+    place = ("--place", ADDRESS) if command[0] == "supersede" else ()
+    text = ("--title", "New one", "--status", "active", "--body", "We use it.\n\nRationale: it was tried.")
+    assert run_here(capsys, *command, *place, *text, cwd=folder).code == 0
+    written = (folder / f"memory/{ADDRESS}.md").read_text().splitlines()
+    assert [one for one in written if one.startswith("approved_by")] == line

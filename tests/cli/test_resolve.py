@@ -113,6 +113,16 @@ def test_successor_that_is_taken_stays_and_the_other_is_given_up(
     assert field(root, goes, "deprecated_reason") == ["deprecated_reason: four cores"]
     assert field(root, goes, "status") == ["status: deprecated"]
     assert is_clean(root, capsys)
+    git(tmp_path, "add", FILE)
+    left = run_here(capsys, "resolve", cwd=tmp_path).err.splitlines()
+    assert left[1:] == [f"then: git add memory/{goes}.md", "then: git merge --continue"]
+
+
+def test_last_advice_names_every_file_that_decides(tmp_path: Path, capsys: Capture) -> None:
+    root = superseded_twice(tmp_path)
+    assert run_here(capsys, "resolve", OLD, "--take", EXECUTOR, "-m", "four cores", cwd=root).code == 0
+    steps = run_here(capsys, "resolve", cwd=tmp_path).out.splitlines()[-2:]
+    assert steps == [f"  git add memory/{FOUR}.md {FILE}", "  git merge --continue"]
 
 
 def test_other_successor_goes_behind_the_one_that_is_named(tmp_path: Path, capsys: Capture) -> None:

@@ -135,6 +135,12 @@ def test_more_than_fifty_findings_are_a_table_and_the_errors_in_full() -> None:
     assert "warning[expired]" in get_format("text")([report], Look(is_whole=True))
 
 
+def test_of_many_errors_the_first_twenty_are_told_and_how_to_see_all() -> None:
+    said = rendered("text", checked(*(finding(message=f"m{n}", place=Place(RULE, n)) for n in range(1, 71))))
+    assert said.count("error[dangling-link]") == 20
+    assert "\nof 70 errors 20 are shown; `--select CODE` shows those of one check, `--verbose` all" in said
+
+
 OLD, NEW = finding(message="old"), finding(message="new", new=True)
 
 

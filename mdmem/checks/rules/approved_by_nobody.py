@@ -22,7 +22,9 @@ from mdmem.finding import Finding, Severity
 
 CODE = "approved-by-nobody"
 SEVERITY = Severity.WARNING
-_APPROVED = frozenset({EntryType.INVARIANT, EntryType.DECISION})
+SUMMED = "{count} entries of `{wing}` became active, and none of its owners stands behind them"
+# What binds others waits for an owner.
+APPROVED_TYPES = frozenset({EntryType.INVARIANT, EntryType.DECISION})
 _FIELDS = frozenset({"approved_by", "owner"})
 
 
@@ -35,7 +37,7 @@ def find(case: Case) -> Iterator[Finding]:
         # A manifest that cannot be read may name more of them.
         if not owners or f"{entry.wing}/README.md" in faulty or entry.address in agents:
             continue
-        if entry.type in _APPROVED and not _FIELDS.intersection(entry.unread) and not _is_owned(entry, owners):
+        if entry.type in APPROVED_TYPES and not _FIELDS.intersection(entry.unread) and not _is_owned(entry, owners):
             yield _finding(case, entry, owners)
 
 

@@ -173,17 +173,6 @@ Fails:
     created_at: 2023-14-05
 
 Fix: write the day that was meant, as YYYY-MM-DD.""",
-    "not-iso": """A date is not written in the form of ISO 8601.
-
-`03/05/2026` is the third of May or the fifth of March, depending on the reader. A date that is not read leaves its
-field empty: the entry cannot be ordered among others, and is never due for review.
-
-Fails:
-
-    created_at: 05.03.2026
-    verified_at: last week
-
-Fix: write YYYY-MM-DD, or a time with its offset such as 2026-03-05T14:30:00+01:00.""",
     "wing-not-fetched": """A wing that lives in another repository is not read.
 
 It may hold invariants, so it never counts as absent: the run is incomplete, every retrieval names the wing among its

@@ -8,7 +8,7 @@ Fails:
     ours:      app/rules/a.md    supersedes: [app/rules/old]
     theirs:    app/rules/b.md    supersedes: [app/rules/old]
 
-Fix: let one of the two supersede the other instead of the old entry, or withdraw it.
+Fix: merge the other branch into yours, then let `mdmem resolve` put one of the two behind the other, or give it up.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def find(case: Case) -> Iterator[Finding]:
             f"superseded by {_listed(ours)} in {case.merge.ours.name}, and by {_listed(theirs)} in "
             f"{case.merge.theirs.name}"
         )
-        help_ = f"write `supersedes: [{theirs[0]}]` in `{ours[0]}.md` instead of `{old}`, or withdraw one of the two"
+        help_ = (
+            f"merge {case.merge.theirs.name.partition(' (')[0]} here, then `mdmem resolve` shows what can be decided"
+        )
         is_read = old in case.catalog.entries
         place = case.catalog.place(old, "superseded_by") if is_read else Place(f"{old}.md")
         other = case.link_place(ours[0], "supersedes", old) if ours[0] in case.catalog.entries else None

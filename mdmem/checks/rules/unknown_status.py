@@ -22,6 +22,7 @@ from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixe
 from mdmem.document.parse import Document
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import Status
+from mdmem.entry.spelling import certain_value
 from mdmem.finding import Finding, Severity
 
 CODE = "unknown-status"
@@ -34,6 +35,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _corrected(document: Document, finding: Finding) -> Finding:
-    """Correct one slip of the pen; another word may be another format's, with a meaning of its own."""
-    meant = certainly_meant(str(fields_of(document).get("status")), Status)
+    """Correct one slip of the pen, and another format's word that has but one meaning."""
+    value = str(fields_of(document).get("status"))
+    meant = certainly_meant(value, Status) or certain_value(value, Status)
     return with_fix(finding, f"Write `status: {meant}`", set_fields, document, {"status": meant}) if meant else finding

@@ -20,6 +20,7 @@ from mdmem.checks.fixes.base import certainly_meant, fields_of, loaded_with_fixe
 from mdmem.document.parse import Document
 from mdmem.document.patch import set_fields
 from mdmem.entry.model import EntryType
+from mdmem.entry.spelling import certain_value
 from mdmem.finding import Finding, Severity
 
 CODE = "unknown-type"
@@ -32,6 +33,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _corrected(document: Document, finding: Finding) -> Finding:
-    """Correct one slip of the pen; another word may be another format's, with a meaning of its own."""
-    meant = certainly_meant(str(fields_of(document).get("type")), EntryType)
+    """Correct one slip of the pen, and another format's word that has but one meaning."""
+    value = str(fields_of(document).get("type"))
+    meant = certainly_meant(value, EntryType) or certain_value(value, EntryType)
     return with_fix(finding, f"Write `type: {meant}`", set_fields, document, {"type": meant}) if meant else finding

@@ -65,8 +65,11 @@ def _summary(checked: CheckedRoot) -> dict[str, Any]:
 
 
 def _old(roots: Sequence[CheckedRoot]) -> dict[str, int]:
-    left_out = sum(len(one.report.left_out) for one in roots)
-    return {"old": left_out} if left_out else {}
+    counts = {
+        "old": sum(len(one.report.left_out) for one in roots),
+        "known": sum(len(one.report.known) for one in roots),
+    }
+    return {name: number for name, number in counts.items() if number}
 
 
 def _finding(found: RootFinding, *, named: bool) -> dict[str, Any]:

@@ -210,7 +210,8 @@ def _extras(report: CheckReport) -> list[str]:
     new = sum(finding.new for finding in report.told)
     said = [f"{new} new"] if report.base is not None and report.told else []
     said += [f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}"] if report.fixed else []
-    return said + _fixable(report.told)
+    known = sum(finding.count for finding in report.known)
+    return said + _fixable(report.told) + ([f"{known} in the baseline (--no-baseline shows them)"] if known else [])
 
 
 def _fixable(findings: Iterable[Finding]) -> list[str]:

@@ -15,6 +15,8 @@ from mdmem.render.words import count
 
 # More findings than this nobody reads one by one.
 _READABLE = 50
+# Of more, so many errors are shown whole.
+_FIRST = 20
 # Wings that are named beside a check.
 _WINGS = 4
 _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check --update-baseline` sets them aside"
@@ -23,13 +25,15 @@ _WAYS = "`--select CODE` shows those of one check, `--verbose` all; `mdmem check
 def text(roots: Sequence[CheckedRoot], look: Look) -> str:
     """Return each finding with its source line and caret, the other end, the help and the fix, then the sums.
 
-    Of more than fifty the errors alone, below a table of all by check and wing.
+    Of more than fifty the first errors alone, below a table of all by check and wing.
     """
     found = told(roots)
     if look.is_whole or len(found) <= _READABLE:
         return "\n\n".join([*(_block(one, look.ink) for one in found), summary(roots)])
-    errors = [_block(one, look.ink) for one in found if one.severity is Severity.ERROR]
-    return "\n\n".join([_table(found, look.ink), *errors, f"{summary(roots)}\n{_WAYS}"])
+    errors = [one for one in found if one.severity is Severity.ERROR]
+    shown = [_block(one, look.ink) for one in errors[:_FIRST]]
+    part = f"of {len(errors)} errors {_FIRST} are shown; " if len(errors) > _FIRST else ""
+    return "\n\n".join([_table(found, look.ink), *shown, f"{summary(roots)}\n{part}{_WAYS}"])
 
 
 def _table(found: Sequence[RootFinding], ink: Ink) -> str:
