@@ -13,14 +13,11 @@ from mdmem.authoring.patch import Value, patched
 from mdmem.authoring.supersede import drafts_for
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog
-from mdmem.checks.fixes.base import fields_of
+from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.errors import UsageError
 from mdmem.workspace.addresses import resolve_name, resolve_names
 from mdmem.workspace.workspace import Workspace
-
-# What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
-REVIEW_REASON = "x-review-reason"
 
 
 def plan_verification(
@@ -139,10 +136,11 @@ def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date
     if heads := [head for head in catalog.lineage.heads(address) if head != address]:
         help_ = "`mdmem check --unsafe-fixes` writes what is missing"
         raise UsageError(f"{address} is superseded by {listed(heads)}; {help_}")
-    values = {
+    values: dict[str, Value] = {
         "status": Status.DEPRECATED.value,
         "deprecated_at": today.isoformat(),
         "deprecated_reason": reason.strip(),
+        REVIEW_REASON: None,
     }
     return ChangeSet(
         (patched(catalog, entry.path, values),),

@@ -13,7 +13,7 @@ from mdmem.authoring.patch import Value, patched
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog, full_address
 from mdmem.checks.case import written_links
-from mdmem.checks.fixes.base import fields_of
+from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.checks.rules.supersession_across_types import CODE as ACROSS_TYPES
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, EntryType, Status, Wing
@@ -89,7 +89,7 @@ def ended(catalog: Catalog, old: Entry, new: str, *, today: date) -> Change:
     if new not in old.superseded_by:
         values["superseded_by"] = [*written_links(catalog.document(old.path), "superseded_by"), new]
     if old.status is not Status.DEPRECATED:
-        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat()}
+        values |= {"status": Status.DEPRECATED.value, "deprecated_at": today.isoformat(), REVIEW_REASON: None}
     return patched(catalog, old.path, values)
 
 

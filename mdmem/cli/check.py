@@ -258,5 +258,5 @@ def _explain(code: str) -> int:
     if code == "all":
         print_text(check_list(FAMILIES, first_sentences()))
     else:
-        print_text(explanation(code, get_check(code)))
+        print_text(explanation(code, get_check(code)), is_page=True)
     return 0

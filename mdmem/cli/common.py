@@ -274,10 +274,11 @@ class _Progress:
             click.echo(f"\rindexing {total} entries, once: {percent} %", err=True, nl=done == total)
 
 
-def print_text(text: str) -> None:
+def print_text(text: str, *, is_page: bool = False) -> None:
     """Print a result, if there is one, with every control character in it but the colours of our ink written out.
 
     A terminal gets what is meant for people broken at words, and page by page what is longer than its window.
+    `is_page` says that it is Markdown of ours, in which tables and code stay as they are.
     """
     if not text:
         return
@@ -286,17 +287,24 @@ def print_text(text: str) -> None:
         return
     import shutil
 
-    from mdmem.render.ink import fitted
+    from mdmem.render.ink import fitted, fitted_page
 
     window = shutil.get_terminal_size()
     context = click.get_current_context()
     is_prose = context.params.get("form", "text") in ("text", "concise", None)
-    shown = _sent(fitted(text, window.columns) if is_prose else text)
+    shown = _sent((fitted_page if is_page else fitted)(text, window.columns) if is_prose else text)
     is_long = shown.count("\n") >= window.lines - 1 and not context.obj.no_pager
     if is_long and sys.stdin.isatty() and os.environ.get("TERM") != "dumb":
         click.echo_via_pager(f"{shown}\n", color=context.color)
     else:
         click.echo(shown)
+
+
+def columns() -> int | None:
+    """Return how wide the terminal is that a result goes to; None where it goes elsewhere."""
+    import shutil
+
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def print_patch(text: str) -> None:

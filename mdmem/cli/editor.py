@@ -38,7 +38,7 @@ def piped_text(body: str | None) -> str | None:
 def edited(workspace: Workspace, address: str, text: str, write: Callable[[str], _Result]) -> _Result:
     """Write the text as the editor leaves it; it opens again with what is wrong above it, until it is left as it is.
 
-    What was typed and is not written is kept and said to be.
+    A text that nobody touched is not wanted. What was typed and is not written is kept and said to be.
     """
     from mdmem.authoring.edit import notes_on_refusal
 
@@ -48,6 +48,9 @@ def edited(workspace: Workspace, address: str, text: str, write: Callable[[str],
             left = typed.ask(content, notes)
             if not left.strip():
                 give_up_empty()
+            if left == typed.first and not notes:
+                say("the template was left as it is; nothing is written")
+                raise click.exceptions.Exit(1)
             try:
                 written = write(text_of(left))
             except UsageError as error:

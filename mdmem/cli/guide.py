@@ -25,5 +25,5 @@ def command(_: Globals, topic: str | None) -> int:
         width = max(map(len, topics()))
         print_text("\n".join(f"{name:<{width}}  {summary(name)}" for name in topics()))
         return 0
-    print_text(page(topic).rstrip("\n"))
+    print_text(page(topic).rstrip("\n"), is_page=True)
     return 0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mdmem.cli.common import (
     Globals,
     at_option,
+    columns,
     filter_options,
     filters_from,
     format_option,
@@ -16,18 +18,22 @@ from mdmem.cli.common import (
     open_workspace,
     print_text,
 )
+from mdmem.cli.completion import complete_place
+from mdmem.errors import UsageError
+
+if TYPE_CHECKING:
+    from mdmem.workspace.scope import Filters
+    from mdmem.workspace.workspace import Workspace
 
 
 @click.command("list")
-@click.argument("words", nargs=-1, metavar="")
+@click.argument("place", metavar="[WING|ROOM|WING/ROOM]", required=False, shell_complete=complete_place)
 @filter_options
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
-def command(given: Globals, words: tuple[str, ...], form: str, **options: Any) -> int:
-    """List entries by address: those in force, unless a filter asks for others."""
-    if words:
-        raise click.UsageError(f"`{words[0]}` is no option; filter by `--wing {words[0]}`, or `mdmem search` for words")
+def command(given: Globals, place: str | None, form: str, **options: Any) -> int:
+    """List entries by address: those in force, of a place where one is named, unless a filter asks for others."""
     from mdmem.render.entries import entry_list, entry_table, nothing_listed
     from mdmem.render.json import dump, entries_json
     from mdmem.retrieval.entries import count_hidden, in_full, list_entries, list_problems, stance_of
@@ -35,14 +41,34 @@ def command(given: Globals, words: tuple[str, ...], form: str, **options: Any) -
 
     workspace = open_workspace(given, revision=options.pop("revision"))
     filters = filters_from(options)
+    if place is not None:
+        filters = _within(workspace, place, filters)
     found = list_entries(workspace, filters)
     if form == "json":
         print_text(dump(entries_json(in_full(workspace, found))))
     elif found:
         marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found}
-        print_text(entry_table(found, marks) if form == "markdown" else entry_list(found, given.ink(), marks))
+        print_text(entry_table(found, marks) if form == "markdown" else entry_list(found, given.ink(), marks, columns=columns()))
     for problem in list_problems(workspace, filters):
         given.remark(f"{problem.place.path}: {problem.message} ({problem.code})")
     if not found:
         given.remark(nothing_listed(count_hidden(workspace, filters)))
     return 0 if found else 1
+
+
+def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:
+    """Return filters narrowed to a wing, a room, or a room of a wing; raises UsageError for what is none of them."""
+    from mdmem.workspace.addresses import from_root
+    from mdmem.workspace.wings import find_wing, not_there
+
+    wings = workspace.catalog.wings
+    first, *rest = from_root(workspace, place).split("/")
+    if len(rest) > 1:
+        raise UsageError(f"`{place}` is no wing and no room; `mdmem show {place}` shows an entry")
+    if rest or find_wing(first, wings) is not None:
+        return replace(filters, wings=(first, *filters.wings), rooms=(*rest, *filters.rooms))
+    rooms = {address.split("/")[1] for address in workspace.catalog.addresses}
+    if first not in rooms:
+        hint = "; `mdmem search` looks for words"
+        raise UsageError(f"{not_there('wing and no room', place, {*wings, *rooms})}{hint}")
+    return replace(filters, rooms=(first, *filters.rooms))

@@ -70,16 +70,27 @@ def _mark(hit: Hit) -> str:
     return f" ({', '.join(marks)})" if marks else ""
 
 
-def entry_list(listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str]) -> str:
-    """Return one line an entry: type, status, address, title, and the mark of its address, if it has one."""
-    rows = list(listed)
-    width = max((len(entry.address) for entry in rows), default=0)
-    return "\n".join(_row(entry, ink, width, marks.get(entry.address, "")) for entry in rows)
+def entry_list(
+    listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str], *, columns: int | None = None
+) -> str:
+    """Return one line an entry: type, status, address, title, and the mark of its address, if it has one.
+
+    Where one is wider than the columns there are, the titles of all stand on lines of their own.
+    """
+    rows = [(one, f"  ({marks[one.address]})" if marks.get(one.address) else "") for one in listed]
+    width = max((len(entry.address) for entry, _ in rows), default=0)
+    widest = max((len(one_line(entry.title)) + len(mark) for entry, mark in rows), default=0)
+    is_narrow = columns is not None and _BEFORE_ADDRESS + width + 2 + widest > columns
+    return "\n".join(_row(entry, ink, mark, None if is_narrow else width) for entry, mark in rows)
 
 
-def _row(entry: Entry, ink: Ink, width: int, mark: str) -> str:
-    head = f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width}}')}"
-    return f"{head}  {one_line(entry.title)}{ink.dim(f'  ({mark})') if mark else ''}"
+_BEFORE_ADDRESS = 25
+
+
+def _row(entry: Entry, ink: Ink, mark: str, width: int | None) -> str:
+    gap = "\n  " if width is None else "  "
+    head = f"{entry.type:<9}  {entry.status.replace('_', ' '):<12}  {ink.bold(f'{entry.address:<{width or 0}}')}"
+    return f"{head}{gap}{one_line(entry.title)}{ink.dim(mark)}"
 
 
 def nothing_listed(hidden: Mapping[str, int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmem.entry.model import visible_text
@@ -69,12 +69,48 @@ def fitted(text: str, width: int) -> str:
     return "\n".join(part for line in text.split("\n") for part in _broken(line, width))
 
 
-def _broken(line: str, width: int) -> Iterator[str]:
+def fitted_page(text: str, width: int) -> str:
+    """Return a page of Markdown whose paragraphs are laid out anew for so many columns.
+
+    Tables and code stay as they are.
+    """
+    return "\n".join(_fitted_page(text, width))
+
+
+def _fitted_page(text: str, width: int) -> Iterator[str]:
+    held: list[str] = []
+    is_code = False
+    for line in text.split("\n"):
+        is_fence = line.startswith("```")
+        is_kept = is_code or is_fence or not line.strip() or line.startswith(_KEPT)
+        if held and (is_kept or line.startswith(_BEGINNING)):
+            yield from _paragraph(held, width)
+            held = []
+        if is_kept:
+            yield line
+        else:
+            held.append(line)
+        is_code ^= is_fence
+    yield from _paragraph(held, width) if held else ()
+
+
+# How a line begins that is no part of a paragraph, and how one that starts another.
+_KEPT = ("    ", "|", "#")
+_BEGINNING = ("- ", "* ")
+
+
+def _paragraph(lines: Sequence[str], width: int) -> Iterator[str]:
+    first, *others = lines
+    hanging = _HANGING if first.startswith(_BEGINNING) else 0
+    return _broken(" ".join([first, *(line.lstrip(" ") for line in others)]), width, hanging)
+
+
+def _broken(line: str, width: int, more: int = _HANGING) -> Iterator[str]:
     if len(line) <= width // 2 or _columns(line) <= width:
         yield line
         return
     begun = len(line) - len(line.lstrip(" "))
-    hanging = " " * min(begun + _HANGING, width // 2)
+    hanging = " " * min(begun + more, width // 2)
     held, used = line[:begun], begun
     for gap, word in _WORDS.findall(line[begun:]):
         wide = _columns(word)

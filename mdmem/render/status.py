@@ -37,8 +37,8 @@ def _index(report: StatusReport) -> str:
         return f"not built yet; the first question builds it in {index.folder}"
     if not index.usable:
         return f"unusable ({index.why}); the next question rebuilds it"
-    behind = f", {index.stale} changed since" if index.stale or index.gone else ", up to date"
-    return f"{entries(index.documents)}, {index.bytes / 1024:.0f} KiB{behind}"
+    newer = f"; {count(index.stale, 'newer one')} read beside it" if index.stale else ""
+    return f"up to date: {entries(index.documents)}, {index.bytes / 1024:.0f} KiB{newer}"
 
 
 def _findings(report: StatusReport) -> str:

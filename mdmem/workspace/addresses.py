@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
+from mdmem.git import list_deletions, list_staged_deletions
 from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
@@ -39,7 +40,31 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
     closed = [path for path in workspace.catalog.broken if path.endswith(f"/{plain}.md")]
     if closed:
         raise _unread(workspace, closed[0])
-    raise NotFoundError(f"there is no entry `{name}`{_nearest(plain, list(entries))}")
+    raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(plain, list(entries))}")
+
+
+def _fate(workspace: Workspace, name: str) -> str:
+    """Say where an entry that git knows went from an address, or that it was deleted; nothing of any other name."""
+    repository, under = workspace.location.repository, workspace.location.under
+    if repository is None:
+        return ""
+    revision = workspace.snapshot.revision
+    gone = list_deletions(repository, under, revisions=() if revision is None else (revision,))
+    if revision is None:
+        gone |= list_staged_deletions(repository, under)
+    prefix = f"{under}/" if under else ""
+    went = {old.removeprefix(prefix): (new or "").removeprefix(prefix) for old, (_, new) in gone.items()}
+    seen = [path for path in went if path.endswith(f"/{name}.md") or path == f"{name}.md"]
+    if len(seen) != 1 or not workspace.access.sees(seen[0]):
+        return ""
+    passed, path = {seen[0]}, went[seen[0]]
+    while path in went and path not in passed:
+        passed.add(path)
+        path = went[path]
+    old, new = (one.removesuffix(".md") for one in (seen[0], path))
+    if new in workspace.catalog.entries:
+        return f"; it moved to {new}"
+    return "" if new else f"; it was deleted, and `mdmem log {old}` tells when"
 
 
 def _unread(workspace: Workspace, path: str) -> NotFoundError:

@@ -8,8 +8,9 @@ from builders import open_root, write, write_entry
 from lives import NEW, OLD, changed_lines, lived_in, two_entries
 
 from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.lifecycle import plan_end_of_review, plan_review
+from mdmem.authoring.lifecycle import plan_deprecation, plan_end_of_review, plan_review
 from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.supersede import plan_supersession
 from mdmem.errors import UsageError
 
 TODAY = date(2026, 11, 21)
@@ -48,6 +49,16 @@ def test_end_of_a_review_leaves_every_other_line_as_it_was(tmp_path: Path) -> No
     write(root, f"{OLD}.md", change.after or b"")
     (back,) = plan_end_of_review(open_root(root).whole_catalog, OLD, today=TODAY).changes
     assert changed_lines(lived_in(), back.after or b"") == ["+ verified_at: 2026-11-21\r"]
+
+
+def test_doubt_goes_when_the_entry_ends(tmp_path: Path) -> None:
+    root = two_entries(tmp_path)
+    (change,) = reviewing(root).changes
+    write(root, f"{OLD}.md", change.after or b"")
+    catalog = open_root(root).whole_catalog
+    ended = plan_deprecation(catalog, OLD, reason="sold", today=TODAY).changes[-1]
+    replaced = plan_supersession(catalog, OLD, by=NEW, reason="faster", today=TODAY).changes[-1]
+    assert [b"x-review-reason" in (one.after or b"") for one in (ended, replaced)] == [False, False]
 
 
 @pytest.mark.parametrize("status", ["active", "draft", "deprecated"])

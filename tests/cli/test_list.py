@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from builders import commit_all, memory, run_here, write, write_entry
 
+from mdmem.entry.model import Entry, EntryType, Status
+from mdmem.render.entries import entry_list
+from mdmem.render.ink import Ink
+
 Capture = pytest.CaptureFixture[str]
 
 
@@ -44,6 +48,10 @@ IN_FORCE = ["nav/architecture/threads", "nav/notes/doubt", "nav/notes/log", "nav
         (["--wing", "arm,ros2"], ["arm/rules/grip", "ros2/rules/qos"]),
         (["-w", "arm", "-w", "ros2"], ["arm/rules/grip", "ros2/rules/qos"]),
         (["--room", "notes"], ["nav/notes/doubt", "nav/notes/log"]),
+        (["arm"], ["arm/rules/grip"]),
+        (["notes"], ["nav/notes/doubt", "nav/notes/log"]),
+        (["memory/nav/notes/"], ["nav/notes/doubt", "nav/notes/log"]),
+        (["nav/notes", "--label", "session"], ["nav/notes/log"]),
         (["--type", "invariant"], ["nav/rules/callbacks"]),
         (["--type", "invariant,note"], ["nav/notes/doubt", "nav/notes/log", "nav/rules/callbacks"]),
         (["--status", "under_review"], ["nav/notes/doubt"]),
@@ -72,6 +80,17 @@ def test_text_is_one_line_an_entry(tmp_path: Path, capsys: Capture) -> None:
         "decision   active        nav/architecture/threads  Use two threads",
         "invariant  active        nav/rules/callbacks       Callbacks do not block",
     ]
+
+
+def listed_as(address: str, title: str) -> Entry:
+    return Entry(address=address, title=title, type=EntryType.DECISION, status=Status.ACTIVE)
+
+
+def test_rows_are_alike_where_one_is_wider_than_the_terminal() -> None:
+    entries = [listed_as("a/b/c", "Short"), listed_as("a/b/longer", "A longer title")]
+    rows = [f"decision   active        {one.address}\n  {one.title}" for one in entries]
+    assert entry_list(entries, Ink(), {}, columns=50).splitlines() == "\n".join(rows).splitlines()
+    assert len(entry_list(entries, Ink(), {}, columns=51).splitlines()) == 2
 
 
 def test_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
@@ -113,6 +132,11 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
         (["--wing", "nac"], "mdmem: there is no wing `nac`; did you mean `nav`?\n"),
         (["--wing", "zebra"], "mdmem: there is no wing `zebra`; there is `arm`, `nav`, `ros2`\n"),
         (["--room", "rule"], "mdmem: there is no room `rule` in nav, ros2; did you mean `rules`?\n"),
+        (
+            ["note"],
+            "mdmem: there is no wing and no room `note`; did you mean `notes`?; `mdmem search` looks for words\n",
+        ),
+        (["nav/notes/log"], "mdmem: `nav/notes/log` is no wing and no room; `mdmem show nav/notes/log` shows an entry\n"),
         (["--type", "notes"], "mdmem list: there is no type `notes`; did you mean `note`?\n"),
         (["--status", "actve"], "mdmem list: there is no status `actve`; did you mean `active`?\n"),
     ],

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, memory, run_here, write, write_entry
+from builders import commit_all, git, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 ADDRESS = "nav/architecture/threads"
@@ -29,6 +29,20 @@ def test_text_has_the_fields_and_the_body(tmp_path: Path, capsys: Capture) -> No
         f"[decision] {ADDRESS} (current)\n  Use two threads\n  status: active\n  created_at: 2026-03-05\n\n"
         "  Navigation uses two threads.\n\n  Rationale: it was measured.\n"
     )
+
+
+def test_address_that_moved_says_where_it_went(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    for old, new in (("threads", "workers"), ("workers", "pool")):
+        git(folder, "mv", f"memory/nav/architecture/{old}.md", f"memory/nav/architecture/{new}.md")
+        git(folder, "commit", "-q", "-m", "rename")
+    git(folder, "rm", "-q", "memory/nav/rules/callbacks.md")
+    for name in (ADDRESS, "threads"):
+        said = f"mdmem: there is no entry `{name}`; it moved to nav/architecture/pool\n"
+        assert run_here(capsys, "show", name, cwd=folder).err == said
+    assert "; it was deleted, and `mdmem log nav/rules/callbacks` tells when" in run_here(
+        capsys, "why", "nav/rules/callbacks", cwd=folder
+    ).err
 
 
 def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:

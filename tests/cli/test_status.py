@@ -59,9 +59,9 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
 def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     run_here(capsys, "search", "threads", cwd=folder)
-    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB, up to date")
+    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].startswith("index    up to date: 2 entries, ")
     write_entry(folder / "memory", "nav/rules/new", title="New")
-    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB, 1 changed since")
+    assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB; 1 newer one read beside it")
 
 
 def test_status_writes_no_index(tmp_path: Path, capsys: Capture) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.ink import Ink, fitted, sent
+from mdmem.render.ink import Ink, fitted, fitted_page, sent
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,10 @@ def test_colours_take_no_columns() -> None:
 @given(st.text("ab \n\t\u6771", max_size=60), st.integers(1, 30))
 def test_no_word_is_lost(text: str, width: int) -> None:
     assert fitted(text, width).split() == text.split()
+
+
+def test_a_page_keeps_tables_and_code_and_lays_out_paragraphs_once() -> None:
+    kept = "| a long row | of a table |\n\n    code that is long\n\n```\nmore code, long\n```"
+    page = f"# A heading that is long\n\none two\nthree four\n- item and\n  more of it\n\n{kept}"
+    shown = "# A heading that is long\n\none two three\nfour\n- item and more\n  of it\n\n"
+    assert fitted_page(page, 15) == shown + kept

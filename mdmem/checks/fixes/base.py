@@ -16,6 +16,8 @@ from mdmem.entry.model import Entry, Status
 from mdmem.finding import Edit, Finding, Fix, Place
 
 Values = dict[str, "str | list[str] | None"]
+# What is in doubt, in the words of whoever asked for the review; the key goes when the review ends.
+REVIEW_REASON = "x-review-reason"
 
 
 def with_fix(finding: Finding, title: str, patch: Callable[..., Iterable[Edit]], *given: object) -> Finding:
@@ -105,7 +107,7 @@ def ending(entry: Entry, case: Case, *successors: str) -> Values:
         written = written_links(case.catalog.document(entry.path), "superseded_by")
         values["superseded_by"] = [*written, *successors]
     if entry.status is not Status.DEPRECATED:
-        values["status"] = Status.DEPRECATED.value
+        values |= {"status": Status.DEPRECATED.value, REVIEW_REASON: None}
         if entry.deprecated_at is None and "deprecated_at" not in entry.unread:
             values["deprecated_at"] = case.today.isoformat()
     return values
