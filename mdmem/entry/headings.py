@@ -41,7 +41,8 @@ def _names(*parts: str) -> re.Pattern[str]:
 _DECIDED = (
     _names(
         r"(?:the )?(?:final )?decisions?(?: outcomes?| made| taken| summary| statement)?",
-        r"(?:decision )?outcome|chosen (?:option|solution|alternative|approach)|(?:what )?we decided",
+        r"(?:final )?(?:verdict|conclusions?)|(?:decision )?outcome",
+        r"chosen (?:option|solution|alternative|approach)|(?:what )?we decided",
         r"decision (?:and|&) (?:rationale|justification|consequences)",
         r"entscheidung(?:sergebnis)?|ergebnis|décision|decisión|decisão|decisione|besluit|решение",
         r"决定|决策|决策结果|決定|決策|결정",
@@ -58,6 +59,7 @@ _ASIDE = _names(
     r"\b(?:pros (?:and|&) cons|why not|other approaches|problem statement|decision drivers|drawbacks|non-?goals)\b",
     r"\b(?:out of scope|open (?:questions|issues)|prior art|previous work|user stor(?:y|ies))\b",
     r"^options?\b|\boptions?$|\brationale$",
+    r"^(?:pros|cons|(?:dis)?advantages)\b|\b(?:superseded|obsolete|reversed|outdated)\b",
     r"^(?:the )?(?:contexte?|kontext|contexto|contesto|background|hintergrund)\b",
     r"^(?:the )?(?:motivation|problem|rationale|drivers?|forces)\b",
     r"^(?:status|history|(?:implementation|change|version|revision|document|post) ?(?:history|log))$",

@@ -64,10 +64,14 @@ class Passages:
         """Return where the body holds words of the question."""
         return [hit for hit in self.find(self.body) if hit[2]]
 
-    def best(self, lead: Sequence[Sentence], room: int) -> str:
-        """Return the passages outside of a lead that say most of what is asked for, in the body's order."""
+    def best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> str:
+        """Return the passages outside of a lead that say most of what is asked for, in the body's order.
+
+        `new`: only those that hold a word which the lead does not.
+        """
         covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         runs = self._runs({one.start for one in lead}, min(room, _RUN))
+        runs = [run for run in runs if not new or run.terms - covered]
         chosen: list[_Run] = []
         while runs and room >= _SMALLEST:
             gains = [self._gain(run, covered) for run in runs]

@@ -22,8 +22,10 @@ from mdmem.entry.statements import stated_fields
 
 NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
+# Characters: what governs stands before, and reading 240 KB of headings takes seconds.
+_READ = 131_072
 # Where there is room for several passages, the lead leaves it to them.
-_LEAD = 420
+_LEAD = 260
 _DECIDING = 2048
 _CITED = 300
 # A passage smaller than this says nothing.
@@ -51,8 +53,14 @@ _CHANGING = re.compile(
 _NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
-def deciding_section(entry: Entry, body: str) -> str:
-    """Return the section that says what was decided, with what its entry states beside; empty where there is none."""
+def deciding_section(
+    entry: Entry, body: str, find: Find | None = None, weights: Mapping[str, float] = NO_WEIGHTS
+) -> str:
+    """Return the section that says what was decided, with what its entry states beside; empty where there is none.
+
+    Where other sections hold more of a question, their best passages follow.
+    """
+    body = body[:_READ]
     sections = sections_of(body)
     whole = deciding(sections)
     if not whole:
@@ -60,8 +68,12 @@ def deciding_section(entry: Entry, body: str) -> str:
     parts = [
         without_comments(body[one.start if at == 0 else one.span[0] : one.span[1]]) for at, one in enumerate(whole)
     ]
-    text = re.sub(r"\n(?:[ \t]*\r?\n){2,}", "\n\n", "".join(parts)).strip()
-    return "\n\n".join([cut_at_paragraph(text, _DECIDING), *filter(None, stated_fields(entry))])
+    text = cut_at_paragraph(re.sub(r"\n(?:[ \t]*\r?\n){2,}", "\n\n", "".join(parts)).strip(), _DECIDING)
+    if find is not None:
+        passages = Passages(body, sections, find, weights)
+        lead = [one for part in whole for one in _prose(body, part)]
+        text = "\n\n".join(filter(None, (text, passages.best(lead, SHORTENED, new=True))))
+    return "\n\n".join([text, *filter(None, stated_fields(entry))])
 
 
 def shortened(
@@ -76,6 +88,7 @@ def shortened(
     No passage is from alternatives, context or motivation, and each ends with a sentence. `weights` say how rare the
     words of the question are.
     """
+    body = body[:_READ]
     sections = sections_of(body)
     lead = _lead(body, sections)
     whole = _fitted(lead, limit)
@@ -165,7 +178,7 @@ def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
     if lead:
         return cut_at_word(next((one.text for one in lead if _OPERATIVE.search(one.text)), lead[0].text), limit)
     texts = (" ".join(without_comments(one.text).split()) for one in sections_of(body))
-    return cut_at_word(next(filter(None, texts), ""), limit)
+    return cut_at_word(next(filter(None, texts), " ".join(body.split())), limit)
 
 
 def _with_passages(body: str, lead: Sequence[Sentence], passages: Passages, limit: int) -> str:

@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from mdmem.entry.model import EntryType
+from mdmem.finding import Finding
 from mdmem.render.characters import one_line
-from mdmem.render.words import count
 from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
 
 # The rest of a reason stands in the entry.
 _LONGEST = 160
-_TOLD = 3
+_TOLD = 4
 NO_TYPES: Mapping[str, EntryType] = {}
 _CLAIMS = {"claimed_by": ", which alone says that it replaces this", "claims": ", which is in force"}
 
 
 def problems_text(basis: AnswerBasis) -> Iterator[str]:
-    """Yield the files that cannot be read in full, if there are any."""
-    if basis.problems:
-        told = basis.problems if len(basis.problems) <= _TOLD + 1 else basis.problems[:_TOLD]
-        lines = [f"  {one.place.path}:{one.place.line}: {_short(one.message)} ({one.code})" for one in told]
-        more = len(basis.problems) - len(told)
-        head = f"{count(len(basis.problems), 'file')} of this scope cannot be read in full, and may bind:"
-        yield "\n".join([head, *lines, *([f"  and {more} more; `mdmem check` names them"] if more else [])])
+    """Yield the files that cannot be read in full, if there are any: one with its fault, several by their places."""
+    if len(basis.problems) == 1:
+        one = basis.problems[0]
+        yield f"This cannot be read in full, and may bind: {_place(one)}: {_short(one.message)} ({one.code})"
+    elif basis.problems:
+        named = ", ".join(map(_place, basis.problems[:_TOLD]))
+        more = f" and {len(basis.problems) - _TOLD} more" if len(basis.problems) > _TOLD else ""
+        yield f"{len(basis.problems)} files cannot be read in full, and may bind: {named}{more} (`mdmem check`)"
+
+
+def _place(problem: Finding) -> str:
+    return f"{problem.place.path}:{problem.place.line}"
 
 
 def contradictions_text(basis: AnswerBasis, types: Mapping[str, EntryType] = NO_TYPES) -> Iterator[str]:

@@ -14,7 +14,7 @@ from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, is_changing, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.analysis import finder
-from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
+from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, PackedEntry, Printed, Texts
 from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
 
 OMITTED_LISTED = 50
@@ -30,6 +30,8 @@ _SHORT = 600
 _BEST_MATCH = 1700
 # Where the second is nearly as good, it needs the room, too.
 _BESIDE_ANOTHER, _NEARLY = 1300, 0.85
+# Of little room, what the best match may take, its heading and what stands beneath it among that.
+_MOST, _HEAD = 0.8, 400
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
 # The first of the best have room before the others have a line.
@@ -108,14 +110,16 @@ class _Packing:
                 plan.beside += cost
         self._fill(plan, self._on_path, room // 2, Form.FULL)
         self._fill(plan, self._on_path, room)
-        self._fill(plan, self._shaping, room // 2, Form.FULL)
+        self._fill(plan, self._shaping[:1], int(room * self._shaping_share), Form.FULL)
+        self._fill(plan, self._best[:1], room, Form.SUMMARY)
+        self._fill(plan, self._shaping[1:], room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
         if not self._is_pressed:
             self._fill(plan, self._best[:_NEXT], part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._on_path, *self._best), room, Form.LINE)
         self._fill(plan, (*self._best, *self._others), part)
-        for item in self.found.proposed[:_DRAFTS]:
+        for item in filter(self._counts, self.found.proposed[:_DRAFTS]):
             self._give(plan, item, Form.FULL if self._is_short(item) else Form.SUMMARY, part, is_draft=True)
         return plan
 
@@ -159,6 +163,11 @@ class _Packing:
     @property
     def _most_lines(self) -> int:
         return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+
+    @property
+    def _shaping_share(self) -> float:
+        """Return what share may be whole: of little room the best match has most, where nothing but words asks."""
+        return _MOST if self._is_pressed and not self._on_path else 0.5
 
     @property
     def _unasked_share(self) -> float:
@@ -248,29 +257,40 @@ class _Packing:
         if before is not None and before == texts.digest(address):
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
-            return PackedEntry(item, Form.LINE, "")
+            return PackedEntry(item, Form.LINE, "", beneath=tuple(_claims_on(item)))
         body = texts.body(address)
         whole = content_of(entry, body)
         size = len(whole.encode("utf-8", "surrogateescape"))
         if _always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL:
-            section = deciding_section(entry, body)
+            section = deciding_section(entry, body, self._find, self._weights)
             if section and (item.on_path or self._find is None):
-                return self._told(item, Form.SECTION, section, texts)
-        limit = _SHORT if form is not Form.FULL else _BESIDE_ANOTHER if self._is_contested else _BEST_MATCH
-        short = shortened(entry, body, self._find, limit, self._weights)
-        digest = hashlib.sha256(short.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        if before == digest:
+                return self._in_part(item, Form.SECTION, section, texts)
+        short = shortened(entry, body, self._find, self._limit(form), self._weights)
+        return self._in_part(item, Form.SUMMARY, short, texts)
+
+    def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
+        """Return an item of which a part is given; that part alone counts as given later."""
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if self.given.get(item.entry.address) == digest:
             return PackedEntry(item, Form.GIVEN, "")
-        return replace(self._told(item, Form.SUMMARY, short, texts), digest=digest)
+        return replace(self._told(item, form, content, texts), digest=digest)
+
+    def _limit(self, form: Form) -> int:
+        """Return how many bytes a shortened entry may take."""
+        if form is not Form.FULL:
+            return _SHORT
+        if self._is_pressed:
+            return max(_SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
+        return _BESIDE_ANOTHER if self._is_contested else _BEST_MATCH
 
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
         if len(content) > _MUCH or form is Form.SUMMARY:
             # What only points says little; what it replaced and what bears on it always stands.
             citing = [one for one in beneath if one.how == CITED and is_changing(one.said)]
-            kept = citing[: _FEWER if len(content) > _MUCH else _FEWEST]
+            kept = citing[: 0 if self._is_pressed else _FEWER if len(content) > _MUCH else _FEWEST]
             beneath = tuple(one for one in beneath if one.how != CITED or one in kept)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
 
@@ -324,6 +344,12 @@ class _Packing:
         if item.is_proposal:
             return "proposed, over the budget"
         return "over the budget" if self._counts(item) else "holds little of the question"
+
+
+def _claims_on(item: Retrieved) -> Iterator[Mention]:
+    """Yield who claims the place of an item, and whose place it claims: no budget parts them."""
+    for how, addresses in (("claimed by", item.claimed_by), ("claims to replace", item.claims)):
+        yield from (Mention(how, address, item.titles[address]) for address in addresses)
 
 
 def _always_stands(item: Retrieved) -> bool:

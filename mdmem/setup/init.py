@@ -26,6 +26,7 @@ from mdmem.workspace.location import SeveralRootsError, locate
 _AGENTS_LINE = """\
 Before you change code, ask once what is binding, with all files that you will touch:
 `mdmem retrieve --path FILE --path FILE "what you are about to do"`. Ask again only when the files change.
+For a question without files: `mdmem retrieve --budget 500 "WORDS"`; `mdmem show ADDRESS` prints an entry whole.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
