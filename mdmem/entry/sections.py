@@ -178,7 +178,8 @@ def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
     if lead:
         return cut_at_word(next((one.text for one in lead if _OPERATIVE.search(one.text)), lead[0].text), limit)
     texts = (" ".join(without_comments(one.text).split()) for one in sections_of(body))
-    return cut_at_word(next(filter(None, texts), " ".join(body.split())), limit)
+    # A comment that nothing closes would hide all.
+    return cut_at_word(next(filter(None, texts), " ".join(body.split()) if "<!--" in body else ""), limit)
 
 
 def _with_passages(body: str, lead: Sequence[Sentence], passages: Passages, limit: int) -> str:

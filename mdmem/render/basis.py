@@ -20,11 +20,13 @@ def problems_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield the files that cannot be read in full, if there are any: one with its fault, several by their places."""
     if len(basis.problems) == 1:
         one = basis.problems[0]
-        yield f"This cannot be read in full, and may bind: {_place(one)}: {_short(one.message)} ({one.code})"
+        head = "1 file of this scope cannot be read in full, and may bind:"
+        yield f"{head}\n  {_place(one)}: {_short(one.message)} ({one.code})"
     elif basis.problems:
         named = ", ".join(map(_place, basis.problems[:_TOLD]))
         more = f" and {len(basis.problems) - _TOLD} more" if len(basis.problems) > _TOLD else ""
-        yield f"{len(basis.problems)} files cannot be read in full, and may bind: {named}{more} (`mdmem check`)"
+        head = f"{len(basis.problems)} files of this scope cannot be read in full, and may bind:"
+        yield f"{head} {named}{more} (`mdmem check`)"
 
 
 def _place(problem: Finding) -> str:
@@ -46,7 +48,7 @@ def _weighed(one: Contradiction, types: Mapping[str, EntryType]) -> str:
         return ""
     a, b = types[one.a], types[one.b]
     if a is b:
-        return "; neither has more authority"
+        return ""
     stronger, weaker = (a, b) if a.rank < b.rank else (b, a)
     return f"; the {stronger} goes before the {weaker}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
 
-from mdmem.entry.model import EntryType
+from mdmem.entry.model import EntryType, Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, is_changing, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
@@ -73,7 +73,7 @@ def pack(
         # Contradictions depend on what is given, and are never cut: what they take, entries leave.
         if excess <= 0 or not plan.used:
             break
-        room -= excess
+        room = min(room - excess, plan.used - 1)
     return packing.with_omissions(answer, plan, limit)
 
 
@@ -119,7 +119,7 @@ class _Packing:
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._on_path, *self._best), room, Form.LINE)
         self._fill(plan, (*self._best, *self._others), part)
-        for item in filter(self._counts, self.found.proposed[:_DRAFTS]):
+        for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
             self._give(plan, item, Form.FULL if self._is_short(item) else Form.SUMMARY, part, is_draft=True)
         return plan
 
@@ -140,6 +140,10 @@ class _Packing:
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
         named = {b if a in plan.taken else a for a, b in sides if (a in plan.taken) != (b in plan.taken)}
         return [item for item in self._others if item.entry.address in named and item.current]
+
+    def _is_worth(self, draft: Retrieved) -> bool:
+        """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
+        return draft.entry.status is not Status.DRAFT or self._counts(draft)
 
     def _is_short(self, draft: Retrieved) -> bool:
         return self.texts[True].size(draft.entry.address) <= _SHORT
@@ -307,7 +311,9 @@ class _Packing:
             budget=self.budget,
             basis=replace(
                 self.found.basis,
-                conflicts=self.found.basis.contradictions_of(plan.taken),
+                conflicts=self.found.basis.contradictions_of(
+                    {address for address, one in plan.taken.items() if one.form is not Form.GIVEN}
+                ),
                 omitted=(),
                 omitted_counts=(),
             ),

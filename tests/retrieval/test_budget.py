@@ -231,7 +231,8 @@ def test_long_decision_on_a_path_gives_the_section_that_decides() -> None:
     body = f"# Context\n\n{text(30)}\n\n# Decision\n\nWe use a queue.\n\n# Consequences\n\n{text(9)}"
     answer = packed([item("d", DECISION, on_path=True)], {"d": body}, 1500)
     assert [(one.form.value, "We use a queue." in one.content) for one in answer.items] == [("section", True)]
-    assert "word word" not in answer.items[0].content
+    # What is asked for and the section does not hold follows it, in short.
+    assert 0 < answer.items[0].content.count("word word") < 2 * text(9).count("word word")
 
 
 # --- what was given before ---
