@@ -166,12 +166,16 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class EndedMatch:
-    """An entry that matches and does not hold any more: why, and what is in force in its place, if anything is."""
+    """An entry that matches and does not hold any more: why, and what is in force in its place, if anything is.
+
+    `unread` are the successors that are named and cannot be read.
+    """
 
     address: str
     title: str
     reason: str | None
     heads: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,9 +66,7 @@ def test_path_that_stands_in_the_text_brings_an_entry_in(tmp_path: Path) -> None
     put(root, "app/a/only", "One door", "Only src/payment.py talks to the provider; see `src/payment.py`.\n")
     put(root, "app/a/old", "Two doors", "So does src/pay.py.\n", status="deprecated", superseded_by=["app/a/new"])
     put(root, "app/a/new", "No door", supersedes=["app/a/old"])
-    put(
-        root, "app/a/other", "Another", "Not app/src/payment.py, src/payment.py.bak, src/payment.pyc; src.\n"
-    )
+    put(root, "app/a/other", "Another", "Not app/src/payment.py, src/payment.py.bak, src/payment.pyc; src.\n")
     answer = found(root, paths=("src/payment.py",))
     assert [(item.entry.address, item.reason) for item in answer.items] == [("app/a/only", "names src/payment.py")]
     assert answer.basis.coverage == "partial"
