@@ -175,6 +175,17 @@ def test_folder_as_code_path_meets_what_applies_below_it(path: str, tmp_path: Pa
     assert CHOICE in [one["address"] for one in retrieved(capsys, "--path", path, cwd=folder)["items"]]
 
 
+def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "src/payment.py", "")
+
+    def remarked(path: str) -> str:
+        return run_here(capsys, "retrieve", "--path", path, cwd=folder).err
+
+    assert "there is no `src/paymnt.py`; did you mean `src/payment.py`?" in remarked("src/paymnt.py")
+    assert remarked("src/payment.py") == remarked("src/new.py") == remarked("lib/x.py") == remarked("src/") == ""
+
+
 def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     rule = {"type": "invariant", "title": "Nodes", "applies_to": ['"src/nav/**"']}
