@@ -34,7 +34,7 @@ def test_decisions_that_share_no_word_are_counted(tmp_path: Path) -> None:
     put(root, "app/a/old", "Mail by hand", status="deprecated", deprecated_at="2026-04-01")
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/x"]
-    assert answer.basis.omitted_counts == (OmittedCount("decision", "shares no word or path with the question", 2),)
+    assert answer.basis.omitted_counts == (OmittedCount("decision", "shares no word or path", 2),)
     assert found(root).basis.omitted_counts == ()
 
 
