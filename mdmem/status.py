@@ -107,6 +107,8 @@ def _remarks(workspace: Workspace) -> list[str]:
         remarks.append("not in a git repository: history, --at and --staged are not available")
     elif unguarded := _unguarded(workspace.location.repository, workspace.location.root):
         remarks.append(f"{' and '.join(unguarded)}: `mdmem hooks install` sets it up in this clone")
+    if any(finding.code == "merge-marker" for finding in workspace.catalog.findings):
+        remarks.append("a merge waits to be decided; `mdmem resolve` lists what")
     waiting, blocked = _count_waiting(workspace)
     if waiting:
         said = "1 write waits" if waiting == 1 else f"{waiting} writes wait"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from mdmem.retrieval.question import Question
     from mdmem.state.sessions import Sessions
     from mdmem.workspace.workspace import Workspace
+
+
+_LIKE = 0.75
 
 
 @click.command("retrieve")
@@ -118,12 +123,27 @@ def _retrieve(
     from mdmem.retrieval.retrieve import retrieve, with_code_paths
     from mdmem.workspace.remote_wings import aged_wings
 
-    for remark in aged_wings(workspace):
+    for remark in (*aged_wings(workspace), *_misspelt(workspace, paths)):
         given.remark(remark)
     asked, printed = with_code_paths(workspace, question, paths), _printed(form)
     return session.ask(
         workspace, lambda before: retrieve(workspace, asked, budget=budget, printed=printed, given=before)
     )
+
+
+def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> list[str]:
+    """Return, for the first path that is no file, what there is of a like name beside it; a file may be yet to come."""
+    for path in paths:
+        here = workspace.cwd / path
+        top = workspace.location.base / path
+        if here.exists() or top.exists():
+            continue
+        place = here if here.parent.is_dir() else top
+        with suppress(OSError, ValueError):
+            near = get_close_matches(place.name, [one.name for one in place.parent.iterdir()], n=1, cutoff=_LIKE)
+            if near:
+                return [f"there is no `{path}`; did you mean `{Path(path).with_name(near[0])}`?"]
+    return []
 
 
 def _printed(form: str) -> Printed:

@@ -72,7 +72,7 @@ def markdown_of(facts: Facts) -> str:
     for section in facts.get("sections", ()):
         blocks += [f"## {section['title']}", *map(write, section["items"])]
     if facts.get("proposed"):
-        blocks += ["## Proposed (drafts, not binding)", *map(write, facts["proposed"])]
+        blocks += ["## Proposed (not binding)", *map(write, facts["proposed"])]
     blocks += [*_conflicts(facts), *_fallback(facts), *_left_out(facts), *facts.get("remarks", ())]
     return "\n\n".join([*blocks, *facts.get("at", ())])
 
@@ -91,7 +91,8 @@ def _doubts(pack: ContextPack) -> Iterator[str]:
         yield f"Degraded: {pack.basis.why_degraded}."
     if pack.scope.state is ScopeState.UNCERTAIN:
         named = visible(pack.request.project or "")
-        yield f"There is no wing for the project `{named}`: only shared knowledge is here."
+        meant = f"; did you mean `{visible(pack.nearest)}`?" if pack.nearest else "."
+        yield f"There is no wing for the project `{named}`: only shared knowledge is here{meant}"
     if pack.scope.state is ScopeState.UNRESOLVED and pack.scope.wings:
         named = ", ".join(f"`{wing}`" for wing in pack.scope.wings[:12])
         yield f"No project is named, so no project's invariants are here unasked; name one of {named}."
@@ -104,7 +105,7 @@ def _verdict(pack: ContextPack) -> str:
     if basis.coverage is Coverage.PARTIAL:
         lacks = f"; nothing binding holds {', '.join(map(visible, basis.uncovered_terms[:12]))}"
         return f"This goal is covered in part{lacks if basis.uncovered_terms else ''}."
-    unmatched = f" No entry holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
+    unmatched = f" No entry searched holds {', '.join(visible(word) for word in basis.unmatched_terms[:12])}."
     # A file that cannot be read may be what covers the goal.
     verdict = "Nothing that could be read covers this goal." if basis.problems else _uncovered(pack)
     return verdict + (unmatched if basis.unmatched_terms else "")
@@ -126,8 +127,8 @@ def _advice(pack: ContextPack) -> Iterator[str]:
         yield "Constraints bind, decisions give the direction, the rest helps. Texts in quotes are material to judge."
     if any(item.metadata.get("form") == "summary" for item in pack.items):
         yield "What is shortened can be read whole by its id."
-    if not pack.items and not pack.basis.problems:
-        yield "Go on without memory, and `remember` what is worth keeping."
+    if not pack.items and not pack.basis.problems and not pack.nearest:
+        yield "Go on without memory, and save what is worth keeping."
 
 
 def _problems(facts: Facts) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from mdmem.retrieval.retrieve import Reading, read_steadily, reading_of, with_fa
 from mdmem.state.audit import Audit, record
 from mdmem.state.places import WING
 from mdmem.workspace.own_memory import find_own_memory
-from mdmem.workspace.scope import Filters, resolve_scope, starting_shared
+from mdmem.workspace.scope import Filters, ScopeState, resolve_scope, starting_shared
 from mdmem.workspace.visibility import project_scope
 from mdmem.workspace.workspace import Workspace
 
@@ -160,8 +161,14 @@ def _compile(reading: Reading, request: ContextRequest) -> ContextPack:
         scope=scope,
         proposed=tuple(_described(_drafts(gathered, request), request, settings.budget // 4)),
         remarks=(*remarks, *_unknown_domain(gathered, request)),
+        nearest=_nearest_project(workspace, request.project) if scope.state is ScopeState.UNCERTAIN else None,
         basis=basis,
     )
+
+
+def _nearest_project(workspace: Workspace, asked: str | None) -> str | None:
+    known = [wing.project_id or name for name, wing in workspace.catalog.wings.items() if not wing.is_shared]
+    return next(iter(get_close_matches(asked or "", known, n=1)), None)
 
 
 def _unknown_domain(gathered: Sequence[MemoryCandidates], request: ContextRequest) -> Iterator[str]:

@@ -92,8 +92,8 @@ class PackSection:
 class ContextPack:
     """What matters for a goal, in the order of the facets; `proposed` are drafts, which bind nobody.
 
-    The basis names the entries left out that match best, and counts all of them. `remarks` are for whoever called, and
-    no part of the memory.
+    `nearest` is the project whose name is like the one asked for, where that is none. The basis names the entries left
+    out that match best, and counts all of them. `remarks` are for whoever called, and no part of the memory.
     """
 
     request: ContextRequest
@@ -101,6 +101,7 @@ class ContextPack:
     scope: Scope
     proposed: tuple[Item, ...] = ()
     remarks: tuple[str, ...] = ()
+    nearest: str | None = None
     basis: AnswerBasis
 
     @property

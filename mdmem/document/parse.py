@@ -210,7 +210,7 @@ def _merge_marker(path: str, text: str) -> tuple[Finding, ...]:
             return ()
         start, place = found.end(), place if number else found.start()
     line = text.count("\n", 0, place) + 1
-    help_ = "resolve it and remove the markers"
+    help_ = "`mdmem resolve` shows how to decide it"
     return (Finding("merge-marker", "the file holds an unresolved merge", Place(path, line, 1, 7), help_),)
 
 

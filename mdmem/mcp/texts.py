@@ -26,7 +26,7 @@ def hits_text(result: SearchResult, *, limit: int, snippet_of: Callable[[Hit], s
     found = search_text(result, limit=limit, snippet_of=snippet_of, ink=Ink(), more="raise `limit` to see them")
     nothing = [] if result.hits else ["No entry in force matches."]
     unmatched = result.basis.unmatched_terms
-    holds = [f"No entry holds {', '.join(map(_line, unmatched))}."] if unmatched else []
+    holds = [f"No entry searched holds {', '.join(map(_line, unmatched))}."] if unmatched else []
     return "\n\n".join(part for part in (found, *nothing, *holds) if part)
 
 

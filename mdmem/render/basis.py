@@ -57,8 +57,8 @@ def ended_text(basis: AnswerBasis) -> Iterator[str]:
     """Yield what became of the best match, where it does not hold any more."""
     for one in basis.ended:
         title, after = f" ({one_line(one.title)})", "nothing replaced it"
-        if one.heads:
-            title, after = "", f"replaced by {', '.join(one.heads)}"
+        if named := [*one.heads, *(f"{address}, which cannot be read" for address in one.unread)]:
+            title, after = "", f"replaced by {', '.join(named)}"
         why = f": {_short(one.reason)}" if one.reason else ""
         yield f"The best match has ended: {one.address}{title}, {after}{why}"
 

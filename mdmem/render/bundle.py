@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from mdmem.entry.model import visible
-from mdmem.render.words import count, entries
+from mdmem.render.words import count, entries, unheld
 from mdmem.standing import marked
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def bundle_markdown(bundle: ContextBundle) -> str:
     """Return a bundle: what cannot be read first, then the items in quotes, so that they stay material."""
     blocks = [*_problems(bundle.basis), *_head(bundle), *map(_section, bundle.items)]
     if bundle.proposed:
-        blocks += ["## Proposed (drafts, not binding)", *map(_section, bundle.proposed)]
+        blocks += ["## Proposed (not binding)", *map(_section, bundle.proposed)]
     blocks += [
         *_conflicts("Declared contradictions, for a person to resolve:", bundle.basis.conflicts),
         *_conflicts("Suspected contradictions, which nobody declared:", bundle.suspected),
@@ -47,9 +47,9 @@ def surface_markdown(surface: Surface) -> str:
     head = f"{entries(surface.total)} hold `{visible(surface.query)}`; {len(surface.matches)} shown."
     blocks = [*_problems(surface.basis), head, *map(_match, surface.matches)]
     if surface.proposed:
-        blocks += ["## Proposed (drafts, not binding)", *map(_match, surface.proposed)]
+        blocks += ["## Proposed (not binding)", *map(_match, surface.proposed)]
     if surface.basis.unmatched_terms:
-        blocks.append(f"No entry holds {_listed(surface.basis.unmatched_terms)}.")
+        blocks.append(f"No entry searched holds {_listed(surface.basis.unmatched_terms)}.")
     blocks.append(_source(surface.basis))
     return "\n\n".join([*blocks, f"Next: {visible(surface.next_step)}"])
 
@@ -82,7 +82,8 @@ def _head(bundle: ContextBundle) -> Iterator[str]:
     if bundle.message:
         yield visible(bundle.message)
     if bundle.basis.unmatched_terms:
-        yield f"No entry holds {_listed(bundle.basis.unmatched_terms)}."
+        wings = (bundle.wing, *bundle.shared_wings) if bundle.wing else bundle.shared_wings
+        yield unheld([visible(word) for word in bundle.basis.unmatched_terms], wings)
     if bundle.invariants_left_out:
         yield "\n".join(["Invariants left out:", "", *map(_counted, bundle.invariants_left_out)])
     yield _source(bundle.basis)

@@ -28,7 +28,7 @@ def context_text(pack: ContextPack, *, ink: Ink) -> str:
     for section in pack.sections:
         blocks += [ink.bold(f"{section.title} ({len(section.items)})"), *(_item(item, ink) for item in section.items)]
     if pack.proposed:
-        blocks += [ink.bold("Proposed (drafts, not binding):"), *(_item(item, ink) for item in pack.proposed)]
+        blocks += [ink.bold("Proposed (not binding):"), *(_item(item, ink) for item in pack.proposed)]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis)]
     return "\n\n".join([*blocks, *fallback_text(pack.basis), *(ink.dim(block) for block in _foot(pack))])
 

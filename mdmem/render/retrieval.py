@@ -10,7 +10,7 @@ from mdmem.entry.model import EntryType, Status
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.words import count, entries, indent
+from mdmem.render.words import count, entries, indent, unheld
 from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
 from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted, uncovered
 from mdmem.standing import marked
@@ -28,7 +28,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
     ]
     if pack.proposed:
         drafts = _blocks(pack.proposed, lambda packed: _item(packed, ink))
-        blocks += [ink.bold("Proposed (drafts, not binding):"), *drafts]
+        blocks += [ink.bold("Proposed (not binding):"), *drafts]
     blocks += [ink.warn(block) for block in contradictions_text(pack.basis, _types(pack))]
     blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *_elsewhere(pack)]
     return "\n\n".join(blocks)
@@ -38,7 +38,7 @@ def pack_markdown(pack: Pack) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
     blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *_blocks(pack.items, _section)]
     if pack.proposed:
-        blocks += ["## Proposed (drafts, not binding)", *_blocks(pack.proposed, _section)]
+        blocks += ["## Proposed (not binding)", *_blocks(pack.proposed, _section)]
     blocks += [
         *contradictions_text(pack.basis, _types(pack)),
         *fallback_text(pack.basis),
@@ -116,7 +116,7 @@ def _verdict(pack: Pack) -> str:
         return "There is no memory to ask here."
     where = f" in {', then '.join(filter(None, (scope.wing, ', '.join(scope.wings[1:]))))}"
     where += f"; rooms {', '.join(scope.rooms)}" if scope.rooms else ""
-    unmatched = f" No entry holds {', '.join(basis.unmatched_terms)}." if basis.unmatched_terms else ""
+    unmatched = f" {unheld(basis.unmatched_terms, scope.wings)}" if basis.unmatched_terms else ""
     if basis.coverage is Coverage.FULL:
         return f"{entries(len(pack.items))}{where}{_likely(pack)}.{unmatched}"
     if basis.coverage is Coverage.PARTIAL:
@@ -194,10 +194,14 @@ def _counts(pack: Pack) -> str:
     """Return the one line of counts: what is left out and why, and what the answer takes."""
     basis = pack.basis
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in (*count_omitted(basis.omitted), *basis.omitted_counts):
+    rest = [one for one in basis.omitted if one.address not in basis.covering]
+    for one in (*count_omitted(rest), *basis.omitted_counts):
         counts[one.why][one.type] += one.count
-    kinds = {why: ", ".join(count(number, kind) for kind, number in found.items()) for why, found in counts.items()}
-    left = "; ".join(f"{named} ({why})" for why, named in sorted(kinds.items()))
+    named = {why: [count(number, kind) for kind, number in found.items()] for why, found in counts.items()}
+    for omission in reversed([one for one in basis.omitted if one.address in basis.covering]):
+        named.setdefault(omission.why, []).insert(0, omission.address)
+    kinds = {why: ", ".join(parts) for why, parts in named.items()}
+    left = "; ".join(f"{parts} ({why})" for why, parts in sorted(kinds.items()))
     over = ", the invariants among them" if pack.over_budget else ""
     taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[basis.source]}"
     return f"Left out: {left}. {taken}" if left else taken

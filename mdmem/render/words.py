@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -18,3 +19,12 @@ def entries(number: int) -> str:
 def indent(text: str, by: int = 2) -> str:
     """Return a text with every line that is not blank moved to the right."""
     return textwrap.indent(text, " " * by)
+
+
+_FEW_WINGS = 3
+
+
+def unheld(words: Sequence[str], wings: Sequence[str]) -> str:
+    """Return the sentence that no entry of the wings that were read holds some words."""
+    of = f"of {' or '.join(wings)}" if 0 < len(wings) <= _FEW_WINGS else "searched"
+    return f"No entry {of} holds {', '.join(words)}."

@@ -96,11 +96,27 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
     if best is None or lineage.is_current(best.key) or lineage.is_unresolved(best.key):
         return ()
     entry = catalog.entries[best.key]
-    return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), lineage.heads(entry.address)),)
+    heads = lineage.heads(entry.address)
+    return (EndedMatch(entry.address, entry.title, _why_ended(catalog, entry), heads, _unread(catalog, entry)),)
 
 
 def _why_ended(catalog: Catalog, entry: Entry) -> str | None:
-    """Return the reason of an end; the `reason` of a superseded entry tells why it replaced another itself."""
-    successors = catalog.lineage.successors.get(entry.address, ())
-    given = (catalog.entries[new].reason for new in successors)
-    return entry.deprecated_reason or (next(filter(None, given), None) if successors else entry.reason)
+    """Return the reason of an end, or of the steps to what is in force now where others lie between.
+
+    The `reason` of a superseded entry tells why it replaced another itself.
+    """
+    lineage, entries = catalog.lineage, catalog.entries
+    chain, heads = lineage.with_descendants([entry.address]), lineage.heads(entry.address)
+    steps = ((old, new) for new in heads for old in lineage.predecessors.get(new, ()) if old in chain)
+    told = [entries[old].deprecated_reason or entries[new].reason for old, new in steps]
+    if not heads:
+        ends = (entries[one] for one in sorted(chain) if not lineage.successors.get(one))
+        told = [one.why_ended if one is entry else one.deprecated_reason for one in ends]
+    return "; ".join(dict.fromkeys(filter(None, told))) or None
+
+
+def _unread(catalog: Catalog, entry: Entry) -> tuple[str, ...]:
+    """Return what an entry, or what replaced it, names as its successor and cannot be read."""
+    chain = catalog.lineage.with_descendants([entry.address])
+    named = {new for old in chain for new in catalog.entries[old].superseded_by}
+    return tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))

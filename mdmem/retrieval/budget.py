@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import log
 
 from mdmem.entry.model import EntryType, Status
@@ -46,6 +47,8 @@ _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
 _SMALLEST, _GIVE_UP_AFTER = 100, 3
 _DRAFTS = 20
+# What covers a file at hand is named where it is left out, whatever the budget: so many at most.
+_COVERING = 12
 
 
 def pack(
@@ -79,8 +82,9 @@ def pack(
 
 @dataclass(slots=True)
 class _Plan:
-    """What is given of a retrieval; `used` counts what stands beside the invariants."""
+    """What is given of a retrieval; `used` counts what stands beside the invariants, of the bytes of `room`."""
 
+    room: int
     taken: dict[str, PackedEntry] = field(default_factory=dict)
     drafts: dict[str, PackedEntry] = field(default_factory=dict)
     beside: int = 0
@@ -102,7 +106,7 @@ class _Packing:
 
         What no path asks for takes a part of the room alone: as small as it can govern.
         """
-        plan, part = _Plan(), int(room * self._unasked_share)
+        plan, part = _Plan(room=room), int(room * self._unasked_share)
         for item in self.found.items:
             if _always_stands(item):
                 packed, cost = self._shape(item, Form.FULL)
@@ -120,7 +124,8 @@ class _Packing:
             self._fill(plan, (*self._on_path, *self._best), room, Form.LINE)
         self._fill(plan, (*self._best, *self._others), part)
         for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
-            self._give(plan, item, Form.FULL if self._is_short(item) else Form.SUMMARY, part, is_draft=True)
+            form = Form.FULL if self._is_short(item) else Form.SUMMARY
+            self._give(plan, item, form, room if self._counts(item) else part, is_draft=True)
         return plan
 
     def _fill(self, plan: _Plan, items: Iterable[Retrieved], room: int, form: Form | None = None) -> None:
@@ -271,7 +276,7 @@ class _Packing:
             section = deciding_section(entry, body, self._find, self._weights)
             if section and (item.on_path or self._find is None):
                 return self._in_part(item, Form.SECTION, section, texts)
-        short = shortened(entry, body, self._find, self._limit(form), self._weights)
+        short = shortened(entry, body, self._find, self._longest(form), self._weights)
         return self._in_part(item, Form.SUMMARY, short, texts)
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
@@ -281,7 +286,7 @@ class _Packing:
             return PackedEntry(item, Form.GIVEN, "")
         return replace(self._told(item, form, content, texts), digest=digest)
 
-    def _limit(self, form: Form) -> int:
+    def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
         if form is not Form.FULL:
             return _SHORT
@@ -321,35 +326,51 @@ class _Packing:
 
     def with_omissions(self, answer: Pack, plan: _Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
+        covering = self._covering(plan)
         omitted = [*self.found.basis.omitted, *self._left_out(plan)]
+        omitted.sort(key=lambda one: one.address not in covering)
         used = plan.used + self.printed.rest(answer)
         named = 0
         for one in omitted[:OMITTED_LISTED]:
             used += self.printed.omission(one)
-            if used > limit:
+            if used > limit and one.address not in covering:
                 break
             named += 1
         counts = [*self.found.basis.omitted_counts, *count_omitted(omitted[named:])]
         return replace(
             answer,
             tokens=tokens_of(min(used, limit) + plan.beside),
-            basis=replace(answer.basis, omitted=tuple(omitted[:named]), omitted_counts=_summed(counts)),
+            basis=replace(
+                answer.basis, omitted=tuple(omitted[:named]), omitted_counts=_summed(counts), covering=covering
+            ),
         )
+
+    def _covering(self, plan: _Plan) -> frozenset[str]:
+        """Return the first addresses of what covers a given path, is in force and is not given."""
+        left = (item.entry.address for item in self._on_path if item.entry.address not in plan.taken)
+        return frozenset(islice(left, _COVERING))
 
     def _left_out(self, plan: _Plan) -> Iterator[Omission]:
         for item in self.found.items:
             if item.entry.address not in plan.taken:
-                yield Omission(item.entry.address, item.entry.type.value, self._why(item))
+                yield Omission(item.entry.address, item.entry.type.value, self._why(item, plan))
         for item in self.found.proposed:
             if item.entry.address not in plan.drafts:
-                yield Omission(item.entry.address, item.entry.type.value, "over the budget")
+                yield Omission(item.entry.address, item.entry.type.value, self._limit(item, plan, is_draft=True))
 
-    def _why(self, item: Retrieved) -> str:
+    def _why(self, item: Retrieved, plan: _Plan) -> str:
         if not item.current:
             return "no longer in force"
         if item.is_proposal:
-            return "proposed, over the budget"
-        return "over the budget" if self._counts(item) else "holds little of the question"
+            return f"proposed, {self._limit(item, plan)}"
+        return self._limit(item, plan)
+
+    def _limit(self, item: Retrieved, plan: _Plan, *, is_draft: bool = False) -> str:
+        """Return whether the question or the budget keeps an item out, or that an answer is kept shorter than that."""
+        if not self._counts(item):
+            return "holds little of the question"
+        size = min(self.texts[is_draft].size(item.entry.address), _SHORT)
+        return "over the budget" if self._is_pressed or plan.used + size > plan.room else "beyond a short answer"
 
 
 def _claims_on(item: Retrieved) -> Iterator[Mention]:

@@ -166,12 +166,16 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class EndedMatch:
-    """An entry that matches and does not hold any more: why, and what is in force in its place, if anything is."""
+    """An entry that matches and does not hold any more: why, and what is in force in its place, if anything is.
+
+    `unread` are the successors that are named and cannot be read.
+    """
 
     address: str
     title: str
     reason: str | None
     heads: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +222,7 @@ class AnswerBasis:
     `problems` are files of the scope that cannot be read: each may be an invariant. `omitted` may be a part of what is
     left out; `omitted_counts` says of what. `uncovered_terms` are the words that nothing binding holds, where it covers
     a part. `ended` is the best match by words, where it ended. `fallback` are lines outside the memory, where it cannot
-    be read or covers nothing.
+    be read or covers nothing. `covering` are those of `omitted` whose `applies_to` meets a given path.
     """
 
     problems: tuple[Finding, ...] = ()
@@ -234,6 +238,7 @@ class AnswerBasis:
     source: str = "scan"
     fallback: tuple[Passage, ...] = ()
     ended: tuple[EndedMatch, ...] = ()
+    covering: frozenset[str] = frozenset()
 
     @property
     def covered(self) -> bool:
@@ -261,16 +266,27 @@ _VALUES = (Contradiction, Elsewhere, EndedMatch, Omission, OmittedCount, Passage
 
 
 def uncovered(items: Sequence[Retrieved]) -> str:
-    """Return the sentence over an answer that nothing covers: what stands below it always binds, or is only near."""
-    always = sum(item.is_unconditional and item.score <= 0 for item in items)
-    near = len(items) - always
-    bind = f"{always} invariants always bind" if always > 1 else "1 invariant always binds"
-    touch = f"{near} entries only touch" if near > 1 else "1 entry only touches"
-    if always and near:
-        return f"{bind} and {touch} this; nothing covers it."
-    if near:
-        return f"{touch[:1].upper()}{touch[1:]} this; nothing binding covers it."
-    return f"{bind}; nothing else covers this." if always else "Nothing binding covers this."
+    """Return the sentence over an answer that nothing covers: what stands below always binds, applies or is only near.
+
+    What applies to a given path and is here is no rule, or only proposed.
+    """
+    always = [item for item in items if item.is_unconditional and item.score <= 0]
+    applying = [item for item in items if item.on_path and item not in always]
+    near = len(items) - len(always) - len(applying)
+    kinds = Counter(f"{'proposed ' * item.is_proposal}{item.entry.type}" for item in applying)
+    said = [f"{len(always)} invariants always bind" if len(always) > 1 else "1 invariant always binds"] * bool(always)
+    said += [f"{of} {kind}s apply to this" if of > 1 else f"1 {kind} applies to this" for kind, of in kinds.items()]
+    touched = "it" if kinds else "this"
+    said += [f"{near} entries only touch {touched}" if near > 1 else f"1 entry only touches {touched}"] * bool(near)
+    if not said:
+        return "Nothing binding covers this."
+    most, last = ", ".join(said[:-1]), said[-1]
+    these = f"{most} and {last}" if most else last
+    if not always:
+        return f"{these}; nothing binding covers it."
+    if kinds:
+        return f"{these}; nothing else binding covers it."
+    return f"{these}; nothing covers it." if near else f"{these}; nothing else covers this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from mdmem.workspace.scope import Scope
 _MATCHING_SHARE = 0.5
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
-NOTHING_SHARED = "shares no word or path with the question"
+NOTHING_SHARED = "shares no word or path"
 
 
 @dataclass(frozen=True)

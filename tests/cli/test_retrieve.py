@@ -111,7 +111,7 @@ def test_nothing_binding_is_said(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "zebra", cwd=memory(tmp_path))
     assert ran.code == 0
     assert ran.out.startswith(
-        "1 invariant always binds; nothing else covers this. No entry holds zebra. "
+        "1 invariant always binds; nothing else covers this. No entry of nav holds zebra. "
         "Searched 2 rooms: nav/architecture, nav/rules.\n"
     )
 
@@ -188,6 +188,17 @@ def test_folder_as_code_path_meets_what_applies_below_it(path: str, tmp_path: Pa
     write_entry(folder / "memory", CHOICE, "Two threads.\n", applies_to=["src/navigation/**"])
     commit_all(folder, "where it applies")
     assert CHOICE in [one["address"] for one in retrieved(capsys, "--path", path, cwd=folder)["items"]]
+
+
+def test_path_that_is_no_file_gets_the_near_name(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "src/payment.py", "")
+
+    def remarked(path: str) -> str:
+        return run_here(capsys, "retrieve", "--path", path, cwd=folder).err
+
+    assert "there is no `src/paymnt.py`; did you mean `src/payment.py`?" in remarked("src/paymnt.py")
+    assert remarked("src/payment.py") == remarked("src/new.py") == remarked("lib/x.py") == remarked("src/") == ""
 
 
 def test_code_path_elsewhere_leaves_out_what_applies_elsewhere(tmp_path: Path, capsys: Capture) -> None:

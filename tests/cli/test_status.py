@@ -64,6 +64,13 @@ def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -
     assert run_here(capsys, "status", cwd=folder).out.splitlines()[3].endswith(" KiB; 1 newer one read beside it")
 
 
+def test_status_and_check_name_what_decides_a_merge(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/split.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    assert "a merge waits to be decided; `mdmem resolve` lists what" in run_here(capsys, "status", cwd=folder).out
+    assert "`mdmem resolve` shows how to decide it" in run_here(capsys, "check", cwd=folder).out
+
+
 def test_status_writes_no_index(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     before = snapshot(folder)

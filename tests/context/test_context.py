@@ -168,7 +168,7 @@ def test_draft_stands_apart(tmp_path: Path) -> None:
     pack = context(root, "the pool")
     assert "app/architecture/draft" not in ids(pack)
     assert [item.id for item in pack.proposed] == ["app/architecture/draft"]
-    assert "## Proposed (drafts, not binding)\n\n### decision: The pool has nine threads" in pack_markdown(pack)
+    assert "## Proposed (not binding)\n\n### decision: The pool has nine threads" in pack_markdown(pack)
 
 
 def test_entry_under_review_says_so(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_file_that_cannot_be_read_comes_first_and_nothing_is_denied(tmp_path: Pa
 def test_nothing_covers_and_says_which_words_are_unknown(tmp_path: Path) -> None:
     pack = context(make_memory(tmp_path), "zebra")
     assert not pack.basis.covered
-    hint = "2 invariants always bind; nothing else covers this goal. No entry holds zebra."
+    hint = "2 invariants always bind; nothing else covers this goal. No entry searched holds zebra."
     assert usage_hint(pack).startswith(hint)
 
 

@@ -38,7 +38,7 @@ def test_sections_stay_whole_and_a_page_is_filled() -> None:
 
 def test_the_first_line_says_what_is_left_and_how_many_invariants() -> None:
     kinds = ["invariant"] * 4 + ["note"]
-    proposed = ["## Proposed (drafts, not binding)", section(9, "invariant")]
+    proposed = ["## Proposed (not binding)", section(9, "invariant")]
     text = "\n\n".join([*(section(number, kind) for number, kind in enumerate(kinds)), *proposed])
     assert pages(text)[0].text.splitlines()[0].endswith("; invariants_remaining: 2; remaining: 5")
 

@@ -43,7 +43,7 @@ def test_an_entry_says_how_it_stands_and_what_its_fields_are(root: Path) -> None
 
 def test_a_search_without_a_hit_names_what_nothing_holds(root: Path) -> None:
     said = text(call(server_over(root), "search", query="gyroscope"))
-    assert said == "No entry in force matches.\n\nNo entry holds gyroscope."
+    assert said == "No entry in force matches.\n\nNo entry searched holds gyroscope."
 
 
 def test_a_search_says_how_to_see_more(root: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from builders import run_here, write
 
+from mdmem.render.basis import ended_text
 from mdmem.retrieval.question import EndedMatch
 
 from .builders import found, hits, make_wings, names, only, put
@@ -145,6 +146,23 @@ def test_best_match_that_was_replaced_is_named_with_its_head(tmp_path: Path) -> 
     assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "it was slow", (NEW,)),)
 
 
+def test_reason_is_that_of_the_step_to_what_is_in_force(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue", status="deprecated", superseded_by=["app/a/mid"])
+    put(root, "app/a/mid", "Table", status="deprecated", superseded_by=[NEW], supersedes=[OLD], reason="two phones")
+    put(root, NEW, "Replaced", supersedes=["app/a/mid"], reason="the table was slow")
+    assert found(root, "queue").basis.ended == (EndedMatch(OLD, "Queue", "the table was slow", (NEW,)),)
+
+
+def test_successor_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    root = make_wings(tmp_path)
+    put(root, OLD, "Queue", status="deprecated", superseded_by=[NEW])
+    write(root, f"{NEW}.md", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    basis = found(root, "queue").basis
+    assert basis.ended == (EndedMatch(OLD, "Queue", None, (), (NEW,)),)
+    assert list(ended_text(basis)) == [f"The best match has ended: {OLD}, replaced by {NEW}, which cannot be read"]
+
+
 def test_words_of_a_superseded_draft_lead_to_its_head(tmp_path: Path) -> None:
     root = make_wings(tmp_path)
     put(root, OLD, "Queue", status="draft")
@@ -168,7 +186,7 @@ def test_text_and_json_name_all_three(tmp_path: Path, capsys: Capture) -> None:
     assert "The best match has ended: app/a/gone" in run_here(capsys, "retrieve", "queue", cwd=root).out
     told = json.loads(run_here(capsys, "retrieve", "queue", "--format", "json", cwd=root).out)
     assert told["ended"] == [
-        {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": []},
+        {"address": "app/a/gone", "title": "Queue queue", "reason": "nobody waits", "heads": [], "unread": []},
     ]
     items = {item["address"]: item for item in told["items"]}
     assert (items[OLD]["claimed_by"], items[OLD]["amended_by"]) == ([NEW], ["app/a/exception"])

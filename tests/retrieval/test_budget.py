@@ -276,6 +276,25 @@ def test_budget_of_0_without_invariants_gives_nothing_and_is_kept() -> None:
 # --- what is left out ---
 
 
+def test_what_covers_a_path_and_is_left_out_is_named() -> None:
+    items = [item("here", DECISION, on_path=True), *(item(f"n{number}", DECISION) for number in range(2))]
+    answer = packed(items, {one.entry.title: text(9) for one in items}, 0, printed=text_size)
+    assert "Left out: app/a/here, 2 decisions (over the budget). 0 of 0" in pack_text(answer, ink=Ink())
+    named = packed(items, {one.entry.title: text(9) for one in items}, 0, printed=PrintedJson()).basis
+    assert [one.address for one in named.omitted] == ["app/a/here"]
+    assert [one.count for one in named.omitted_counts] == [2]
+
+
+def test_draft_takes_what_the_share_of_words_leaves_and_only_the_budget_is_called_one() -> None:
+    notes = [item(f"n{number:02}", NOTE, score=9 - number / 9) for number in range(40)]
+    bodies = {one.entry.title: text(9) for one in notes} | {"idea": text(1), "little": text(1)}
+    drafts = [item("idea", DECISION, score=9), item("little", DECISION, score=0)]
+    answer = packed(notes, bodies, 1500, proposed=drafts)
+    assert [one.item.entry.title for one in answer.proposed] == ["idea"]
+    assert "over the budget" not in reasons(answer).values()
+    assert reasons(answer)["n39"] == "beyond a short answer"
+
+
 def test_omitted_are_50_at_most_and_the_rest_counted_by_type_and_reason() -> None:
     items = [item(f"n{number:03}", NOTE) for number in range(70)]
     elsewhere = [Omission(f"app/a/r{number}", "invariant", "applies elsewhere") for number in range(3)]

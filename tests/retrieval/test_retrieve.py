@@ -34,7 +34,7 @@ def test_decisions_that_share_no_word_are_counted(tmp_path: Path) -> None:
     put(root, "app/a/old", "Mail by hand", status="deprecated", deprecated_at="2026-04-01")
     answer = found(root, "queue")
     assert names(answer.items) == ["app/a/x"]
-    assert answer.basis.omitted_counts == (OmittedCount("decision", "shares no word or path with the question", 2),)
+    assert answer.basis.omitted_counts == (OmittedCount("decision", "shares no word or path", 2),)
     assert found(root).basis.omitted_counts == ()
 
 
@@ -187,7 +187,9 @@ def test_answer_with_a_broken_file_never_says_that_nothing_binds(form: str, tmp_
     root = make_wings(tmp_path)
     put(root, "app/a/choice", "Queue")
     silent = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root).out
-    assert silent.startswith("Nothing binding covers this. No entry holds timeout. Searched 1 room: app/a.\n")
+    assert silent.startswith(
+        "Nothing binding covers this. No entry of app or lib holds timeout. Searched 1 room: app/a.\n"
+    )
     write(root, "app/a/rule.md", "no front matter\n")
     ran = run_here(capsys, "retrieve", "timeout", "--format", form, cwd=root)
     assert ran.code == 0

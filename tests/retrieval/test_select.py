@@ -8,7 +8,7 @@ from builders import commit_all, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.retrieval.coverage import Held, holds
-from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
+from mdmem.retrieval.question import Elsewhere, OmittedCount, Question, uncovered
 from mdmem.retrieval.retrieve import retrieve
 
 from .builders import found, hits, left_out, make_wings, names, only, put
@@ -56,6 +56,37 @@ def test_order_of_equals_is_score_then_newest_then_address(tmp_path: Path) -> No
     put(root, "app/a/a", "Queue", created_at="2026-01-01")
     put(root, "app/a/b", "Queue", created_at="2026-02-01")
     assert names(found(root, "queue").items) == ["app/a/b", "app/a/a", "app/a/c", "app/a/d"]
+
+
+# --- what covers nothing ---
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        ({"x": {"type": "pattern"}}, "1 pattern applies to this; nothing binding covers it."),
+        (
+            {"x": {"type": "pattern"}, "y": {"type": "pattern"}, "z": {"type": "note", "applies_to": []}},
+            "2 patterns apply to this and 1 entry only touches it; nothing binding covers it.",
+        ),
+        (
+            {"x": {"type": "note"}, "y": {"type": "invariant", "applies_to": []}},
+            "1 invariant always binds and 1 note applies to this; nothing else binding covers it.",
+        ),
+    ],
+)
+def test_what_applies_to_a_path_and_does_not_bind_is_called_what_it_is(
+    entries: dict[str, dict[str, object]], sentence: str, tmp_path: Path
+) -> None:
+    root = make_wings(tmp_path)
+    for name, fields in entries.items():
+        put(
+            root,
+            f"app/a/{name}",
+            "Queue" if fields["type"] == "note" else "Lock",
+            **{"applies_to": ["src/**"], **fields},
+        )
+    assert uncovered(found(root, "queue", ("src/x.py",)).items) == sentence
 
 
 # --- paths in prose ---
@@ -719,9 +750,7 @@ def test_decisions_that_share_no_word_are_counted(tmp_path: Path) -> None:
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock")
     put(root, "lib/a/z", "Timer")
-    assert found(root, "queue").basis.omitted_counts == (
-        OmittedCount("decision", "shares no word or path with the question", 2),
-    )
+    assert found(root, "queue").basis.omitted_counts == (OmittedCount("decision", "shares no word or path", 2),)
     assert found(root).basis.omitted_counts == ()
 
 

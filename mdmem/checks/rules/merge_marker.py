@@ -33,4 +33,6 @@ def find(case: Case) -> Iterator[Finding]:
     yield from (finding for finding in case.loaded(CODE) if finding.place.path not in case.unmerged)
     for file in case.catalog.others:
         if file.kind is FileKind.UNMERGED and is_expected(file.path):
-            yield at_path(CODE, file.path, "the index holds the file unmerged", "resolve the conflict and `git add` it")
+            yield at_path(
+                CODE, file.path, "the index holds the file unmerged", "`mdmem resolve` shows how to decide it"
+            )
