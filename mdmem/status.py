@@ -41,7 +41,7 @@ class WingCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """Where the memory is, what it holds, and how its index and its findings stand."""
+    """Where the memory is, what it holds, and how its index and its findings stand; a baseline records `known` more."""
 
     root: Path
     why: str
@@ -50,6 +50,7 @@ class StatusReport:
     wings: tuple[WingCount, ...]
     index: IndexState
     findings: Mapping[str, int]
+    known: int = 0
     hygiene: LastHygiene = field(default_factory=LastHygiene)
     borrowed: tuple[Borrowed, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -72,6 +73,7 @@ def report_status(workspace: Workspace) -> StatusReport:
         wings=tuple(_count(workspace, name) for name in catalog.wings),
         index=_index_state(workspace),
         findings={level: severities.get(level, 0) for level in ("error", "warning", "info")},
+        known=len(report.known),
         hygiene=last_of(workspace, active),
         borrowed=borrowed_wings(workspace),
         remarks=tuple(_remarks(workspace)),

@@ -180,7 +180,7 @@ def _old_place(workspace: Workspace, name: str) -> str:
         return resolve_names(workspace, [name])[0]
     except NotFoundError:
         if is_folder and plain.count("/") < 2:
-            raise NotFoundError(f"there is no entry `{name}`; write `{name}/` for the folder") from None
+            return plain
         raise
 
 

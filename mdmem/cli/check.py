@@ -161,6 +161,11 @@ def _run(
             _print_diff(mended, workspace, given)
     else:
         report = check(workspace, request)
+    if workspace.snapshot.merge_into is not None:
+        from mdmem.workspace.local_entries import remark_on_uncommitted
+
+        for remark in remark_on_uncommitted(workspace, workspace.snapshot.revision or "HEAD"):
+            given.remark(remark)
     return CheckedRoot(
         report=report,
         under=workspace.location.under,

@@ -12,9 +12,10 @@ UNSHALLOW = "fetch the whole history: `git fetch --unshallow`, in GitHub's check
 class UnknownRevisionError(UsageError):
     """A revision names no commit of this repository."""
 
-    def __init__(self, revision: str) -> None:
-        """Name the revision as it was given."""
-        super().__init__(f"`{revision}` names no commit here; write a branch, a tag or a commit")
+    def __init__(self, revision: str, near: str | None = None) -> None:
+        """Name the revision as it was given, and the branch or tag whose name is nearest."""
+        hint = f"did you mean `{near}`?" if near else "write a branch, a tag or a commit"
+        super().__init__(f"`{revision}` names no commit here; {hint}")
 
 
 class GitTooOldError(GitError):

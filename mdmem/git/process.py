@@ -191,8 +191,18 @@ def resolve(repository: Repository, revision: str) -> str:
     printed = run(repository.top, *asked, variables=repository.variables, ok=(0, 1, 128))
     # A range gives several.
     if len(printed.split()) != 1:
-        raise UnknownRevisionError(revision)
+        raise UnknownRevisionError(revision, near=_nearest_name(repository, revision))
     return printed.decode().strip()
+
+
+def _nearest_name(repository: Repository, revision: str) -> str | None:
+    """Return the branch or tag that somebody may have meant; none for `HEAD`, which is missing where all names are."""
+    if revision == "HEAD":
+        return None
+    from difflib import get_close_matches
+
+    names = run(repository.top, "for-each-ref", "--format=%(refname:short)", ok=(0, 1, 128)).decode("utf-8", "replace")
+    return next(iter(get_close_matches(revision, names.splitlines(), n=1, cutoff=0.7)), None)
 
 
 def setting(repository: Repository, name: str) -> str | None:

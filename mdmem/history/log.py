@@ -242,7 +242,8 @@ def _words(before: str, after: str) -> str:
     kept = sum(block.size for block in SequenceMatcher(None, old, new, autojunk=len(old) > _LONG).get_matching_blocks())
     if kept == len(old) == len(new):
         return "laid out anew"
-    return f"{len(new) - kept} words put in, {len(old) - kept} taken out"
+    fresh = len(new) - kept
+    return f"{fresh} {'word' if fresh == 1 else 'words'} put in, {len(old) - kept} taken out"
 
 
 # difflib takes time that grows with the product of both lengths.

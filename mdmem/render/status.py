@@ -45,7 +45,8 @@ def _findings(report: StatusReport) -> str:
     found = [count(number, level) for level, number in report.findings.items() if number]
     # A run shows what weighs least only where nothing is left out.
     how = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
-    return f"{', '.join(found)}; `{how}` shows them" if found else "none"
+    known = f"; {report.known} in the baseline" if report.known else ""
+    return (f"{', '.join(found)}; `{how}` shows them" if found else "none") + known
 
 
 def _hygiene(report: StatusReport) -> str:

@@ -22,6 +22,7 @@ from mdmem.review.comparison import TreeSide
 from mdmem.review.model import Answered, AnswerPair, Merging, Unread, Which
 from mdmem.review.report import ReviewReport, report_on
 from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.local_entries import remark_on_uncommitted
 from mdmem.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -77,9 +78,11 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     sides = _side(before), _side(after)
     report = report_on(*sides, today=workspace.today, files=lambda: _tracked(after.workspace))
     unread = [*_faults(Which.BEFORE, before), *_faults(Which.AFTER, after), *report.unread]
+    tip = span.after.revision
+    beside = remark_on_uncommitted(workspace, tip) if tip is not None else ()
     return replace(
         report,
-        remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks))),
+        remarks=tuple(dict.fromkeys((*span.remarks, *before.remarks, *after.remarks, *beside))),
         unread=tuple(unread),
         merging=_merging(span, after) if request.with_check else None,
         answers=tuple(

@@ -17,7 +17,7 @@ from mdmem.workspace.snapshot import Snapshot
 
 # Only the long form: eight digits alone may be the beginning of a commit's name.
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?(?:\.\d+)?)(Z|[+-]\d\d:?\d\d)?)?", re.IGNORECASE)
-_AGO = re.compile(r"(today|yesterday)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
+_AGO = re.compile(r"(today|yesterday|tomorrow)|(\d{1,4}) (day|week|month|year)s? ago", re.IGNORECASE)
 _NO_BRANCH = f"nothing tells which branch is the default one; `git config {SETTING} NAME` says it"
 
 
@@ -50,7 +50,7 @@ def _counted_back(said: str, today: date) -> str:
         return said
     word, number, unit = found.groups()
     if word is not None:
-        return str(today - timedelta(days=word.lower() == "yesterday"))
+        return str(today + timedelta(days=_NEAR[word.lower()]))
     if unit.lower() in _DAYS:
         return str(today - timedelta(days=int(number) * _DAYS[unit.lower()]))
     months = today.year * 12 + today.month - 1 - int(number) * (12 if unit.lower() == "year" else 1)
@@ -60,6 +60,7 @@ def _counted_back(said: str, today: date) -> str:
     return str(date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])))
 
 
+_NEAR = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _DAYS = {"day": 1, "week": 7}
 
 

@@ -170,7 +170,13 @@ def test_entry_is_judged_by_the_day(tmp_path: Path, capsys: Capture) -> None:
 
 @pytest.mark.parametrize(
     ("said", "title"),
-    [("3 months ago", "eight"), ("yesterday", "eight"), ("190 days ago", "four"), ("7 Months ago", "two")],
+    [
+        ("3 months ago", "eight"),
+        ("yesterday", "eight"),
+        ("tomorrow", "eight"),
+        ("190 days ago", "four"),
+        ("7 Months ago", "two"),
+    ],
 )
 def test_days_are_counted_back_from_today(said: str, title: str, tmp_path: Path, capsys: Capture) -> None:
     assert titles(capsys, dated(tmp_path), said) == [f"Use {title} threads"]

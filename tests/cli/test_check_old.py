@@ -55,6 +55,7 @@ def test_memory_with_errors_is_committed_with_a_baseline_and_then_each_commit_te
     assert run_here(capsys, "check", cwd=folder).out == f"60 entries checked in the working tree: {said}"
     one = json.loads(run_here(capsys, "check", "app/rules/bad-1", "--format", "jsonl", cwd=folder).out)
     assert (one["kind"], one["known"]) == ("summary", 1)
+    assert "findings none; 60 in the baseline\n" in run_here(capsys, "status", cwd=folder).out
     bare = run_here(capsys, "check", "--no-baseline", "--format", "json", cwd=folder)
     assert len(json.loads(bare.out)["findings"]) == 60
     assert run_here(capsys, "check", "--no-baseline", "--baseline", "x", cwd=folder).code == 2

@@ -124,6 +124,13 @@ def test_mv_makes_no_finding(old: str, new: str, tmp_path: Path, capsys: Capture
     assert (left - before, (before - left).keys() - {"short-address"}) == (Counter(), set())
 
 
+def test_mv_takes_a_room_without_its_slash(tmp_path: Path, capsys: Capture) -> None:
+    root = linked(tmp_path)
+    assert run_here(capsys, "mv", "nav/rules", "nav/habits", cwd=root).code == 0
+    assert (root / "nav/habits").is_dir()
+    assert not (root / "nav/rules").exists()
+
+
 def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
     write(root, "nav/rules/README.md", "[it](callbacks.md) [out](../entities/robot.md)\n")
@@ -215,7 +222,6 @@ def test_mv_moves_what_cannot_be_read(tmp_path: Path, capsys: Capture) -> None:
         ("nav/rules/", "nav/", 2, "`nav/` is no place for a room; write WING/ROOM/"),
         ("nav/", "arm/rules/", 2, "`arm/rules/` is no place for a wing; write WING/"),
         (OLD, "nav/", 2, "`nav/` is no place for an entry; write WING/ROOM/ID"),
-        ("nav/rules", "nav/habits", 1, "there is no entry `nav/rules`; write `nav/rules/` for the folder"),
         ("nav/gone/", "nav/habits/", 1, "there is no wing and no room `nav/gone/`"),
         ("nav/rules/gone", "nav/rules/x", 1, "there is no entry `nav/rules/gone`"),
         (OLD, "nav/rules/con", 2, "`con` is the name of a device"),

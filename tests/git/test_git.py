@@ -242,6 +242,11 @@ def test_revision_is_resolved(top: Path, revision: str) -> None:
     assert resolve(repository_of(top), revision) == git(top, "rev-parse", "HEAD")
 
 
+def test_revision_that_is_misspelt_is_answered_with_the_branch_that_was_meant(top: Path) -> None:
+    with pytest.raises(UsageError, match=r"`mian` names no commit here; did you mean `main`\?"):
+        resolve(repository_of(top), "mian")
+
+
 @pytest.mark.parametrize("revision", ["nowhere", "", "--all", "HEAD:memory", "main..main", "--exec=x", "HEAD\n"])
 def test_revision_that_names_no_commit_is_refused(top: Path, revision: str) -> None:
     with pytest.raises(UsageError, match="names no commit here"):

@@ -1,6 +1,7 @@
 """Findings for people: order, caret, other end, help, fix, sums; what is printed starts no escape sequence."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,11 @@ def test_text_names_the_flag_of_a_fix_that_is_not_safe() -> None:
     assert "  fix: decide (--unsafe-fixes)\n" in rendered(
         "text", checked(finding(fix=fix(title="decide", is_safe=False)))
     )
+
+
+def test_text_does_not_underline_the_fence_for_what_is_said_of_the_whole_file() -> None:
+    report = replace(checked(finding("bad-name", place=Place(RULE))), line_of=lambda _: "---\n")
+    assert "---" not in rendered("text", report)
 
 
 def test_text_does_not_quote_a_line_that_may_hold_a_secret() -> None:

@@ -85,6 +85,22 @@ def test_what_cannot_be_read_comes_first() -> None:
     )
 
 
+def test_what_could_not_be_read_before_either_is_one_line() -> None:
+    shown = text(reviewed({"a": None, "b": None, "c": RULE}, {"a": None, "b": None, "c": None}))
+    (section,) = (one for one in shown.split("\n\n") if one.startswith("Cannot be read"))
+    assert [one.split(":")[0] for one in section.splitlines()[1:-1]] == ["  app/rules/c.md in new"]
+    assert section.splitlines()[-1] == "  2 files, before and after alike; `mdmem check` says why"
+
+
+def test_fault_of_a_step_is_told_once() -> None:
+    found = reviewed(OLD, NEW)
+    step = replace(found.transitions[0], faults=("became active alone",))
+    fault = Finding("approved-by-nobody", "became active alone", Place("app/rules/a.md"), address=step.entry.address)
+    more = replace(found, transitions=(step,), merging=Merging("the tree", False, (fault,), older=1))
+    assert text(more).count("became active alone") == 1
+    assert "brings 1 new finding; 1 was there before\n" in text(more)
+
+
 def test_moves_and_no_ops_take_one_line_each() -> None:
     before = {f"m{number}": entry_text(f"Words {number}.\n") for number in range(5)} | {"x": RULE}
     after = {f"app/law/m{number}": entry_text(f"Words {number}.\n") for number in range(5)}

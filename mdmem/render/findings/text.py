@@ -85,7 +85,8 @@ def _where(place: Place, show_path: ShowPath) -> str:
 
 def _source(place: Place, checked: CheckedRoot, ink: Ink) -> list[str]:
     line = checked.line_of(place)
-    if not line or not line.strip():
+    # What is said of a whole file stands at its first line, and nobody has to see a fence.
+    if not line or line.strip() in ("", "---" if place == Place(place.path) else ""):
         return []
     line = line.rstrip("\r\n").replace("\t", " ")
     number = str(place.line)

@@ -55,11 +55,11 @@ def sections(review: ReviewReport) -> tuple[ReviewSection, ...]:
     is_merge = review.merging is None or review.merging.is_merge
     merging = "What merging would do" if is_merge else "What the checks find new"
     parts = (
-        _section("Cannot be read", (_unread(review, one) for one in review.unread)),
+        _section("Cannot be read", _all_unread(review)),
         _beliefs(review),
         _section(merging, _merging(review)),
         _section("Rules and decisions in force that say something else", _all(_rewording(one) for one in frozen)),
-        _section("Steps", (*map(_transition, review.transitions), *map(_bearing, review.bearings))),
+        _section("Steps", (*_transitions(review), *map(_bearing, review.bearings))),
         _section("In force", _wings(review)),
         _section("Other texts that changed", _all(_rewording(one) for one in others)),
         ReviewSection("Chains", tuple(graph_lines(review.graph)), mermaid(review.graph)),
@@ -110,6 +110,19 @@ def _all(parts: Iterable[Iterator[Line]]) -> Iterator[Line]:
         yield from part
 
 
+def _all_unread(review: ReviewReport) -> Iterator[Line]:
+    """Yield what cannot be read on one side, or for another reason, and how much is as it was."""
+    before, after = ({_fault(one) for one in review.unread if one.which is which} for which in Which)
+    same = before & after
+    yield from (_unread(review, one) for one in review.unread if _fault(one) not in same)
+    if same:
+        yield line(dim(f"{count(len(same), 'file')}, before and after alike; `mdmem check` says why"))
+
+
+def _fault(one: Unread) -> tuple[str, str, str]:
+    return one.path, one.code, one.message
+
+
 def _unread(review: ReviewReport, one: Unread) -> Line:
     name = review.before if one.which is Which.BEFORE else review.after
     pieces = [code(one.path), plain(" in "), code(name), plain(": "), strong(one.message)]
@@ -131,6 +144,15 @@ def _wings(review: ReviewReport) -> Iterator[Line]:
 
 def _is_same(one: WingChangeCount) -> bool:
     return (one.in_force_before, one.entries_before) == (one.in_force_after, one.entries_after)
+
+
+def _transitions(review: ReviewReport) -> Iterator[Line]:
+    """Yield the steps, without the faults that stand among what the checks find new."""
+    found = review.merging.findings if review.merging is not None else ()
+    told = {(one.address, one.message) for one in found}
+    for one in review.transitions:
+        faults = tuple(fault for fault in one.faults if (one.entry.address, fault) not in told)
+        yield _transition(replace(one, faults=faults))
 
 
 def _transition(one: Transition) -> Line:
@@ -244,7 +266,7 @@ def _merging(review: ReviewReport) -> Iterator[Line]:
     one = review.merging
     if one is None or (review.is_empty and not one.findings and not one.incomplete):
         return
-    older = f"; {one.older} were there before" if one.older else ""
+    older = f"; {one.older} {'was' if one.older == 1 else 'were'} there before" if one.older else ""
     yield line(said(one.what), f" brings {count(len(one.findings), 'new finding')}{older}")
     for path in one.incomplete:
         yield line(code(path), strong(" could not be looked at, so that more may be wrong"))
