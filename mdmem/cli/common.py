@@ -23,6 +23,7 @@ from mdmem.cli.completion import (
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
+    from mdmem.entry.model import WingKind
     from mdmem.render.ink import Ink
     from mdmem.workspace.location import Location
     from mdmem.workspace.scope import Filters
@@ -142,6 +143,26 @@ def write_options(command: Decorated) -> Decorated:
     ):
         command = option(command)
     return command
+
+
+def new_wing_options(command: Decorated) -> Decorated:
+    """Add `--new-wing` and `--shared`."""
+    for option in (
+        click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
+        click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
+    ):
+        command = option(command)
+    return command
+
+
+def new_wing_from(options: dict[str, Any]) -> WingKind | None:
+    """Take out of a command's options the kind of the wing that it may make; None for none."""
+    from mdmem.entry.model import WingKind
+
+    is_new, is_shared = options.pop("new_wing"), options.pop("shared")
+    if is_shared and not is_new:
+        raise click.UsageError("--shared says what --new-wing makes; give both, or neither")
+    return (WingKind.SHARED if is_shared else WingKind.PROJECT) if is_new else None
 
 
 def write_options_from(options: dict[str, Any]) -> WriteOptions:

@@ -48,7 +48,11 @@ def command(given: Globals, place: str | None, form: str, **options: Any) -> int
         print_text(dump(entries_json(in_full(workspace, found))))
     elif found:
         marks = {entry.address: " ".join(marked(stance_of(workspace, entry))) for entry in found}
-        print_text(entry_table(found, marks) if form == "markdown" else entry_list(found, given.ink(), marks, columns=columns()))
+        print_text(
+            entry_table(found, marks)
+            if form == "markdown"
+            else entry_list(found, given.ink(), marks, columns=columns())
+        )
     for problem in list_problems(workspace, filters):
         given.remark(f"{problem.place.path}: {problem.message} ({problem.code})")
     if not found:

@@ -70,9 +70,7 @@ def _mark(hit: Hit) -> str:
     return f" ({', '.join(marks)})" if marks else ""
 
 
-def entry_list(
-    listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str], *, columns: int | None = None
-) -> str:
+def entry_list(listed: Iterable[Entry], ink: Ink, marks: Mapping[str, str], *, columns: int | None = None) -> str:
     """Return one line an entry: type, status, address, title, and the mark of its address, if it has one.
 
     Where one is wider than the columns there are, the titles of all stand on lines of their own.

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.document.scalars import scalar
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.git import Repository, find_repository, list_tracked_named, setting
+from mdmem.git import Repository, find_repository, list_tracked_named
 from mdmem.settings import parse_settings
 from mdmem.setup.clients import CLIENTS, SERVER, join_client, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
+from mdmem.setup.manifest import manifest_text
 from mdmem.setup.merge_driver import find_driver, install_driver
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
@@ -59,7 +59,7 @@ def init(
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     yield from _neighbours(root, repository)
     yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
-    yield _write(root, f"{name}/README.md", _manifest(name, repository), base)
+    yield _write(root, f"{name}/README.md", manifest_text(name, repository), base)
     if clients:
         yield from _join(clients, root, base, command)
         yield from _missing(command)
@@ -155,19 +155,6 @@ def _first_wing(root: Path) -> str | None:
     except (OSError, SettingsError):
         return None
     return settings.default_wing
-
-
-def _manifest(name: str, repository: Repository | None) -> str:
-    owner = _owner(repository)
-    owners = f"owners: [{scalar(owner)}]\n" if owner else ""
-    return f"---\nkind: project\n{owners}---\n\n# {name}\n\nWhat this project holds itself to.\n"
-
-
-def _owner(repository: Repository | None) -> str | None:
-    if repository is None:
-        return None
-    name, email = setting(repository, "user.name"), setting(repository, "user.email")
-    return f"{name} <{email}>" if name and email else name
 
 
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:

@@ -40,9 +40,10 @@ def test_address_that_moved_says_where_it_went(tmp_path: Path, capsys: Capture) 
     for name in (ADDRESS, "threads"):
         said = f"mdmem: there is no entry `{name}`; it moved to nav/architecture/pool\n"
         assert run_here(capsys, "show", name, cwd=folder).err == said
-    assert "; it was deleted, and `mdmem log nav/rules/callbacks` tells when" in run_here(
-        capsys, "why", "nav/rules/callbacks", cwd=folder
-    ).err
+    assert (
+        "; it was deleted, and `mdmem log nav/rules/callbacks` tells when"
+        in run_here(capsys, "why", "nav/rules/callbacks", cwd=folder).err
+    )
 
 
 def test_json_has_the_file_as_it_is(tmp_path: Path, capsys: Capture) -> None:
