@@ -13,7 +13,6 @@ import click
 
 from mdmem.cli.common import (
     AT_HELP,
-    CheckProgress,
     Globals,
     global_options,
     print_patch,
@@ -22,6 +21,7 @@ from mdmem.cli.common import (
     workspace_at,
 )
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
+from mdmem.cli.progress import CheckProgress
 from mdmem.render.findings.formats import FORMATS, get_format
 
 if TYPE_CHECKING:
