@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    AT_HELP,
-    Globals,
-    global_options,
-    print_patch,
-    print_text,
-    split_values,
-    workspace_at,
-)
+from mdmem.cli.common import AT_HELP, CheckProgress, Globals, global_options, print_patch, print_text, workspace_at
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
-from mdmem.cli.progress import CheckProgress
+from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
 
 if TYPE_CHECKING:

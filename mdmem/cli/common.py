@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,21 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.completion import (
-    complete_folder,
-    complete_revision,
-    complete_room,
-    complete_status,
-    complete_type,
-    complete_wing,
-)
+from mdmem.cli.completion import complete_folder, complete_revision
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
     from mdmem.entry.model import WingKind
     from mdmem.render.ink import Ink
     from mdmem.workspace.location import Location
-    from mdmem.workspace.scope import Filters
     from mdmem.workspace.snapshot import Snapshot
     from mdmem.workspace.workspace import Workspace
 
@@ -105,33 +97,6 @@ def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
-def filter_options(command: Decorated) -> Decorated:
-    """Add the filters, which are the same everywhere."""
-    for option in reversed(_FILTERS):
-        command = option(command)
-    return command
-
-
-_FILTERS = (
-    *(
-        click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
-        for names, complete, about in (
-            (("--wing", "-w"), complete_wing, "Wings; the first is active."),
-            (("--room", "-r"), complete_room, "Rooms."),
-            (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
-            (("--status", "-s"), complete_status, "draft, active, under_review, deprecated."),
-            (("--label",), None, "Labels."),
-            (("--tag",), None, "Tags."),
-            (("--focus",), None, "Focus areas."),
-            (("--owner",), None, "Owners."),
-        )
-    ),
-    click.option("--all-wings", is_flag=True, help="Read every wing."),
-    click.option("--include-deprecated", is_flag=True, help="Show what ended, too."),
-    click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
-)
-
-
 def write_options(command: Decorated) -> Decorated:
     """Add `--dry-run`, `--commit` and `--format`."""
     for option in (
@@ -172,44 +137,6 @@ def write_options_from(options: dict[str, Any]) -> WriteOptions:
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
 
 
-def filters_from(options: dict[str, Any]) -> Filters:
-    """Take the filters out of a command's options; values joined by commas count one by one."""
-    from mdmem.entry.model import EntryType, Status
-    from mdmem.workspace.scope import Filters
-
-    return Filters(
-        wings=split_values(options.pop("wing")),
-        rooms=split_values(options.pop("room")),
-        types=tuple(_member(EntryType, "type", value) for value in split_values(options.pop("types"))),
-        statuses=tuple(_member(Status, "status", value) for value in split_values(options.pop("status"))),
-        labels=split_values(options.pop("label")),
-        tags=split_values(options.pop("tag")),
-        focuses=split_values(options.pop("focus")),
-        owners=split_values(options.pop("owner")),
-        all_wings=options.pop("all_wings"),
-        include_deprecated=options.pop("include_deprecated"),
-        include_drafts=options.pop("include_drafts"),
-    )
-
-
-def split_values(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values one by one, whether they came as several options or joined by commas."""
-    parts = (part.strip() for value in values for part in value.split(","))
-    return tuple(dict.fromkeys(part for part in parts if part))
-
-
-def _member(closed_set: Any, name: str, value: str) -> Any:
-    import difflib
-
-    allowed = [member.value for member in closed_set]
-    folded = value.casefold().replace("-", "_")
-    if folded in allowed:
-        return closed_set(folded)
-    close = difflib.get_close_matches(folded, allowed, n=1)
-    hint = f"did you mean `{close[0]}`?" if close else f"write one of {', '.join(allowed)}"
-    raise click.UsageError(f"there is no {name} `{value}`; {hint}")
-
-
 def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
     """Return the workspace of the root that the options and the working folder mean, at a revision or a date."""
     from mdmem.workspace.location import locate
@@ -244,6 +171,32 @@ def today() -> date:
         return date.fromisoformat(stated)
     except ValueError as error:
         raise click.UsageError(f"MDMEM_TODAY is `{stated}`; write a day as YYYY-MM-DD") from error
+
+
+class CheckProgress:
+    """Shows on a terminal how far the checks of a large memory have come, and takes that away; elsewhere nothing."""
+
+    _WORTH_SAYING = 500
+
+    def __init__(self) -> None:
+        """Start with nothing shown."""
+        self._width = 0
+        self._said = -1
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how many of the files are checked."""
+        percent = done * 100 // max(1, total)
+        if total < self._WORTH_SAYING or percent == self._said or not sys.stderr.isatty():
+            return
+        self._said = percent
+        said = f"checking {total} files: {percent} %"
+        self._width = max(self._width, len(said))
+        click.echo(f"\r{said}", err=True, nl=False)
+
+    def clear(self) -> None:
+        """Take away what was shown."""
+        if self._width:
+            click.echo(f"\r{' ' * self._width}\r", err=True, nl=False)
 
 
 class _Progress:

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    at_option,
-    columns,
-    filter_options,
-    filters_from,
-    format_option,
-    global_options,
-    open_workspace,
-    print_text,
-)
+from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_place
+from mdmem.cli.filters import filter_options, filters_from
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from mdmem.cli.common import (
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_address
+from mdmem.cli.completion import complete_address, complete_conflict
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 
 @click.command("resolve")
-@click.argument("address", required=False, shell_complete=complete_address)
+@click.argument("address", required=False, shell_complete=complete_conflict)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side that holds, or the successor that stays.")
 @click.option(
     "--behind", metavar="ADDRESS", shell_complete=complete_address, help="It came first; the other one replaces it."

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mdmem.cli.progress import CheckProgress
+from mdmem.cli.common import CheckProgress
 
 Capture = pytest.CaptureFixture[str]
 
