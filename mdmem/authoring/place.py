@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from mdmem.authoring.change_set import Change
+from mdmem.authoring.create import refuse_unmade_wing
 from mdmem.catalog.addresses import MANIFEST
 from mdmem.entry.model import EntryType, WingKind
 from mdmem.errors import UsageError
@@ -57,7 +58,10 @@ def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) 
     wings, root = workspace.catalog.wings, workspace.location.root
     at_top = workspace.location.repository is not None and workspace.location.under == ""
     manifest = f"{wing}/{MANIFEST}"
-    if wing in wings or (root / manifest).exists():
+    if wing in wings:
+        return ()
+    if (root / manifest).exists():
+        refuse_unmade_wing(workspace, wing)
         return ()
     if new is not None:
         text = manifest_text(wing, workspace.location.repository, kind=new)

@@ -280,21 +280,29 @@ def _sent(text: str) -> str:
     return sent(text)
 
 
-def print_written(given: Globals, written: WriteResult, form: str, *, in_git: bool = False) -> int:
-    """Print what was written and return the exit code; `in_git` says that the memory's files are kept in git."""
-    from mdmem.render.writes import written_json, written_text
+def print_written(given: Globals, workspace: Workspace, written: WriteResult, form: str) -> int:
+    """Print what was written and return the exit code."""
+    from mdmem.render.writes import written_json
 
     if form == "json":
         print_text(written_json(written))
         return 0
-    print_text(written_text(written, given.ink()))
+    print_text(text_of_written(given, workspace, written))
     for remark in written.remarks:
         given.remark(remark)
-    if in_git and _is_half_known(written):
+    if workspace.location.repository is not None and _is_half_known(written):
         given.remark("commit these files together: some name a file that git does not have yet")
     if not written.changes:
         given.remark("nothing to change: the files say so already")
     return 0
+
+
+def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
+    """Return what was written, its files as git takes them where the user stands; of a dry run the diff."""
+    from mdmem.render.writes import written_text
+    from mdmem.workspace.addresses import from_here
+
+    return written_text(written, given.ink(), show_path=from_here(workspace), under=workspace.location.under)
 
 
 def _is_half_known(written: WriteResult) -> bool:

@@ -34,4 +34,4 @@ def command(given: Globals, old: str, new: str, form: str, **options: Any) -> in
 
     workspace, wing = open_workspace(given), new_wing_from(options)
     written = move(workspace, old, new, options=write_options_from(options), wing=wing)
-    return print_written(given, written, form, in_git=workspace.location.repository is not None)
+    return print_written(given, workspace, written, form)

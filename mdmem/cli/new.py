@@ -14,6 +14,7 @@ from mdmem.cli.common import (
     new_wing_options,
     open_workspace,
     print_text,
+    text_of_written,
     today,
     write_options,
     write_options_from,
@@ -134,16 +135,17 @@ def _written(
 
 
 def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:
-    from mdmem.render.writes import near_json, written_json, written_text
+    from mdmem.render.writes import near_json, written_json
+    from mdmem.workspace.addresses import from_here
 
     if form == "json":
         near = [near_json(one.entry, one.similarity) for one in written.near]
         on_subject = [one.address for one in written.on_subject]
         print_text(written_json(written.result, near=near, **({"on_subject": on_subject} if on_subject else {})))
     elif written.result.is_dry:
-        print_text(written_text(written.result, given.ink()))
+        print_text(text_of_written(given, workspace, written.result))
     else:
-        print_text(str(workspace.location.root / written.result.changes[-1].to))
+        print_text(from_here(workspace)(written.result.changes[-1].to))
 
 
 def _remark(given: Globals, written: _Written) -> None:

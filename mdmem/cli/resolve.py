@@ -46,7 +46,7 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
     from mdmem.merge.resolve import ResolveRequest, resolve
 
-    return print_written(given, resolve(workspace, address, ResolveRequest(**options), wanted), form)
+    return print_written(given, workspace, resolve(workspace, address, ResolveRequest(**options), wanted), form)
 
 
 def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:

@@ -57,7 +57,7 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
         raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
-    return print_written(given, written, form, in_git=workspace.location.repository is not None)
+    return print_written(given, workspace, written, form)
 
 
 def _with_new(

@@ -63,11 +63,6 @@ def test_word_of_another_tool_leads_to_ours(tmp_path: Path, capsys: Capture) -> 
     assert (ran.code, ran.err) == (2, "mdmem: there is no command `adr`; did you mean `mdmem new decision`?\n")
 
 
-def test_word_behind_list_leads_to_the_filter(tmp_path: Path, capsys: Capture) -> None:
-    ran = run_here(capsys, "list", "nav", cwd=memory(tmp_path))
-    assert (ran.code, "`--wing nav`" in ran.err) == (2, True)
-
-
 def test_unknown_command_points_to_the_help_where_none_is_near(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "xyzzy", cwd=tmp_path)
     assert (ran.code, ran.err) == (2, "mdmem: there is no command `xyzzy`; `mdmem --help` lists them\n")

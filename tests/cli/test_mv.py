@@ -358,7 +358,9 @@ def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> Non
     write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
     commit_all(folder)
     ran = run_here(capsys, "mv", OLD, NEW, cwd=folder)
-    assert ran.out == (f"changed nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved {OLD}.md → {NEW}.md\n")
+    assert ran.out == (
+        f"changed memory/nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved memory/{OLD}.md → memory/{NEW}.md\n"
+    )
     assert ran.err == "commit these files together: some name a file that git does not have yet\n"
 
 
