@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from difflib import get_close_matches
 from itertools import zip_longest
 from math import log
 
@@ -45,6 +46,8 @@ def address_of(draft: Draft) -> str:
     parts = draft.place.removesuffix(".md").strip("/").split("/")
     if len(parts) == 2 and draft.title:
         parts.append(slug_of(draft.title))
+    if len(parts) == 2:
+        raise UsageError(f"a title is missing; write one, or an entry-id: {'/'.join(parts)}/ID")
     if len(parts) != 3:
         raise UsageError(f"`{draft.place}` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title")
     require_names(parts)
@@ -138,22 +141,40 @@ class SimilarEntry:
     similarity: float
 
 
-def create_entry(workspace: Workspace, address: str, text: str, options: WriteOptions) -> WriteResult:
-    """Write a new entry; raises LostRaceError where the address is taken, and what `create` and `write_once` raise."""
-    return write_once(workspace, lambda one: _creation(one, address, text), options)
+def create_entry(
+    workspace: Workspace, address: str, text: str, options: WriteOptions, *, beside: tuple[Change, ...] = ()
+) -> WriteResult:
+    """Write a new entry, and what is written `beside` it, such as the manifest of its wing.
+
+    Raises LostRaceError where the address is taken, and what `create` and `write_once` raise.
+    """
+    return write_once(workspace, lambda one: _creation(one, address, text, beside), options)
 
 
-def _creation(workspace: Workspace, address: str, text: str) -> ChangeSet:
+def _creation(workspace: Workspace, address: str, text: str, beside: tuple[Change, ...]) -> ChangeSet:
     wing, room, _ = address.split("/")
     refuse_taken(workspace, address)
-    refuse_unmade_wing(workspace, wing)
+    if not beside:
+        refuse_unmade_wing(workspace, wing)
     root = workspace.location.root
     for folder in (wing, f"{wing}/{room}"):
         if (root / folder).is_symlink():
             raise UsageError(f"{folder} is a symbolic link; entries are written inside the root only")
     change_set = create(address, text)
-    is_new_wing = not (root / wing).is_dir()
-    return replace(change_set, remarks=(f"`{wing}` is a new wing",) if is_new_wing else ())
+    return replace(
+        change_set, changes=(*beside, *change_set.changes), remarks=tuple(_new_places(workspace, wing, room))
+    )
+
+
+def _new_places(workspace: Workspace, wing: str, room: str) -> Iterator[str]:
+    """Yield what a new entry makes besides itself: its wing, or a room that none of the settings names."""
+    root = workspace.location.root
+    if not (root / wing).is_dir():
+        yield f"`{wing}` is a new wing"
+    elif not (root / wing / room).is_dir() and room not in workspace.settings.rooms.values():
+        rooms = {path.split("/")[1] for path in workspace.catalog.addresses if path.startswith(f"{wing}/")}
+        close = get_close_matches(room, sorted(rooms.union(workspace.settings.rooms.values())), n=1)
+        yield f"`{wing}/{room}` is a new room" + (f"; did you mean `{wing}/{close[0]}`?" if close else "")
 
 
 def refuse_taken(workspace: Workspace, address: str) -> None:

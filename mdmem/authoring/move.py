@@ -11,13 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from mdmem.authoring.change_set import Change, ChangeSet
-from mdmem.authoring.create import refuse_unmade_wing, require_names
+from mdmem.authoring.create import require_names
 from mdmem.authoring.files import TEMPORARY
 from mdmem.authoring.message import Verb, WriteAction
+from mdmem.authoring.place import require_wing
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
 from mdmem.document.layout import UnpatchableError, apply_edits
+from mdmem.entry.model import WingKind
 from mdmem.errors import LostRaceError, NotFoundError, UsageError, taken
 from mdmem.finding import Edit
 from mdmem.tree import SETTINGS_NAME, FileKind, Unreadable, read_one
@@ -152,17 +154,20 @@ def _remarks(moving: MoveFix) -> Iterator[str]:
         yield f"`{wing}` is a new wing"
 
 
-def plan_named_move(workspace: Workspace, name: str, to: str) -> ChangeSet:
-    """Return what moves an entry, a room or a wing to another place; raises what `plan_move` raises, and UsageError."""
+def plan_named_move(workspace: Workspace, name: str, to: str, *, wing: WingKind | None = None) -> ChangeSet:
+    """Return what moves an entry, a room or a wing to another place; a `wing` of that kind is made where there is none.
+
+    Raises what `plan_move` raises, and UsageError.
+    """
     old = _old_place(workspace, name)
     new = _new_place(workspace, old, to)
     require_names(new.split("/"), known=old.split("/"))
-    if "/" in old:
-        refuse_unmade_wing(workspace, new.split("/")[0])
+    made = require_wing(workspace, new, wing) if "/" in old else ()
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
     change_set = plan_move(case, old, new, under=under)
-    return replace(change_set, remarks=(*change_set.remarks, *_left_behind(workspace, old)))
+    remarks = (*change_set.remarks, *_left_behind(workspace, old))
+    return replace(change_set, changes=(*made, *change_set.changes), remarks=remarks)
 
 
 def _old_place(workspace: Workspace, name: str) -> str:
@@ -235,9 +240,11 @@ def _left_behind(workspace: Workspace, old: str) -> tuple[str, ...]:
     return (f"{hidden[0]}{more} stays: what starts with a dot is not read",) if hidden else ()
 
 
-def move(workspace: Workspace, name: str, to: str, *, options: WriteOptions) -> WriteResult:
+def move(
+    workspace: Workspace, name: str, to: str, *, options: WriteOptions, wing: WingKind | None = None
+) -> WriteResult:
     """Move an entry, a room or a wing to another place, and rewrite every link to what moves."""
-    return write(workspace, lambda one: plan_named_move(one, name, to), options)
+    return write(workspace, lambda one: plan_named_move(one, name, to, wing=wing), options)
 
 
 _WING_KEYS = ("default_wing", "default_shared_wing")

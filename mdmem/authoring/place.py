@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from mdmem.entry.model import EntryType
+from mdmem.authoring.change_set import Change
+from mdmem.authoring.create import refuse_unmade_wing
+from mdmem.catalog.addresses import MANIFEST
+from mdmem.entry.model import EntryType, WingKind
 from mdmem.errors import UsageError
+from mdmem.setup.manifest import manifest_text
 from mdmem.workspace.scope import AmbiguousWingError, Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
@@ -44,12 +48,26 @@ def is_place(workspace: Workspace, typed: str) -> bool:
     return not typed.split()[1:] if slash else any(typed in _rooms(workspace, wing) for wing in workspace.catalog.wings)
 
 
-def require_wing(workspace: Workspace, address: str) -> None:
-    """Raise UsageError where the wing of an address is not there, with the nearest; a folder without an entry is."""
-    wing, room, _ = address.split("/")
-    wings = workspace.catalog.wings
-    if wing in wings or (workspace.location.root / wing).is_dir():
-        return
+def require_wing(workspace: Workspace, place: str, new: WingKind | None = None) -> tuple[Change, ...]:
+    """Return what makes the wing of a place: nothing where it is there, else the manifest of a `new` one of that kind.
+
+    Raises UsageError, with the nearest, where none is meant to be made; a folder without an entry is a wing, but at a
+    repository's top.
+    """
+    wing, room, *_ = place.split("/")
+    wings, root = workspace.catalog.wings, workspace.location.root
+    at_top = workspace.location.repository is not None and workspace.location.under == ""
+    manifest = f"{wing}/{MANIFEST}"
+    if wing in wings:
+        return ()
+    if (root / manifest).exists():
+        refuse_unmade_wing(workspace, wing)
+        return ()
+    if new is not None:
+        text = manifest_text(wing, workspace.location.repository, kind=new)
+        return (Change(manifest, manifest, None, text.encode()),)
+    if not at_top and (root / wing).is_dir():
+        return ()
     close = [f"{name}/{room}" for name in get_close_matches(wing, wings, n=3, cutoff=0.5)]
     close = close or [f"{name}/{wing}" for name in wings if wing in _rooms(workspace, name)]
     hint = f"did you mean {' or '.join(close[:3])}? " if close else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from mdmem.authoring.approve import refuse_unfilled
@@ -9,7 +10,7 @@ from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.create import Draft, address_of, compose, create
 from mdmem.authoring.patch import Value
 from mdmem.authoring.supersede import links_with, refuse_unfit, stated, superseding
-from mdmem.authoring.write import WriteOptions, WriteResult, write
+from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, write
 from mdmem.catalog import Catalog, full_address, interpret
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import fields_of
@@ -93,19 +94,36 @@ def _superseded(catalog: Catalog, document: Document) -> list[Entry]:
     return [catalog.entries[link] for link in dict.fromkeys(links) if link is not None and link in catalog.entries]
 
 
-def compose_successor(workspace: Workspace, name: str, draft: Draft, *, reason: str) -> tuple[str, str]:
-    """Return address and text of an entry that is to supersede another, before it is edited; nothing is written."""
+def compose_successor(
+    workspace: Workspace, name: str, draft: Draft, *, reason: str, beside: tuple[Change, ...] = ()
+) -> tuple[str, str]:
+    """Return address and text of an entry that is to supersede another, before it is edited; nothing is written.
+
+    `beside` is what will be written with it, such as the manifest of its wing.
+    """
     old = resolve_name(workspace, name)
-    return successor_text(workspace.catalog, old, draft, reason=reason, today=workspace.today)
+    return successor_text(_with(workspace, beside), old, draft, reason=reason, today=workspace.today)
+
+
+def _with(workspace: Workspace, beside: tuple[Change, ...]) -> Catalog:
+    return catalog_after(workspace, beside) if beside else workspace.catalog
 
 
 def supersede_with(
-    workspace: Workspace, name: str, new: str, text: str, *, reason: str, options: WriteOptions
+    workspace: Workspace,
+    name: str,
+    new: str,
+    text: str,
+    *,
+    reason: str,
+    options: WriteOptions,
+    beside: tuple[Change, ...] = (),
 ) -> WriteResult:
-    """Write a new entry in the place of another."""
+    """Write a new entry in the place of another, and what is written `beside` it, such as the manifest of its wing."""
 
     def plan(one: Workspace) -> ChangeSet:
         old = resolve_name(one, name)
-        return plan_succession(one.catalog, old, new=new, text=text, reason=reason, today=one.today)
+        change_set = plan_succession(_with(one, beside), old, new=new, text=text, reason=reason, today=one.today)
+        return replace(change_set, changes=(*beside, *change_set.changes))
 
     return write(workspace, plan, options)

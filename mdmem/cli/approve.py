@@ -17,5 +17,6 @@ def command(given: Globals, address: str, by: str | None, form: str, **options: 
     """Put a draft in force and end what it supersedes; who approved it is kept in it."""
     from mdmem.authoring.approve import approve
 
-    written = approve(open_workspace(given), address, by=by, options=write_options_from(options))
-    return print_written(given, written, form)
+    workspace = open_workspace(given)
+    written = approve(workspace, address, by=by, options=write_options_from(options))
+    return print_written(given, workspace, written, form)

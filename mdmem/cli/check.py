@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    AT_HELP,
-    CheckProgress,
-    Globals,
-    global_options,
-    print_patch,
-    print_text,
-    split_values,
-    workspace_at,
-)
+from mdmem.cli.common import AT_HELP, CheckProgress, Globals, global_options, print_patch, print_text, workspace_at
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
+from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
 
 if TYPE_CHECKING:
@@ -149,6 +141,7 @@ def _run(
 ) -> CheckedRoot:
     from mdmem.checks.run import check
     from mdmem.render.findings.report import CheckedRoot
+    from mdmem.workspace.addresses import from_here
 
     request = asked()
     if options["fix"] or options["unsafe_fixes"] or options["diff"]:
@@ -171,19 +164,8 @@ def _run(
         under=workspace.location.under,
         line_of=workspace.line_of,
         bytes_of=workspace.bytes_of,
-        show_path=_show_path(workspace),
+        show_path=from_here(workspace),
     )
-
-
-def _show_path(workspace: Workspace) -> Callable[[str], str]:
-    """Return a function that turns a path of the root into one that opens from the working folder."""
-    root, cwd = workspace.location.root, workspace.cwd
-
-    def show(path: str) -> str:
-        whole = root / path
-        return os.path.relpath(whole, cwd) if whole.is_relative_to(cwd) else str(whole)
-
-    return show
 
 
 def _exit_code(checked: CheckedRoot, options: dict[str, Any]) -> int:
@@ -228,13 +210,9 @@ def _remark_sums(given: Globals, runs: list[CheckedRoot]) -> None:
 
 
 def _print_diff(mended: FixResult, workspace: Workspace, given: Globals) -> None:
-    from mdmem.render.patch import FilePatch, diff_text
+    from mdmem.render.writes import changes_diff
 
-    under = f"{workspace.location.under}/" if workspace.location.under else ""
-    changes = [
-        FilePatch(f"{under}{one.to}", one.before, one.after, f"{under}{one.path}") for one in mended.plan.changes
-    ]
-    print_patch(diff_text(changes, given.ink()))
+    print_patch(changes_diff(mended.plan.changes, workspace.location.under, given.ink()))
 
 
 def _update_baseline(
@@ -242,11 +220,12 @@ def _update_baseline(
 ) -> int:
     from mdmem.checks.run import update_baseline
     from mdmem.render.words import count
+    from mdmem.workspace.addresses import from_here
 
     if paths:
         raise click.UsageError("a baseline records the whole memory; leave out the paths")
     for workspace in workspaces:
-        done, show = update_baseline(workspace, _request(paths, options)), _show_path(workspace)
+        done, show = update_baseline(workspace, _request(paths, options)), from_here(workspace)
         path = show(os.fspath(done.path))
         given.remark(f"{path} records {count(done.number, 'finding')}")
         if done.settings is not None:

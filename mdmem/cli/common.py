@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,20 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.completion import (
-    complete_folder,
-    complete_revision,
-    complete_room,
-    complete_status,
-    complete_type,
-    complete_wing,
-)
+from mdmem.cli.completion import complete_folder, complete_revision
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
+    from mdmem.entry.model import WingKind
     from mdmem.render.ink import Ink
     from mdmem.workspace.location import Location
-    from mdmem.workspace.scope import Filters
     from mdmem.workspace.snapshot import Snapshot
     from mdmem.workspace.workspace import Workspace
 
@@ -104,33 +97,6 @@ def format_option(*formats: str) -> Callable[[Decorated], Decorated]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
-def filter_options(command: Decorated) -> Decorated:
-    """Add the filters, which are the same everywhere."""
-    for option in reversed(_FILTERS):
-        command = option(command)
-    return command
-
-
-_FILTERS = (
-    *(
-        click.option(*names, multiple=True, metavar=names[0][2:].upper(), shell_complete=complete, help=about)
-        for names, complete, about in (
-            (("--wing", "-w"), complete_wing, "Wings; the first is active."),
-            (("--room", "-r"), complete_room, "Rooms."),
-            (("--type", "-t", "types"), complete_type, "invariant, decision, pattern, note."),
-            (("--status", "-s"), complete_status, "draft, active, under_review, deprecated."),
-            (("--label",), None, "Labels."),
-            (("--tag",), None, "Tags."),
-            (("--focus",), None, "Focus areas."),
-            (("--owner",), None, "Owners."),
-        )
-    ),
-    click.option("--all-wings", is_flag=True, help="Read every wing."),
-    click.option("--include-deprecated", is_flag=True, help="Show what ended, too."),
-    click.option("--include-drafts", is_flag=True, help="Show drafts, too."),
-)
-
-
 def write_options(command: Decorated) -> Decorated:
     """Add `--dry-run`, `--commit` and `--format`."""
     for option in (
@@ -144,49 +110,31 @@ def write_options(command: Decorated) -> Decorated:
     return command
 
 
+def new_wing_options(command: Decorated) -> Decorated:
+    """Add `--new-wing` and `--shared`."""
+    for option in (
+        click.option("--shared", is_flag=True, help="With --new-wing: other projects read it, too."),
+        click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it, with a manifest."),
+    ):
+        command = option(command)
+    return command
+
+
+def new_wing_from(options: dict[str, Any]) -> WingKind | None:
+    """Take out of a command's options the kind of the wing that it may make; None for none."""
+    from mdmem.entry.model import WingKind
+
+    is_new, is_shared = options.pop("new_wing"), options.pop("shared")
+    if is_shared and not is_new:
+        raise click.UsageError("--shared says what --new-wing makes; give both, or neither")
+    return (WingKind.SHARED if is_shared else WingKind.PROJECT) if is_new else None
+
+
 def write_options_from(options: dict[str, Any]) -> WriteOptions:
     """Take the options of a write out of a command's options."""
     from mdmem.authoring.write import WriteOptions
 
     return WriteOptions(is_dry=bool(options.pop("dry_run")), commit=options.pop("commit"))
-
-
-def filters_from(options: dict[str, Any]) -> Filters:
-    """Take the filters out of a command's options; values joined by commas count one by one."""
-    from mdmem.entry.model import EntryType, Status
-    from mdmem.workspace.scope import Filters
-
-    return Filters(
-        wings=split_values(options.pop("wing")),
-        rooms=split_values(options.pop("room")),
-        types=tuple(_member(EntryType, "type", value) for value in split_values(options.pop("types"))),
-        statuses=tuple(_member(Status, "status", value) for value in split_values(options.pop("status"))),
-        labels=split_values(options.pop("label")),
-        tags=split_values(options.pop("tag")),
-        focuses=split_values(options.pop("focus")),
-        owners=split_values(options.pop("owner")),
-        all_wings=options.pop("all_wings"),
-        include_deprecated=options.pop("include_deprecated"),
-        include_drafts=options.pop("include_drafts"),
-    )
-
-
-def split_values(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values one by one, whether they came as several options or joined by commas."""
-    parts = (part.strip() for value in values for part in value.split(","))
-    return tuple(dict.fromkeys(part for part in parts if part))
-
-
-def _member(closed_set: Any, name: str, value: str) -> Any:
-    import difflib
-
-    allowed = [member.value for member in closed_set]
-    folded = value.casefold().replace("-", "_")
-    if folded in allowed:
-        return closed_set(folded)
-    close = difflib.get_close_matches(folded, allowed, n=1)
-    hint = f"did you mean `{close[0]}`?" if close else f"write one of {', '.join(allowed)}"
-    raise click.UsageError(f"there is no {name} `{value}`; {hint}")
 
 
 def open_workspace(given: Globals, *, revision: str | None = None) -> Workspace:
@@ -332,21 +280,29 @@ def _sent(text: str) -> str:
     return sent(text)
 
 
-def print_written(given: Globals, written: WriteResult, form: str, *, in_git: bool = False) -> int:
-    """Print what was written and return the exit code; `in_git` says that the memory's files are kept in git."""
-    from mdmem.render.writes import written_json, written_text
+def print_written(given: Globals, workspace: Workspace, written: WriteResult, form: str) -> int:
+    """Print what was written and return the exit code."""
+    from mdmem.render.writes import written_json
 
     if form == "json":
         print_text(written_json(written))
         return 0
-    print_text(written_text(written, given.ink()))
+    print_text(text_of_written(given, workspace, written))
     for remark in written.remarks:
         given.remark(remark)
-    if in_git and _is_half_known(written):
+    if workspace.location.repository is not None and _is_half_known(written):
         given.remark("commit these files together: some name a file that git does not have yet")
     if not written.changes:
         given.remark("nothing to change: the files say so already")
     return 0
+
+
+def text_of_written(given: Globals, workspace: Workspace, written: WriteResult) -> str:
+    """Return what was written, its files as git takes them where the user stands; of a dry run the diff."""
+    from mdmem.render.writes import written_text
+    from mdmem.workspace.addresses import from_here
+
+    return written_text(written, given.ink(), show_path=from_here(workspace), under=workspace.location.under)
 
 
 def _is_half_known(written: WriteResult) -> bool:

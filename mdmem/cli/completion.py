@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
@@ -13,6 +14,9 @@ import click
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from mdmem.workspace.location import Location
+    from mdmem.workspace.workspace import Workspace
 
 
 def complete_wing(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -43,6 +47,37 @@ def complete_in_force(context: click.Context, _: click.Parameter, incomplete: st
 def complete_draft(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the addresses of drafts that begin with what is typed."""
     return _addresses(_names(context, passed=lambda status: status == "draft"), incomplete)
+
+
+def complete_conflict(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Return the addresses that a merge left to be decided and that begin with what is typed."""
+    from mdmem.errors import MdmemError
+    from mdmem.merge.conflicts import find_conflicts
+
+    try:
+        workspace = _workspace(context)
+        found = find_conflicts(workspace).found if workspace is not None else ()
+    except MdmemError:
+        return []
+    return _addresses((one.path.removesuffix(".md").split("/") for one in found), incomplete)
+
+
+def values_of(name: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what completes the values that entries give a field."""
+
+    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        from mdmem.errors import MdmemError
+
+        try:
+            workspace = _workspace(context)
+            entries = workspace.catalog.entries.values() if workspace is not None else ()
+        except MdmemError:
+            return []
+        stated = (getattr(entry, name) or () for entry in entries)
+        values = {one for value in stated for one in ((value,) if isinstance(value, str) else value)}
+        return sorted(one for one in values if one.startswith(incomplete) and one.isprintable())
+
+    return complete
 
 
 def complete_path(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -121,20 +156,35 @@ def complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 
 def _names(context: click.Context, *, passed: Callable[[str], bool] | None = None) -> Iterator[list[str]]:
     """Yield wing, room and id of each entry, of those only whose status passes where that is asked."""
-    from mdmem.errors import MdmemError
-    from mdmem.workspace.location import locate
-
-    typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)
-    try:
-        root = locate(typed, os.environ, Path.cwd()).root
-    except MdmemError:
+    location = _location(context)
+    if location is None:
         return
+    root = location.root
     for path in root.glob("*/*/*.md"):
         parts = path.relative_to(root).with_suffix("").parts
         # A shell prints what it completes, and no name that holds an escape sequence can be typed.
         is_shown = all(part.isprintable() and not part.startswith(".") for part in parts)
         if path.name != "README.md" and is_shown and (passed is None or passed(_status(path))):
             yield list(parts)
+
+
+def _location(context: click.Context) -> Location | None:
+    from mdmem.errors import MdmemError
+    from mdmem.workspace.location import locate
+
+    typed = context.params.get("root") or (context.parent.params.get("root") if context.parent else None)
+    try:
+        return locate(typed, os.environ, Path.cwd())
+    except MdmemError:
+        return None
+
+
+def _workspace(context: click.Context) -> Workspace | None:
+    from mdmem.workspace.workspace import Workspace
+
+    location = _location(context)
+    # What is completed depends on no day.
+    return Workspace(location=location, environment=os.environ, cwd=Path.cwd(), today=date.min) if location else None
 
 
 # Where a front matter says its status; a key further down is left to the command.

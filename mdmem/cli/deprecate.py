@@ -17,5 +17,6 @@ def command(given: Globals, address: str, reason: str, form: str, **options: boo
     """End an entry that nothing replaces; the reason is kept in it. What replaces one: `mdmem supersede`."""
     from mdmem.authoring.lifecycle import deprecate
 
-    written = deprecate(open_workspace(given), address, reason=reason, options=write_options_from(options))
-    return print_written(given, written, form)
+    workspace = open_workspace(given)
+    written = deprecate(workspace, address, reason=reason, options=write_options_from(options))
+    return print_written(given, workspace, written, form)

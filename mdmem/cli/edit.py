@@ -45,7 +45,7 @@ def command(given: Globals, address: str, editorial: bool, form: str, **options:
             error.add_note(f"`git diff --no-index {paths}` shows what differs; {hint}")
             raise
         typed.is_written = not wanted.is_dry
-        return print_written(given, written, form)
+        return print_written(given, workspace, written, form)
 
 
 def _ask(workspace: Workspace, opening: EditSession, typed: Typed) -> bytes:

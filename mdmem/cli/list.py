@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    at_option,
-    columns,
-    filter_options,
-    filters_from,
-    format_option,
-    global_options,
-    open_workspace,
-    print_text,
-)
+from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_place
+from mdmem.cli.filters import filter_options, filters_from
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,6 +64,6 @@ def _within(workspace: Workspace, place: str, filters: Filters) -> Filters:
         return replace(filters, wings=(first, *filters.wings), rooms=(*rest, *filters.rooms))
     rooms = {address.split("/")[1] for address in workspace.catalog.addresses}
     if first not in rooms:
-        hint = "; `mdmem search` looks for words"
-        raise UsageError(f"{not_there('wing and no room', place, {*wings, *rooms})}{hint}")
+        said = not_there("wing and no room", place, {*wings, *rooms})
+        raise UsageError(f"{said}{'' if said.endswith('?') else ';'} `mdmem search` looks for words")
     return replace(filters, rooms=(first, *filters.rooms))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, global_options, split_values, today
+from mdmem.cli.common import Globals, global_options, today
 from mdmem.cli.completion import complete_wing
+from mdmem.cli.filters import split_values
 
 if TYPE_CHECKING:
     from mdmem.access import Access

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
+from mdmem.cli.common import (
+    Globals,
+    global_options,
+    new_wing_from,
+    new_wing_options,
+    open_workspace,
+    print_written,
+    write_options,
+    write_options_from,
+)
 from mdmem.cli.completion import complete_address, complete_place
 
 
 @click.command("mv")
 @click.argument("old", metavar="FROM", shell_complete=complete_address)
 @click.argument("new", metavar="TO", shell_complete=complete_place)
+@new_wing_options
 @write_options
 @global_options
-def command(given: Globals, old: str, new: str, form: str, **options: bool | None) -> int:
+def command(given: Globals, old: str, new: str, form: str, **options: Any) -> int:
     """Move an entry, a room (`wing/room/`) or a wing (`wing/`), and rewrite every link to what moves.
 
     TO is of the same kind; for an entry it may be short, or a room with its slash to keep the entry-id.
     """
     from mdmem.authoring.move import move
 
-    workspace = open_workspace(given)
-    written = move(workspace, old, new, options=write_options_from(options))
-    return print_written(given, written, form, in_git=workspace.location.repository is not None)
+    workspace, wing = open_workspace(given), new_wing_from(options)
+    written = move(workspace, old, new, options=write_options_from(options), wing=wing)
+    return print_written(given, workspace, written, form)

@@ -10,8 +10,11 @@ import click
 from mdmem.cli.common import (
     Globals,
     global_options,
+    new_wing_from,
+    new_wing_options,
     open_workspace,
     print_text,
+    text_of_written,
     today,
     write_options,
     write_options_from,
@@ -22,7 +25,7 @@ from mdmem.cli.editor import edited, piped_text
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry
     from mdmem.authoring.write import WriteOptions, WriteResult
-    from mdmem.entry.model import Entry
+    from mdmem.entry.model import Entry, WingKind
     from mdmem.workspace.workspace import Workspace
 
 
@@ -50,27 +53,28 @@ class _TypeName(click.Choice[str]):
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
-@click.option("--new-wing", is_flag=True, help="The wing is not there yet: make it.")
+@new_wing_options
 @write_options
 @global_options
-def command(given: Globals, form: str, *, new_wing: bool, **options: Any) -> int:
+def command(given: Globals, form: str, **options: Any) -> int:
     """Write a new entry; one that exists is never overwritten.
 
     Without a place it goes to the default wing and the room of its type; a wing alone, or a room of the default wing,
     will do. Without --body on a terminal the template opens in your editor, as git chooses it.
     Entries that say nearly the same, or speak of the same subject, are named.
     """
-    wanted, workspace = write_options_from(options), open_workspace(given)
+    wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     piped = piped_text(options["body"])
     draft = _draft(workspace, options, piped or "")
-    written = _written(workspace, draft, wanted, is_typed=piped is None, is_new_wing=new_wing)
+    written = _written(workspace, draft, wanted, is_typed=piped is None, wing=wing)
     _print(given, workspace, written, form)
     if piped is not None and not piped.strip():
         given.remark("no text was given: the template stands in it and waits to be filled in")
     if form != "json":
         _remark(given, written)
     if not wanted.is_dry:
-        given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it")
+        after = f", `mdmem approve {written.address}` puts it in force" if draft.status == "draft" else ""
+        given.remark(f"{written.address} is written ({draft.type}, {draft.status}); `mdmem check` checks it{after}")
     return 0
 
 
@@ -107,7 +111,7 @@ class _Written:
 
 
 def _written(
-    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, is_new_wing: bool
+    workspace: Workspace, draft: Draft, wanted: WriteOptions, *, is_typed: bool, wing: WingKind | None
 ) -> _Written:
     """Write the entry, as the editor leaves it where it is asked, and say what was near before."""
     from mdmem.authoring.approve import in_own_name
@@ -116,8 +120,7 @@ def _written(
     from mdmem.entry.templates import with_hints, without_hints
 
     address = address_of(draft)
-    if not is_new_wing:
-        require_wing(workspace, address)
+    made = require_wing(workspace, address, wing)
     refuse_taken(workspace, address)
     text = compose(draft, today=today())
 
@@ -125,7 +128,7 @@ def _written(
         left = in_own_name(workspace, address, without_hints(said))
         near = find_near(workspace, address, left) if draft.body.strip() or without_hints(said) != text else ()
         on_subject = find_on_subject(workspace, address, left, near)
-        return _Written(address, create_entry(workspace, address, left, options=wanted), near, on_subject)
+        return _Written(address, create_entry(workspace, address, left, wanted, beside=made), near, on_subject)
 
     # Nobody types a text that a dry run would throw away.
     is_edited = is_typed and not wanted.is_dry
@@ -133,16 +136,17 @@ def _written(
 
 
 def _print(given: Globals, workspace: Workspace, written: _Written, form: str) -> None:
-    from mdmem.render.writes import near_json, written_json, written_text
+    from mdmem.render.writes import near_json, written_json
+    from mdmem.workspace.addresses import from_here
 
     if form == "json":
         near = [near_json(one.entry, one.similarity) for one in written.near]
         on_subject = [one.address for one in written.on_subject]
         print_text(written_json(written.result, near=near, **({"on_subject": on_subject} if on_subject else {})))
     elif written.result.is_dry:
-        print_text(written_text(written.result, given.ink()))
+        print_text(text_of_written(given, workspace, written.result))
     else:
-        print_text(str(workspace.location.root / written.result.changes[0].to))
+        print_text(from_here(workspace)(written.result.changes[-1].to))
 
 
 def _remark(given: Globals, written: _Written) -> None:

@@ -15,14 +15,14 @@ from mdmem.cli.common import (
     write_options,
     write_options_from,
 )
-from mdmem.cli.completion import complete_address
+from mdmem.cli.completion import complete_address, complete_conflict
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace
 
 
 @click.command("resolve")
-@click.argument("address", required=False, shell_complete=complete_address)
+@click.argument("address", required=False, shell_complete=complete_conflict)
 @click.option("--take", metavar="ours|theirs|ADDRESS", help="The side that holds, or the successor that stays.")
 @click.option(
     "--behind", metavar="ADDRESS", shell_complete=complete_address, help="It came first; the other one replaces it."
@@ -46,7 +46,7 @@ def command(given: Globals, address: str | None, form: str, **options: Any) -> i
         raise click.UsageError("name one ADDRESS, and one of --take, --behind and --split")
     from mdmem.merge.resolve import ResolveRequest, resolve
 
-    return print_written(given, resolve(workspace, address, ResolveRequest(**options), wanted), form)
+    return print_written(given, workspace, resolve(workspace, address, ResolveRequest(**options), wanted), form)
 
 
 def _show(given: Globals, workspace: Workspace, address: str | None, form: str) -> int:

@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import (
-    Globals,
-    at_option,
-    filter_options,
-    filters_from,
-    format_option,
-    global_options,
-    open_workspace,
-    print_text,
-)
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
+from mdmem.cli.filters import filter_options, filters_from
 
 if TYPE_CHECKING:
     from mdmem.retrieval.pack import Given, Pack, Printed

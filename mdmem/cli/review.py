@@ -22,5 +22,5 @@ def command(given: Globals, address: str, reason: str | None, form: str, *, done
         raise click.UsageError("give --reason TEXT to begin a review, or --done to end one")
     workspace, wanted = open_workspace(given), write_options_from(options)
     if reason is None:
-        return print_written(given, end_review(workspace, address, options=wanted), form)
-    return print_written(given, review(workspace, address, reason=reason, options=wanted), form)
+        return print_written(given, workspace, end_review(workspace, address, options=wanted), form)
+    return print_written(given, workspace, review(workspace, address, reason=reason, options=wanted), form)

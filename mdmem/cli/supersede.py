@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import Globals, global_options, open_workspace, print_written, write_options, write_options_from
+from mdmem.cli.common import (
+    Globals,
+    global_options,
+    new_wing_from,
+    new_wing_options,
+    open_workspace,
+    print_written,
+    write_options,
+    write_options_from,
+)
 from mdmem.cli.completion import complete_address, complete_in_force, complete_place
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult
+    from mdmem.entry.model import WingKind
     from mdmem.workspace.workspace import Workspace
 
 
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
 @click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
+@new_wing_options
 @write_options
 @global_options
 def command(given: Globals, address: str, reason: str, by: str | None, form: str, **options: Any) -> int:
@@ -39,22 +50,30 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
     """
     from mdmem.authoring.supersede import supersede
 
-    wanted, workspace = write_options_from(options), open_workspace(given)
+    wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     if by is None:
-        written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted)
-    elif any(value is not None for value in options.values()):
+        written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
+    elif wing is not None or any(value is not None for value in options.values()):
         raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
-    return print_written(given, written, form, in_git=workspace.location.repository is not None)
+    return print_written(given, workspace, written, form)
 
 
 def _with_new(
-    given: Globals, workspace: Workspace, old: str, *, reason: str, stated: dict[str, Any], wanted: WriteOptions
+    given: Globals,
+    workspace: Workspace,
+    old: str,
+    *,
+    reason: str,
+    stated: dict[str, Any],
+    wanted: WriteOptions,
+    wing: WingKind | None,
 ) -> WriteResult:
     """Write a new entry in the place of an old one: from what is given, or as the editor leaves it."""
     from mdmem.authoring.approve import in_own_name
-    from mdmem.authoring.create import Draft
+    from mdmem.authoring.create import Draft, address_of
+    from mdmem.authoring.place import require_wing
     from mdmem.authoring.successor import compose_successor, supersede_with
     from mdmem.cli.editor import edited, piped_text
     from mdmem.entry.model import EntryType, Status
@@ -71,11 +90,12 @@ def _with_new(
         status=Status(stated["status"] or "draft"),
         body=piped or "",
     )
-    new, start = compose_successor(workspace, entry.address, draft, reason=reason)
+    made = require_wing(workspace, address_of(draft), wing)
+    new, start = compose_successor(workspace, entry.address, draft, reason=reason, beside=made)
 
     def write(left: str) -> WriteResult:
         text = in_own_name(workspace, new, left)
-        return supersede_with(workspace, old, new, text, reason=reason, options=wanted)
+        return supersede_with(workspace, old, new, text, reason=reason, options=wanted, beside=made)
 
     # Nobody types a text that a dry run would throw away.
     written = edited(workspace, new, start, write) if piped is None and not wanted.is_dry else write(start)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text, split_values
+from mdmem.cli.common import Globals, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_wing
+from mdmem.cli.filters import split_values
 
 if TYPE_CHECKING:
     from mdmem.workspace.workspace import Workspace

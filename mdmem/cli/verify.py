@@ -23,5 +23,6 @@ def command(given: Globals, addresses: tuple[str, ...], at: datetime | None, for
     from mdmem.authoring.lifecycle import verify
 
     day = at.date() if at is not None else None
-    written = verify(open_workspace(given), addresses, at=day, options=write_options_from(options))
-    return print_written(given, written, form)
+    workspace = open_workspace(given)
+    written = verify(workspace, addresses, at=day, options=write_options_from(options))
+    return print_written(given, workspace, written, form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mdmem.authoring.change_set import Change
@@ -14,14 +14,21 @@ from mdmem.render.json import dump
 from mdmem.render.patch import FilePatch, diff_text
 
 
-def written_text(written: WriteResult, ink: Ink) -> str:
-    """Return what was written; of a dry run the diff."""
+def written_text(written: WriteResult, ink: Ink, *, show_path: Callable[[str], str], under: str) -> str:
+    """Return what was written, each path as `show_path` gives it; of a dry run the diff."""
     if written.is_dry:
-        return diff_text([FilePatch(one.to, one.before, one.after, one.path) for one in written.changes], ink)
-    lines = [line for change in written.changes for line in _lines(change, ink)]
+        return changes_diff(written.changes, under, ink)
+    lines = [line for change in written.changes for line in _lines(change, ink, show_path)]
     if written.commit is not None:
         lines.append(f"committed as {written.commit[:10]}")
     return "\n".join(lines)
+
+
+def changes_diff(changes: Iterable[Change], under: str, ink: Ink) -> str:
+    """Return changes of a root as a diff that counts from the repository's top; `under` is the root's path there."""
+    prefix = f"{under}/" if under else ""
+    patches = [FilePatch(f"{prefix}{one.to}", one.before, one.after, f"{prefix}{one.path}") for one in changes]
+    return diff_text(patches, ink)
 
 
 def written_json(written: WriteResult, **more: Any) -> str:
@@ -52,9 +59,9 @@ def action_of(change: Change) -> str:
     return "moved" if change.path != change.to else "changed"
 
 
-def _lines(change: Change, ink: Ink) -> Iterator[str]:
-    moved = f"{visible(change.path)} → " if change.path != change.to else ""
-    yield f"{action_of(change)} {moved}{ink.bold(visible(change.to))}"
+def _lines(change: Change, ink: Ink, show_path: Callable[[str], str]) -> Iterator[str]:
+    moved = f"{visible(show_path(change.path))} → " if change.path != change.to else ""
+    yield f"{action_of(change)} {moved}{ink.bold(visible(show_path(change.to)))}"
     if change.before is None:
         return
     for name, (before, after) in field_changes(change).items():

@@ -17,6 +17,7 @@ from mdmem.state import write_new, write_whole
 NAME = "AGENTS.md"
 # Lines that somebody wrote in other words count, too.
 _MARK = "MCP server `mdmem`"
+_COMMAND = "mdmem retrieve"
 # The tools of each profile: what to ask first, and what to write with.
 _TOOLS: Mapping[str, tuple[str, str]] = {
     "sessions": ("retrieve_context", "save_decision"),
@@ -31,6 +32,16 @@ _OWN_FILES = {
 }
 
 
+# What AGENTS.md says where no server is set up.
+COMMAND_LINES = """\
+Before you change code, ask once what is binding, with all files that you will touch:
+`mdmem retrieve --path FILE --path FILE "what you are about to do"`. Ask again only when the files change.
+For a question without files: `mdmem retrieve --budget 500 "WORDS"`; `mdmem show ADDRESS` prints an entry whole.
+Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
+People approve it.
+"""
+
+
 def agents_lines(profile: str) -> str:
     """Return what AGENTS.md says where the server lists the tools of a profile."""
     ask, write = _TOOLS.get(profile, ("retrieve", "propose"))
@@ -43,7 +54,10 @@ Where the server is not at hand, type `mdmem retrieve --path FILE "what you are 
 
 
 def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
-    """Add the lines to the end of the AGENTS.md of a project, and yield what was done or is left to do."""
+    """Add the lines to the end of the AGENTS.md of a project, and yield what was done or is left to do.
+
+    They take the place of the lines about the command that `init` wrote, and stand beside no others about it.
+    """
     lines = agents_lines(profile)
     try:
         yield _added(base / NAME, base, lines)
@@ -66,8 +80,14 @@ def _added(path: Path, base: Path, lines: str) -> str:
     if _MARK in text:
         return f"{NAME} names the {_MARK} already and stays as it is"
     newline = "\r\n" if "\r\n" in text else "\n"
+    ours, others = (one.replace("\n", newline) for one in (lines, COMMAND_LINES))
+    if others in text:
+        put(path, text.replace(others, ours).encode(), is_new=False)
+        return f"{NAME} names the tools of the server, in the place of the lines about the command"
+    if _COMMAND in text:
+        raise MisfitError(f"it tells of `{_COMMAND}` in other words")
     gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-    put(path, f"{text}{gap}{lines.replace(chr(10), newline)}".encode(), is_new=False)
+    put(path, f"{text}{gap}{ours}".encode(), is_new=False)
     return f"added the lines for agents to {NAME}"
 
 

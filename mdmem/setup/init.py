@@ -6,30 +6,22 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mdmem.disk import read_regular
-from mdmem.document.scalars import scalar
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
-from mdmem.git import Repository, find_repository, list_tracked_named, setting
+from mdmem.git import Repository, find_repository, list_tracked_named
 from mdmem.settings import parse_settings
-from mdmem.setup.clients import CLIENTS, SERVER, join_client, tell_agents
+from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, join_client, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
+from mdmem.setup.manifest import manifest_text
 from mdmem.setup.merge_driver import find_driver, install_driver
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.location import SeveralRootsError, locate
-
-_AGENTS_LINE = """\
-Before you change code, ask once what is binding, with all files that you will touch:
-`mdmem retrieve --path FILE --path FILE "what you are about to do"`. Ask again only when the files change.
-For a question without files: `mdmem retrieve --budget 500 "WORDS"`; `mdmem show ADDRESS` prints an entry whole.
-Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
-People approve it.
-"""
 
 
 def init(
@@ -58,20 +50,36 @@ def init(
     )
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
-    yield from _neighbours(root, repository)
-    yield _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base)
-    yield _write(root, f"{name}/README.md", _manifest(name, repository), base)
+    is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
+    founding = (
+        *_neighbours(root, repository),
+        _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base),
+        _write(root, f"{name}/README.md", manifest_text(name, repository), base),
+    )
+    if is_joining:
+        yield f"the memory in {_shown(root, base)} stays as it is"
+    yield from _worth_saying(founding, is_joining=is_joining)
     if clients:
         yield from _join(clients, root, base, command)
         yield from _missing(command)
     else:
-        yield _write(base, "AGENTS.md", _AGENTS_LINE, base, else_say=f"add this to it:\n{_AGENTS_LINE}".rstrip())
+        yield _write(base, "AGENTS.md", COMMAND_LINES, base, else_say=f"add this to it:\n{COMMAND_LINES}".rstrip())
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
-        yield from _install_hooks(repository, root)
+        yield from _worth_saying(_install_hooks(repository, root), is_joining=is_joining)
+    if any(path.name != "README.md" for path in root.glob("*/*/*.md")):
+        return
     where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
     yield f'next: mdmem new decision {name}/architecture "…"{where}'
+
+
+_STAYS = "is there and stays as it is"
+
+
+def _worth_saying(steps: Iterable[str], *, is_joining: bool) -> Iterator[str]:
+    """Yield what was done; where a client joins a memory that stands, what stays is not listed."""
+    return (step for step in steps if not (is_joining and step.endswith(_STAYS)))
 
 
 def _root_for(cwd: Path, folder: str) -> Path:
@@ -158,19 +166,6 @@ def _first_wing(root: Path) -> str | None:
     return settings.default_wing
 
 
-def _manifest(name: str, repository: Repository | None) -> str:
-    owner = _owner(repository)
-    owners = f"owners: [{scalar(owner)}]\n" if owner else ""
-    return f"---\nkind: project\n{owners}---\n\n# {name}\n\nWhat this project holds itself to.\n"
-
-
-def _owner(repository: Repository | None) -> str | None:
-    if repository is None:
-        return None
-    name, email = setting(repository, "user.name"), setting(repository, "user.email")
-    return f"{name} <{email}>" if name and email else name
-
-
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
     if (repository.top / CONFIG).exists():
         yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}".rstrip()
@@ -200,7 +195,7 @@ def _install_driver(repository: Repository, root: Path) -> Iterator[str]:
 def _left(hook: Hook) -> str:
     if hook.state is HookState.FORMER:
         return f"{hook.shown} is there and stays as it is; `mdmem hooks install` brings it up to date"
-    return advice(hook) or f"{hook.shown} is there and stays as it is"
+    return advice(hook) or f"{hook.shown} {_STAYS}"
 
 
 def _content(path: Path) -> bytes:
@@ -210,12 +205,16 @@ def _content(path: Path) -> bytes:
         return b""
 
 
+def _shown(path: Path, base: Path) -> str:
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+
+
 def _write(folder: Path, below: str, text: str, base: Path, *, else_say: str = "") -> str:
     path = folder / below
-    name = path.relative_to(base).as_posix() if path.is_relative_to(base) else str(path)
+    name = _shown(path, base)
     if path.exists():
         has_it = not else_say or text.encode() in _content(path)
-        return f"{name} is there and stays as it is" + ("" if has_it else f"; {else_say}")
+        return f"{name} {_STAYS}" + ("" if has_it else f"; {else_say}")
     if leads_away(folder, below):
         return f"{name} lies behind a symbolic link and is not written"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mdmem.errors import NotFoundError, UsageError
@@ -98,6 +99,18 @@ def from_root(workspace: Workspace, name: str) -> str:
     if prefix and name.startswith(prefix):
         name = name.removeprefix(prefix)
     return name.removesuffix(".md").strip("/")
+
+
+def from_here(workspace: Workspace) -> Callable[[str], str]:
+    """Return what turns a path of the root into one that git and the shell take where the user stands."""
+    root, cwd, repository = workspace.location.root, workspace.cwd, workspace.location.repository
+    is_inside = repository is not None and cwd.is_relative_to(repository.top)
+
+    def show(path: str) -> str:
+        whole = root / path
+        return Path(os.path.relpath(whole, cwd)).as_posix() if is_inside or whole.is_relative_to(cwd) else str(whole)
+
+    return show
 
 
 # `wing/room/entry-id`: what lies deeper is no path of an entry, but an address typed from inside the root.

@@ -88,13 +88,13 @@ def test_github_counts_paths_from_the_top_wherever_it_runs(tmp_path: Path, capsy
 
 @pytest.mark.parametrize(
     ("cwd", "shown"),
-    [(".", "memory/nav/rules/bad.md"), ("memory/nav/rules", "bad.md"), ("src", "{top}/memory/nav/rules/bad.md")],
+    [(".", "memory/nav/rules/bad.md"), ("memory/nav/rules", "bad.md"), ("src", "../memory/nav/rules/bad.md")],
 )
 def test_path_opens_from_the_working_folder(cwd: str, shown: str, tmp_path: Path, capsys: Capture) -> None:
     folder = dangling(tmp_path)
     (folder / "src").mkdir()
     ran = run_here(capsys, "check", "--format", "concise", cwd=folder / cwd)
-    assert ran.out.split(":6:6:")[0] == shown.format(top=folder)
+    assert ran.out.split(":6:6:")[0] == shown
 
 
 @pytest.mark.parametrize(

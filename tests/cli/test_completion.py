@@ -21,7 +21,7 @@ def completed(line: str, cwd: Path) -> list[str]:
 
 def two_wings(folder: Path) -> Path:
     memory(folder)
-    write_entry(folder / "memory", "ros2/rules/qos")
+    write_entry(folder / "memory", "ros2/rules/qos", owner="network", tags=["qos", "queue"])
     write(folder, "memory/ros2/README.md", "---\nkind: shared\n---\n")
     return folder
 
@@ -38,6 +38,9 @@ def two_wings(folder: Path) -> Path:
         ("mdmem new decision ", ["nav/architecture/", "nav/rules/", "ros2/rules/"]),
         ("mdmem list --type ", ["invariant", "decision", "pattern", "note"]),
         ("mdmem list --status under", ["under_review"]),
+        ("mdmem list --tag q", ["qos", "queue"]),
+        ("mdmem search --owner ", ["network"]),
+        ("mdmem resolve ", []),
         ("mdmem check --format c", ["concise"]),
         ("mdmem check --select supersession-c", ["supersession-cycle"]),
         ("mdmem show thr", ["threads"]),
@@ -59,6 +62,15 @@ def test_completion_offers(line: str, offered: list[str], tmp_path: Path) -> Non
 def test_completion_reads_the_root_that_was_typed(line: str, tmp_path: Path) -> None:
     memory(tmp_path / "p")
     assert completed(line, tmp_path) == ["nav/architecture/threads", "nav/rules/callbacks"]
+
+
+def test_completion_offers_what_is_to_be_resolved(tmp_path: Path) -> None:
+    folder = two_wings(tmp_path)
+    for name in ("one", "two"):
+        write_entry(folder / "memory", f"nav/rules/{name}", supersedes=["nav/rules/callbacks"], type="invariant")
+    head = ("superseded_by", ["nav/rules/one", "nav/rules/two"])
+    write_entry(folder / "memory", "nav/rules/callbacks", type="invariant", status="deprecated", **dict([head]))
+    assert completed("mdmem resolve ", folder) == ["nav/rules/callbacks"]
 
 
 def test_completion_waits_for_no_pipe(tmp_path: Path) -> None:

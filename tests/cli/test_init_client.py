@@ -9,7 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, environment, git, make_repository, make_root, run_here, run_mdmem, snapshot, write
+from builders import (
+    commit_all,
+    environment,
+    git,
+    make_repository,
+    make_root,
+    run_here,
+    run_mdmem,
+    snapshot,
+    write,
+    write_entry,
+)
 from processes import python
 
 from mdmem.cli.init import command
@@ -109,9 +120,16 @@ def test_memory_at_the_top_is_found_and_named(tmp_path: Path, capsys: Capture) -
 def test_memory_that_is_there_gets_the_client_and_no_second_one_is_made(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     run_here(capsys, "init", "docs/rules", "--wing", "app", cwd=folder)
+    write_entry(folder / "docs/rules", "app/rules/utc")
     commit_all(folder)
     ran = run_here(capsys, "init", "--client", "generic", cwd=folder)
-    assert "wrote .mcp.json\n" in ran.out
+    assert ran.out.splitlines()[:3] == [
+        "the memory in docs/rules stays as it is",
+        "wrote .mcp.json",
+        "AGENTS.md names the tools of the server, in the place of the lines about the command",
+    ]
+    assert (ran.out.count("stays as it is"), "next: " in ran.out) == (1, False)
+    assert (folder / "AGENTS.md").read_text().count("Before you change code") == 1
     assert not (folder / "memory").exists()
 
 
@@ -238,6 +256,14 @@ def test_lines_are_added_to_the_end_of_an_agents_file(before: str, gap: str, tmp
     after = (folder / "AGENTS.md").read_bytes().decode()
     assert after.startswith(f"{before}{gap}Before you change code")
     assert after.count("\r\n") == (6 if "\r" in before else 0)
+
+
+def test_agents_file_that_names_the_command_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "AGENTS.md", "Type `mdmem retrieve` first.\n")
+    ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
+    assert (folder / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
+    assert "AGENTS.md is there and stays as it is: it tells of `mdmem retrieve` in other words; add" in ran.out
 
 
 def test_agents_file_that_names_the_server_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:

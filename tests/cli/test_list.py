@@ -134,7 +134,7 @@ def test_file_that_cannot_be_read_is_a_remark(tmp_path: Path, capsys: Capture) -
         (["--room", "rule"], "mdmem: there is no room `rule` in nav, ros2; did you mean `rules`?\n"),
         (
             ["note"],
-            "mdmem: there is no wing and no room `note`; did you mean `notes`?; `mdmem search` looks for words\n",
+            "mdmem: there is no wing and no room `note`; did you mean `notes`? `mdmem search` looks for words\n",
         ),
         (
             ["nav/notes/log"],

@@ -145,7 +145,7 @@ def test_mv_of_a_room_takes_every_file_and_leaves_links_inside_it(tmp_path: Path
 
 def test_mv_of_a_room_to_another_wing(tmp_path: Path, capsys: Capture) -> None:
     root = linked(tmp_path)
-    ran = run_here(capsys, "mv", "nav/rules/", "arm/rules/", cwd=root)
+    ran = run_here(capsys, "mv", "nav/rules/", "arm/rules/", "--new-wing", cwd=root)
     assert (ran.code, "`arm` is a new wing\n" in ran.err) == (0, True)
     assert "[the rule](../../arm/rules/callbacks.md#why)" in text(root, "nav/entities/robot")
 
@@ -364,7 +364,9 @@ def test_mv_says_what_to_commit_together(tmp_path: Path, capsys: Capture) -> Non
     write_entry(folder / "memory", "nav/architecture/more", see=[OLD])
     commit_all(folder)
     ran = run_here(capsys, "mv", OLD, NEW, cwd=folder)
-    assert ran.out == (f"changed nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved {OLD}.md → {NEW}.md\n")
+    assert ran.out == (
+        f"changed memory/nav/architecture/more.md\n  see: {OLD} → {NEW}\nmoved memory/{OLD}.md → memory/{NEW}.md\n"
+    )
     assert ran.err == "commit these files together: some name a file that git does not have yet\n"
 
 
@@ -373,3 +375,17 @@ def test_mv_names_of_a_list_only_what_it_replaced(tmp_path: Path, capsys: Captur
     write_entry(root, "nav/architecture/more", see=["nav/rules/near", OLD])
     ran = run_here(capsys, "mv", OLD, NEW, cwd=root)
     assert f"changed nav/architecture/more.md\n  see: {OLD} → {NEW}\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("mv", OLD, "zoo/rules/x"), ("supersede", OLD, "-m", "new", "--title", "New", "--place", "zoo/rules", "-b", "x")],
+)
+def test_wing_that_is_not_there_is_made_only_where_it_is_meant(
+    command: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    root = linked(tmp_path)
+    ran = run_here(capsys, *command, cwd=root)
+    assert (ran.code, ran.err) == (2, "mdmem: there is no wing `zoo`; `--new-wing` makes one\n")
+    assert run_here(capsys, *command, "--new-wing", "--shared", cwd=root).code == 0
+    assert (root / "zoo/README.md").read_text().startswith("---\nkind: shared\n")

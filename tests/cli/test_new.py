@@ -51,10 +51,10 @@ def test_new_writes_the_template_of_its_type(kind: str, tmp_path: Path) -> None:
     folder = memory(tmp_path)
     ran = run_mdmem("new", kind, ADDRESS, cwd=folder)
     path = folder / f"memory/{ADDRESS}.md"
-    assert (ran.returncode, ran.stdout) == (0, f"{path}\n")
+    assert (ran.returncode, ran.stdout) == (0, f"memory/{ADDRESS}.md\n")
     assert ran.stderr.splitlines() == [
         "no text was given: the template stands in it and waits to be filled in",
-        f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it",
+        f"{ADDRESS} is written ({kind}, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` puts it in force",
     ]
     head = f"---\ntype: {kind}\nstatus: draft\ncreated_at: {TODAY}\ntitle: New one\n---\n\n"
     assert path.read_text() == head + BODIES[kind]  # type: ignore[index]
@@ -146,8 +146,8 @@ def test_entry_id_is_made_from_the_title(title: str, entry_id: str, tmp_path: Pa
         ("nav/rules/a:b", "`a:b` is no name for an entry-id; write it like `blocking-callbacks`"),
         ("nav/rules/con", "`con` is the name of a device, which Windows does not allow; write another name"),
         ("nav//x", "`` is no name for a room; write it like `anti-patterns`"),
-        ("nav/rules", "`nav/rules` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
-        ("nav", "`nav/context` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
+        ("nav/rules", "a title is missing; write one, or an entry-id: nav/rules/ID"),
+        ("nav", "a title is missing; write one, or an entry-id: nav/context/ID"),
         ("nav/a/b/c", "`nav/a/b/c` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("../../x/y", "`../../x/y` is no place for an entry; write WING/ROOM/ID, or WING/ROOM with --title"),
         ("", "`` is neither a wing nor a room of `nav`; write nav/context, or WING/ROOM"),
@@ -259,7 +259,7 @@ def test_editor_gets_the_template_on_a_terminal(tmp_path: Path) -> None:
     )
     code, printed = on_terminal("new", "note", ADDRESS, cwd=folder, env=env)
     written = folder / f"memory/{ADDRESS}.md"
-    assert (code, printed.splitlines()[0]) == (0, str(written))
+    assert (code, printed.splitlines()[0]) == (0, f"memory/{ADDRESS}.md")
     assert written.read_text().endswith("learned.>\nTyped.\n")
     assert list(tmp_path.glob("p/.git/mdmem/state/memory/edits/*")) == []
 
@@ -336,6 +336,27 @@ def test_wing_that_is_new_is_said(tmp_path: Path, capsys: Capture) -> None:
     assert "new wing" not in run_here(capsys, "new", "note", "nav/rules/x", "--body", "x", cwd=folder).err
 
 
+@pytest.mark.parametrize(("option", "kind"), [([], "project"), (["--shared"], "shared")])
+def test_new_wing_gets_a_manifest(option: list[str], kind: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    git(folder, "config", "user.name", "A developer")
+    git(folder, "config", "user.email", "developer@example.org")
+    ran = run_here(capsys, "new", "note", "zoo/rules/x", "--body", "x", "--new-wing", *option, "--commit", cwd=folder)
+    assert (ran.code, git(folder, "status", "--porcelain")) == (0, "")
+    manifest = (folder / "memory/zoo/README.md").read_text()
+    assert manifest.startswith(f"---\nkind: {kind}\nowners: [A developer <developer@example.org>]\n---\n")
+
+
+def test_shared_says_what_new_wing_makes(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--shared", cwd=memory(tmp_path))
+    assert (ran.code, "--shared says what --new-wing makes" in ran.err) == (2, True)
+
+
+def test_room_that_is_new_is_said_with_the_nearest(tmp_path: Path, capsys: Capture) -> None:
+    ran = run_here(capsys, "new", "decision", "nav/architcture", "Foo", "--body", "x", cwd=memory(tmp_path))
+    assert "`nav/architcture` is a new room; did you mean `nav/architecture`?\n" in ran.err
+
+
 @pytest.mark.parametrize(
     ("place", "hint"),
     [
@@ -372,7 +393,7 @@ def test_what_the_place_leaves_out_is_the_default_wing_and_the_room_of_the_type(
 ) -> None:
     folder = memory(tmp_path)
     ran = run_here(capsys, "new", *arguments, "--body", "x", cwd=folder)
-    assert (ran.code, ran.out) == (0, f"{folder}/memory/{address}.md\n")
+    assert (ran.code, ran.out) == (0, f"memory/{address}.md\n")
 
 
 @pytest.mark.parametrize(
@@ -431,7 +452,10 @@ def test_new_names_an_entry_of_nearly_the_same_title(tmp_path: Path, capsys: Cap
 
 def test_new_is_silent_where_nothing_is_near(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "new", "note", ADDRESS, "-t", "Clocks run on UTC", "-b", "Other.", cwd=memory(tmp_path))
-    assert ran.err == f"{ADDRESS} is written (note, draft); `mdmem check` checks it\n"
+    assert (
+        ran.err
+        == f"{ADDRESS} is written (note, draft); `mdmem check` checks it, `mdmem approve {ADDRESS}` puts it in force\n"
+    )
 
 
 def test_new_json_has_what_is_near(tmp_path: Path, capsys: Capture) -> None:
@@ -449,7 +473,7 @@ def test_new_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsys: Cap
     folder = memory(tmp_path)
     before = snapshot(folder)
     ran = run_here(capsys, "new", "note", ADDRESS, "--body", "x", "--dry-run", cwd=folder)
-    assert (ran.code, f"new file mode 100644\n--- /dev/null\n+++ b/{ADDRESS}.md\n" in ran.out) == (0, True)
+    assert (ran.code, f"new file mode 100644\n--- /dev/null\n+++ b/memory/{ADDRESS}.md\n" in ran.out) == (0, True)
     assert snapshot(folder) == before
 
 

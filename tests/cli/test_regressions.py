@@ -60,9 +60,13 @@ def test_words_of_exclusions_are_found(root: Path, capsys: Capture) -> None:
 
 def test_new_refuses_a_wing_that_nothing_would_read(tmp_path: Path, capsys: Capture) -> None:
     top = make_root(make_repository(tmp_path / "top"))
-    ran = run_here(capsys, "new", "note", "other/room/one", "--new-wing", "--body", "text", cwd=top)
+    command = ("new", "note", "other/room/one", "--body", "text")
+    ran = run_here(capsys, *command, cwd=top)
     assert (ran.code, (top / "other").exists()) == (2, False)
-    assert "README.md with `kind: project`" in ran.err
+    assert "there is no wing `other`; `--new-wing` makes one" in ran.err
+    write(top, "other/README.md", "# Code\n")
+    ran = run_here(capsys, *command, "--new-wing", cwd=top)
+    assert (ran.code, "README.md with `kind: project`" in ran.err) == (2, True)
 
 
 def test_short_name_of_a_broken_file_says_that_it_cannot_be_read(root: Path, capsys: Capture) -> None:

@@ -102,7 +102,7 @@ def test_supersede_shows_what_it_would_do_and_does_nothing(tmp_path: Path, capsy
     root = two_entries(tmp_path)
     before = snapshot(tmp_path)
     ran = run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, "-s", "active", "--dry-run", cwd=root)
-    assert f"--- /dev/null\n+++ b/{FOUR}.md\n" in ran.out
+    assert f"--- /dev/null\n+++ b/memory/{FOUR}.md\n" in ran.out
     assert "\n-status: active\n+status: deprecated\n created_at: 2026-03-05\n" in ran.out
     assert (ran.code, snapshot(tmp_path)) == (0, before)
 

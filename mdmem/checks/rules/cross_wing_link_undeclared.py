@@ -37,9 +37,10 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         seen.add((address, there.name))
         if there.is_shared:
-            help_ = f"add `{there.name}` to `shared_wings` in `{here.name}/README.md`"
+            help_ = f"add `{there.name}` to `shared_wings` in the README.md of `{here.name}`"
         else:
-            help_ = "move the rule to a shared wing, or state here what is needed from it"
+            shared = f"write `kind: shared` in the README.md of `{there.name}` if its rules are meant for all"
+            help_ = f"{shared}, else state here what is needed from it"
         message = f"`{target}` is in the {there.kind} wing `{there.name}`, which `{here.name}` does not read"
         yield Finding(CODE, message, _place(case, address, link), help_, address, other=Place(f"{target}.md"))
 

@@ -35,7 +35,9 @@ def find(case: Case) -> Iterator[Finding]:
                 else f"`{name}` is a project's wing, not a shared one"
             )
             help_ = (
-                f"remove `{name}`" if name == wing.name else f"remove it, or write `kind: shared` in `{name}/README.md`"
+                f"remove `{name}`"
+                if name == wing.name
+                else f"remove it, or write `kind: shared` in the README.md of `{name}`"
             )
             yield Finding(
                 CODE, message, case.catalog.document(f"{wing.name}/README.md").place("shared_wings", item), help_

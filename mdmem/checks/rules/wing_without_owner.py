@@ -37,5 +37,6 @@ def find(case: Case) -> Iterator[Finding]:
             )
         else:
             first = next(file.path for file in case.catalog.files if file.path.startswith(f"{name}/"))
-            help_ = f"write `{manifest}` with `kind:` and `owners:`"
+            keys = "`kind: project` or `kind: shared`, and `owners: [NAME]`"
+            help_ = f"put a README.md into the wing's folder, with {keys} between two lines of `---`"
             yield Finding(CODE, f"the wing `{name}` has no manifest, and so no owner", Place(first), help_)
