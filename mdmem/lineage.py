@@ -22,8 +22,8 @@ class Lineage:
     """The edges «N supersedes O», unless N is a draft; a self-link is no edge.
 
     An edge is a fact where O names N, and where N alone names an O that has ended, or was only a draft. Where N alone
-    names an O in force it is a claim, which hides nothing, unless `one_end_suffices`. Where O names another than N,
-    that one is its successor, and N disputes it.
+    names an O in force it is a claim, which hides nothing, unless `one_end_suffices` and N has no less authority:
+    nothing is overruled from below. Where O has another successor than N, N disputes it.
     """
 
     entries: Mapping[str, Entry]
@@ -35,18 +35,20 @@ class Lineage:
         return _sorted({old: self._facts(old, ends) for old, ends in self._ends.items()})
 
     def _facts(self, old: str, ends: _Ends) -> set[str]:
-        if self.one_end_suffices:
-            return ends.claimants | ends.named
-        return ends.named or (set() if self.entries[old].is_in_force else ends.claimants)
+        entry = self.entries[old]
+        if not self.one_end_suffices:
+            return ends.named or (set() if entry.is_in_force else ends.claimants)
+        no_less = {new for new in ends.claimants if self.entries[new].type.rank <= entry.type.rank}
+        return ends.named | (no_less if entry.is_in_force else ends.claimants)
 
     @cached_property
     def claimants(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry in force that names no successor, those that claim to supersede it, sorted."""
+        """Return, for each entry in force that has no successor, those that claim to supersede it, sorted."""
         return _sorted({old: ends.claimants for old, ends in self._ends.items() if old not in self.successors})
 
     @cached_property
     def disputes(self) -> dict[str, tuple[str, ...]]:
-        """Return, for each entry that names its successor, others that claim to supersede it, sorted."""
+        """Return, for each entry that has a successor, others that claim to supersede it, sorted."""
         facts = self.successors
         return _sorted({old: ends.claimants.difference(facts[old]) for old, ends in self._ends.items() if old in facts})
 

@@ -7,7 +7,7 @@ from builders import entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.lineage import Lineage
 
 Edges = Mapping[str, set[str]]
@@ -146,6 +146,15 @@ def test_one_end_suffices_where_the_house_says_so(entries: dict[str, Entry]) -> 
     made = Lineage(entries, one_end_suffices=True)
     assert made.successors == {old: tuple(sorted(new)) for old, new in naive_said(entries).items() if new}
     assert (made.claimants, made.disputes) == ({}, {})
+
+
+@pytest.mark.parametrize(("by", "facts", "claims"), [("note", (), ("w/r/new",)), ("invariant", ("w/r/new",), ())])
+def test_one_end_never_overrules_from_below(by: str, facts: tuple[str, ...], claims: tuple[str, ...]) -> None:
+    old = entry("w/r/old", type=EntryType.DECISION)
+    new = entry("w/r/new", type=EntryType(by), supersedes=("w/r/old",))
+    made = Lineage({one.address: one for one in (old, new)}, one_end_suffices=True)
+    assert (made.successors.get("w/r/old", ()), made.claimants_of("w/r/old")) == (facts, claims)
+    assert made.is_current("w/r/old") == (facts == ())
 
 
 @given(graphs())

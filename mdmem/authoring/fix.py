@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet
-from mdmem.authoring.fix_choice import FixChoice, choose
+from mdmem.authoring.fix_choice import FixChoice, RefusedFix, choose
 from mdmem.authoring.proof import brought, unrevealed
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.run import CheckRequest, check_all, reported
 from mdmem.errors import UsageError
-from mdmem.finding import Finding, Fix
+from mdmem.finding import Finding
 from mdmem.tree import Tree, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 from mdmem.workspace.workspace import Workspace
@@ -20,21 +20,6 @@ from mdmem.workspace.workspace import Workspace
 _ROUNDS = 20
 _Check = Callable[[Tree], CheckReport]
 _Name = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedFix:
-    """A fix that was left out, and the first finding that it would have brought."""
-
-    finding: Finding
-    fix: Fix
-    brings: Finding
-
-    @property
-    def sentence(self) -> str:
-        """Return what a person is told."""
-        brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
-        return f"{self.finding.place.path}: left out «{self.fix.title}», which would bring {brings}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +80,7 @@ class _Mending:
         elif self._suspects:
             self._try_alone(self._suspects.pop())
         else:
+            self.refused += chosen.left_out
             return False
         return True
 
@@ -106,6 +92,7 @@ class _Mending:
         self._barred.add(suspect)
         alone = [finding for finding in self._state.report.findings if _name(finding) == suspect]
         chosen = choose(self._state.tree, alone, with_unsafe=self._with_unsafe)
+        self.refused += chosen.left_out
         if chosen.findings:
             self._prove_round(chosen)
 

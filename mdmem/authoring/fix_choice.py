@@ -14,14 +14,33 @@ from mdmem.tree import FileKind, Unreadable, read_one
 from mdmem.tree.overlay import OverlaidTree
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedFix:
+    """A fix that was left out, and the first finding that it would have brought."""
+
+    finding: Finding
+    fix: Fix
+    brings: Finding
+
+    @property
+    def sentence(self) -> str:
+        """Return what a person is told."""
+        brings = f"`{self.brings.code}` to {self.brings.place.path}: {self.brings.message}"
+        return f"{self.finding.place.path}: left out «{self.fix.title}», which would bring {brings}"
+
+
 @dataclass(slots=True)
 class FixChoice:
-    """Fixes that can be made together: their findings, the bytes they lead to, by path, and the renames after them."""
+    """Fixes that can be made together: their findings, the bytes they lead to, by path, and the renames after them.
+
+    `left_out` are those after which a file would load worse, each with the first finding that it would bring.
+    """
 
     tree: OverlaidTree
     findings: list[Finding] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     renames: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[RefusedFix] = field(default_factory=list)
     _edits: dict[str, list[Edit]] = field(default_factory=dict)
     _fixes: set[Fix] = field(default_factory=set)
 
@@ -34,7 +53,9 @@ class FixChoice:
             return
         edits = _by_path(fix.edits)
         contents = {path: self._with(path, some) for path, some in edits.items()}
-        if any(content is None or self._is_worse(path, content) for path, content in contents.items()):
+        worse = [one for path, content in contents.items() for one in self._brought(path, content)]
+        self.left_out += [RefusedFix(finding, fix, one) for one in worse[:1]]
+        if worse or None in contents.values():
             return
         self.findings.append(finding)
         self.contents |= {path: content for path, content in contents.items() if content is not None}
@@ -83,12 +104,15 @@ class FixChoice:
             # Edits of one fix that overlap, or that are about other bytes than these.
             return None
 
-    def _is_worse(self, path: str, content: bytes) -> bool:
+    def _brought(self, path: str, content: bytes | None) -> Sequence[Finding]:
+        """Return what the new content of a file would bring where it loads worse than the old one."""
+        if content is None:
+            return ()
         after = _Standing.of(path, content)
         if after.is_perfect:
-            return False
+            return ()
         before = self.contents[path] if path in self.contents else read_one(self.tree, path)
-        return isinstance(before, Unreadable) or after.is_worse_than(_Standing.of(path, before))
+        return () if isinstance(before, Unreadable) else after.worse_than(_Standing.of(path, before))
 
 
 def choose(tree: OverlaidTree, findings: Iterable[Finding], *, with_unsafe: bool) -> FixChoice:
@@ -120,32 +144,48 @@ def _overlap(one: Edit, other: Edit) -> bool:
     return one.start < other.end and other.start < one.end
 
 
+# The level of a file whose keys can be told, but no entry.
+_KEYS = 1
+
+
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """How well a file loads: what can be told from it, and the codes of what is wrong with it."""
+    """How well a file loads: what can be told from it, and what is wrong with it."""
 
     level: int
-    codes: Counter[str]
+    findings: tuple[Finding, ...]
     unread: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, path: str, content: bytes) -> _Standing:
         document = parse_document(path, content)
         if not is_entry_place(path):
-            return cls(2 * int(document.fields is not None), Counter(one.code for one in document.findings))
+            return cls(2 * int(document.fields is not None), tuple(document.findings))
         loaded = interpret(document)
         level = 2 if loaded.entry is not None else int(document.fields is not None)
         unread = loaded.entry.unread if loaded.entry is not None else ()
-        return cls(level, Counter(one.code for one in loaded.findings), unread)
+        return cls(level, tuple(loaded.findings), unread)
 
     @property
     def is_perfect(self) -> bool:
-        return self.level == 2 and not self.codes
+        return self.level == 2 and not self.findings
 
     @property
     def is_whole(self) -> bool:
         """Say whether everything that the file states can be told."""
         return self.level == 2 and not self.unread
 
-    def is_worse_than(self, before: _Standing) -> bool:
-        return self.level < before.level or (self.level == before.level and bool(self.codes - before.codes))
+    def worse_than(self, before: _Standing) -> tuple[Finding, ...]:
+        """Return what is wrong here and was not before; nothing where the file loads no worse.
+
+        Where the keys can be told and make no entry, one fault may take another's place: a value is read only when its
+        key is right.
+        """
+        known = Counter(one.code for one in before.findings)
+        new = []
+        for one in self.findings:
+            known[one.code] -= 1
+            new += [one] if known[one.code] < 0 else []
+        if self.level < before.level:
+            return tuple(new) or self.findings
+        return tuple(new) if self.level == before.level != _KEYS else ()

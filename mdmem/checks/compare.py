@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mdmem.checks.case import Base, Merge
@@ -17,7 +17,7 @@ from mdmem.git import (
     resolve,
     staged_index,
 )
-from mdmem.git.default_branch import find_default_branch
+from mdmem.git.default_branch import find_default_branch, is_ancestor
 from mdmem.git.errors import UNSHALLOW
 from mdmem.git.merge import is_shallow, merge_base, parents_at_hand
 from mdmem.settings import Settings
@@ -31,7 +31,8 @@ from mdmem.workspace.workspace import Workspace
 class ComparedTrees:
     """The trees to compare with; `other_parents` are those of a merge commit that is being made.
 
-    `elsewhere` are trees whose findings are old, too, each read when it is asked for.
+    `elsewhere` are trees whose findings are old, too, each read when it is asked for: a parent only where the default
+    branch contains it.
     """
 
     base: Base | None = None
@@ -56,7 +57,6 @@ class ComparedTrees:
         """Yield the trees whose findings are old, one that costs more later."""
         if self.base is not None:
             yield self.base
-        yield from self.other_parents
         yield from map(_as_base, self.elsewhere)
 
 
@@ -64,9 +64,9 @@ def compare(workspace: Workspace, base: str | None, *, pushed: PushTarget | None
     """Return what a tree is compared with.
 
     A stated base counts from where the change left it; a merge is compared with what it goes into, what is staged
-    with HEAD, and its findings are old where the default branch has them, too. A push changes no file: only what is
-    there already, or where a new branch left the remote's, tells what is old. What cannot be had is a fault, not an
-    error: the rest of the checks still runs.
+    with HEAD, and its findings are old where the default branch has them, too, here or at the remote. A push changes no
+    file: only what is there already, or where a new branch left the remote's, tells what is old. What cannot be had is
+    a fault, not an error: the rest of the checks still runs.
     """
     snapshot, refused = workspace.snapshot, workspace.location.git_fault
     if refused is not None and snapshot.is_working_tree:
@@ -116,11 +116,19 @@ def _staged(workspace: Workspace) -> ComparedTrees:
     if not parents and _asks_about_all(workspace, repository):
         return ComparedTrees()
     base = _as_base(workspace.at(Snapshot(revision=head)), f"HEAD ({head[:10]})")
-    others = [_as_base(workspace.at(Snapshot(revision=one))) for one in parents]
+    others = {one: workspace.at(Snapshot(revision=one)) for one in parents}
+    elsewhere = [others.get(one) or workspace.at(Snapshot(revision=one)) for one in _agreed(repository, head, parents)]
+    return ComparedTrees(base=base, other_parents=tuple(map(_as_base, others.values())), elsewhere=tuple(elsewhere))
+
+
+def _agreed(repository: Repository, head: str, parents: Sequence[str]) -> list[str]:
+    """Return the commits beside HEAD that others agreed upon: parents on the default branch, and its tips."""
     branch = find_default_branch(repository)
-    agreed = () if branch is None or branch.commit in (head, *parents) else (branch.commit,)
-    elsewhere = tuple(workspace.at(Snapshot(revision=one)) for one in agreed)
-    return ComparedTrees(base=base, other_parents=tuple(others), elsewhere=elsewhere)
+    if branch is None:
+        return []
+    tips = [one for one in dict.fromkeys((branch.commit, branch.at_remote)) if one is not None]
+    known = [one for one in parents if any(is_ancestor(repository, one, tip) for tip in tips)]
+    return [*known, *(tip for tip in tips if tip not in (head, *known))]
 
 
 def _asks_about_all(workspace: Workspace, repository: Repository) -> bool:

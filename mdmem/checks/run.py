@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
-from mdmem.checks.case import Case
+from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.facts import GitFacts, SeenFacts
@@ -164,7 +164,8 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
         if not codes:
             break
         was = Case(before.catalog, before.settings, workspace.today, case.facts)
-        known = found_in(was, codes)
+        rewritten = _rewritten_unread(case, before, moves)
+        known = [one for one in found_in(was, codes) if one.place.path not in rewritten]
         if _weighing(before.settings) != _weighing(workspace.settings):
             # That the settings weigh a finding otherwise makes it no other.
             known = [replace(one, severity=Severity.ERROR) for one in known]
@@ -191,6 +192,15 @@ def _moves(case: Case) -> dict[str, str]:
     same = ((path, fresh.get(before.file_digests.get(path, ""))) for path in gone)
     files = {old.removesuffix(".md"): new.removesuffix(".md") for old, new in same if new is not None}
     return files | {one.before.address: one.after.address for one in case.changes.changed}
+
+
+def _rewritten_unread(case: Case, before: Base, moves: Mapping[str, str]) -> frozenset[str]:
+    """Return the paths that changed files had before which cannot be parsed: no check has looked at their text."""
+    now, was = case.catalog.file_digests, before.catalog.file_digests
+    back = {new: old for old, new in moves.items()}
+    addresses = {path: path.removesuffix(".md") for path in case.catalog.broken}
+    paths = {path: f"{back.get(address, address)}.md" for path, address in addresses.items()}
+    return frozenset(old for path, old in paths.items() if now.get(path) != was.get(old))
 
 
 def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResult:

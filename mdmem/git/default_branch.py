@@ -16,13 +16,15 @@ _READ = r"^(mdmem\.defaultbranch|init\.defaultbranch|checkout\.defaultremote|rem
 class DefaultBranch:
     """The default branch as this repository knows it: `ref` is what was read, the branch or a remote's copy of it.
 
-    `is_here` says that it is checked out in this work tree.
+    `is_here` says that it is checked out in this work tree. `at_remote` is the commit of the remote's copy, None where
+    it has none.
     """
 
     name: str
     ref: str
     commit: str
     is_here: bool = False
+    at_remote: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,12 @@ def _chosen(
     repository: Repository, name: str, own: _Ref | None, copy: _Ref | None, remote: str
 ) -> DefaultBranch | None:
     if own is not None and (own.is_here or copy is None or own.commit == copy.commit):
-        return DefaultBranch(name, name, own.commit, own.is_here)
+        return DefaultBranch(name, name, own.commit, own.is_here, copy.commit if copy is not None else None)
     if copy is None:
         return None
     if own is not None and is_ancestor(repository, copy.commit, own.commit):
-        return DefaultBranch(name, name, own.commit)
-    return DefaultBranch(name, f"{remote}/{name}", copy.commit)
+        return DefaultBranch(name, name, own.commit, at_remote=copy.commit)
+    return DefaultBranch(name, f"{remote}/{name}", copy.commit, at_remote=copy.commit)
 
 
 def _only_branch(repository: Repository) -> DefaultBranch | None:

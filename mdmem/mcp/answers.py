@@ -78,6 +78,14 @@ def fenced(text: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
+def written_out(text: str) -> str:
+    """Return a text in which each character that does not show, but acts, is written as its number."""
+    # The server's first reply does not wait for what only a text needs.
+    from mdmem.entry.model import visible_text
+
+    return visible_text(text)
+
+
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: enums and dates as texts, tuples as lists, no half of a surrogate pair."""
     if isinstance(value, str):

@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from mdmem.access import Access
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
-from mdmem.mcp.answers import plain, spare
+from mdmem.mcp.answers import plain, spare, written_out
 from mdmem.mcp.arguments import read_arguments
 from mdmem.mcp.page import VIEW, Page, json_line
 from mdmem.mcp.paging import page_of
@@ -92,8 +92,8 @@ class ToolCall:
 
     def _text(self, answer: Facts | Told) -> str:
         if isinstance(answer, Told) and answer.text is not None:
-            return str(plain(answer.text()))
-        return self.tool.tell(self._spared(answer))
+            return written_out(str(plain(answer.text())))
+        return written_out(self.tool.tell(self._spared(answer)))
 
     def _spared(self, answer: Facts | Told) -> Facts:
         facts = answer.facts() if isinstance(answer, Told) else answer
@@ -106,7 +106,7 @@ def _shown(tool: Tool, facts: Facts) -> Page:
     """Return the facts of a page in the forms in which the tool sends them."""
     if tool.answers is None:
         return Page(json_line(facts))
-    text = tool.tell(facts)
+    text = written_out(tool.tell(facts))
     return Page(text, {**facts, VIEW: text} if VIEW in tool.answers else facts)
 
 

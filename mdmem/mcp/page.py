@@ -36,8 +36,13 @@ class Page:
 
 
 def json_line(value: Any) -> str:
-    """Return a value as JSON without a blank."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Return a value as JSON without a blank, in which what a terminal would obey stands as its escape."""
+    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if line.isprintable():
+        return line
+    from mdmem.render.characters import escaped
+
+    return escaped(line)
 
 
 def bytes_of(text: str) -> int:

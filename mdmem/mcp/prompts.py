@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import NotFoundError
-from mdmem.mcp.answers import NOTE, as_text, fenced, plain
+from mdmem.mcp.answers import NOTE, as_text, fenced, plain, written_out
 from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.markdown import LARGEST
 from mdmem.mcp.prompt_facts import around_decision, around_diff, around_entry, around_wing
@@ -210,7 +210,7 @@ def present_of(prompt: Prompt, workspace: Workspace, arguments: Mapping[str, Any
     facts = plain(prompt.present(workspace, **arguments))
     head = f"What the memory holds at this moment; the tools tell more. {NOTE}\n\n"
     room = LARGEST - _PASTED - len(head) - 5_000
-    text = as_text(facts)
+    text = written_out(as_text(facts))
     return head + (text if len(text) <= room else f"{text[:room]}{_CUT}")
 
 

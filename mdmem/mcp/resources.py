@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mdmem.errors import NotFoundError
 from mdmem.guide import page, summary, topics
+from mdmem.mcp.answers import written_out
 from mdmem.mcp.arguments import nearest, shown
 from mdmem.mcp.listings import (
     SCHEME,
@@ -190,7 +191,7 @@ def read_kind(workspace: Workspace | None, kind: ResourceKind, parts: tuple[str,
         return kind.still(*parts)
     if kind.read is None or workspace is None:
         raise NotFoundError(f"there is no resource `{kind.template}` without a memory")
-    text = kind.read(workspace, parts)
+    text = written_out(kind.read(workspace, parts))
     return text if len(text) <= LARGEST else f"{text[: LARGEST - len(_CUT)]}{_CUT}"
 
 

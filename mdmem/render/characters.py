@@ -16,8 +16,13 @@ _NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
     """Return JSON in valid UTF-8 in which what a terminal would obey stands as its escape: the data are the same."""
-    text = json.dumps(content, ensure_ascii=False, indent=indent)
-    return _SURROGATE.sub(_escape, ACTING.sub(lambda found: found[0] if needs_joiner(found) else _escape(found), text))
+    return escaped(json.dumps(content, ensure_ascii=False, indent=indent))
+
+
+def escaped(json_form: str) -> str:
+    """Return JSON with the escape of whatever is no UTF-8 or acts on a terminal."""
+    acting = ACTING.sub(lambda found: found[0] if needs_joiner(found) else _escape(found), json_form)
+    return _SURROGATE.sub(_escape, acting)
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -136,7 +136,7 @@ KEYS: _Rows = {
         "one_sided",
         choice(OneSided),
         "what a supersession of one in force is that only the newer entry names: a `claim`, or a `fact`; "
-        "a branch alone does not make it a fact",
+        "neither a branch alone nor an entry of less authority makes it a fact",
     ),
     "check.fail_on": Key("fail_on", choice(Severity), "the lowest severity that fails: `error`, `warning` or `info`"),
     "check.select": Key("select", texts, "the checks that run", absent="all"),

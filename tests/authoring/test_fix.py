@@ -80,6 +80,18 @@ def test_fix_after_which_the_file_has_a_new_fault_is_dropped(tmp_path: Path) -> 
     assert chosen(tmp_path, Fix("break", (edit(b"title", b"titel"),))) == ([], TEXT)
 
 
+def test_fix_after_which_the_file_would_load_worse_is_said(tmp_path: Path) -> None:
+    write(tmp_path, PATH, TEXT)
+    found = (finding(Fix("break", (edit(b"title", b"titel"),))), finding(Fix("mend", (edit(b"Text", b"Words"),))))
+    mended = mend_all(
+        WorkingTree(tmp_path),
+        lambda tree: CheckReport(tree.name, 0, found if read_one(tree, PATH) == TEXT else found[:1]),
+    )
+    assert [one.message for one in mended.fixed] == ["mend"]
+    said = f"{PATH}: left out «break», which would bring `unknown-key` to {PATH}: unknown key `titel`"
+    assert [one.sentence for one in mended.refused] == [said]
+
+
 def test_two_fixes_that_only_together_break_a_file_are_not_made_together(tmp_path: Path) -> None:
     fixes = Fix("one", (edit(b"title: A", b"owner: A"),)), Fix("two", (edit(b"type", b"owner: b\ntype"),))
     assert chosen(tmp_path, *fixes)[0] == ["one"]

@@ -100,6 +100,15 @@ def test_finding_that_the_next_fix_ends_is_no_reason_to_refuse(tmp_path: Path) -
     assert {one.code for one in mended(tmp_path).fixed} == {"supersession-one-sided", "superseded-but-active"}
 
 
+def test_value_is_mended_after_its_key(tmp_path: Path) -> None:
+    founded(tmp_path)
+    write(
+        tmp_path, "app/rules/a.md", "---\ntype: note\nStatus: Active\ncreated_at: 2026-03-05\ntitle: A\n---\n\nText.\n"
+    )
+    assert {one.code for one in mended(tmp_path).fixed} == {"key-spelling", "unknown-status"}
+    assert codes_of(tmp_path) == set()
+
+
 def test_what_a_mended_file_says_is_no_new_finding(tmp_path: Path) -> None:
     founded(tmp_path)
     write_entry(tmp_path, "app/rules/a", status="actve", title="A", see=["app/rules/gone"])

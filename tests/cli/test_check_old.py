@@ -124,6 +124,37 @@ def test_what_the_default_branch_has_is_old_on_another_branch(tmp_path: Path, ca
     assert staged(folder, capsys)[:2] == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("agreed", "code"), [(False, 1), (True, 0)], ids=["a branch of one's own", "the default branch"]
+)
+def test_parent_of_a_merge_is_old_where_the_default_branch_contains_it(
+    agreed: bool, code: int, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = lived_in(tmp_path)
+    git(folder, "checkout", "-q", "-b", "bad")
+    write_entry(folder / "memory", "app/rules/late", title="Late", owner="ada", see="app/rules/neither")
+    commit_all(folder)
+    if agreed:
+        # A colleague pushed it; here the branch is behind.
+        git(folder, "config", "remote.origin.url", "elsewhere")
+        git(folder, "update-ref", "refs/remotes/origin/main", "bad")
+    git(folder, "checkout", "-q", "main")
+    git(folder, "merge", "-q", "--no-commit", "--no-ff", "bad")
+    assert staged(folder, capsys)[0] == code
+    # So it is before git has written down what is merged, as its hook for clean merges sees it.
+    (folder / ".git/MERGE_HEAD").unlink()
+    assert staged(folder, capsys)[0] == code
+
+
+def test_file_that_cannot_be_parsed_is_old_only_while_its_bytes_are(tmp_path: Path, capsys: Capture) -> None:
+    folder = lived_in(tmp_path)
+    write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\nThis.\n")
+    commit_all(folder)
+    write(folder, "memory/app/rules/bad-1.md", "---\ntype: [\n---\nThat.\n")
+    code, heads, _ = staged(folder, capsys)
+    assert (code, heads) == (1, ["error[yaml-syntax] memory/app/rules/bad-1.md:3:1 (new)"])
+
+
 def test_text_of_a_commit_is_amended_beside_old_errors(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,7 +106,7 @@ def test_of_branch_and_copy_the_one_that_has_the_other_counts(tmp_path: Path) ->
     newer = commit_all(origin)
     git(folder, "fetch", "-q")
     branch = found(folder)
-    assert branch == DefaultBranch("main", "origin/main", newer)
+    assert branch == DefaultBranch("main", "origin/main", newer, at_remote=newer)
     git(folder, "branch", "-f", "main", "origin/main")
     git(folder, "checkout", "-q", "main")
     write(folder, "c.txt", "c\n")

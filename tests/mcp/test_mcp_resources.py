@@ -147,6 +147,11 @@ def test_wing_lists_what_is_in_force_room_by_room(root: Path) -> None:
     assert "Not yet" not in said
 
 
+def test_text_holds_nothing_that_a_terminal_obeys(root: Path) -> None:
+    write_entry(root, "nav/rules/evil", "One \x1b]0;owned\x07 \u202e\n")
+    assert "One <U+001B>]0;owned<U+0007> <U+202E>\n" in text(root, "mdmem://entry/nav/rules/evil")
+
+
 def test_room_lists_its_own_entries_alone(root: Path) -> None:
     said = text(root, "mdmem://room/nav/architecture")
     assert "- decision `nav/architecture/threads`: `Use two threads`\n" in said

@@ -15,6 +15,7 @@ from clients import ERAS, OpenedProvider, asked, call, error, facts, opened_apar
 from mcp import Client
 
 from mdmem.access import Access
+from mdmem.entry.model import ACTING
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp import server as served
 from mdmem.mcp.dispatch import Calls, Limits
@@ -50,6 +51,22 @@ def test_search_finds_an_entry(root: Path, mode: str) -> None:
     found = asked(server_over(root), "search", mode=mode, query="threads")
     assert [hit["address"] for hit in found["hits"]] == ["nav/architecture/threads"]
     assert found["retrieval_status"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("retrieve", {"query": "threads"}),
+        ("retrieve", {"query": "threads", "format": "json"}),
+        ("get_entry", {"addresses": ["nav/rules/evil"]}),
+        ("search", {"query": "threads"}),
+    ],
+)
+def test_text_holds_nothing_that_a_terminal_obeys(root: Path, tool: str, arguments: dict[str, Any]) -> None:
+    write_entry(root, "nav/rules/evil", "Threads \x1b]0;owned\x07 \u202e\n", title=r'"Threads \e[2J \u202e"')
+    answer = text(call(server_over(root), tool, **arguments))
+    assert "202e" in answer.lower()
+    assert ACTING.findall(answer.replace("\n", "")) == []
 
 
 def test_what_no_contract_fixes_is_sent_once_as_text(root: Path) -> None:
