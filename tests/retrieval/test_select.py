@@ -737,9 +737,7 @@ def test_decisions_that_share_no_word_are_counted(tmp_path: Path) -> None:
     put(root, "app/a/x", "Queue")
     put(root, "app/a/y", "Lock")
     put(root, "lib/a/z", "Timer")
-    assert found(root, "queue").basis.omitted_counts == (
-        OmittedCount("decision", "shares no word or path", 2),
-    )
+    assert found(root, "queue").basis.omitted_counts == (OmittedCount("decision", "shares no word or path", 2),)
     assert found(root).basis.omitted_counts == ()
 
 
