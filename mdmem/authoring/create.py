@@ -167,14 +167,18 @@ def _creation(workspace: Workspace, address: str, text: str, beside: tuple[Chang
 
 
 def _new_places(workspace: Workspace, wing: str, room: str) -> Iterator[str]:
-    """Yield what a new entry makes besides itself: its wing, or a room that none of the settings names."""
+    """Yield what a new entry makes besides itself: its wing, or a room that is called nearly as another one is."""
     root = workspace.location.root
     if not (root / wing).is_dir():
         yield f"`{wing}` is a new wing"
     elif not (root / wing / room).is_dir() and room not in workspace.settings.rooms.values():
         rooms = {path.split("/")[1] for path in workspace.catalog.addresses if path.startswith(f"{wing}/")}
-        close = get_close_matches(room, sorted(rooms.union(workspace.settings.rooms.values())), n=1)
-        yield f"`{wing}/{room}` is a new room" + (f"; did you mean `{wing}/{close[0]}`?" if close else "")
+        for close in get_close_matches(room, sorted(rooms.union(workspace.settings.rooms.values())), 1, _NEAR_NAME):
+            yield f"`{wing}/{room}` is a new room; did you mean `{wing}/{close}`?"
+
+
+# How alike two rooms' names are where one is likely a slip of the pen.
+_NEAR_NAME = 0.8
 
 
 def refuse_taken(workspace: Workspace, address: str) -> None:
