@@ -59,7 +59,7 @@ def fixes(root: Path, code: str, settings: bytes = b"") -> list[Fix | None]:
         ("front-matter-missing", "type: of prose\n\nText.\n"),
         ("missing-field", "---\ntype: decision\nstate: active\ncreated_at: 2026-03-05\n---\n\nText.\n"),
         ("unknown-status", HEAD.replace("active", "inactive") + BODY),
-        ("unknown-type", HEAD.replace("decision", "adr") + BODY),
+        ("unknown-type", HEAD.replace("decision", "choice") + BODY),
         ("wrong-type", f"{HEAD}owner: [web, api]\n{BODY}"),
         ("wrong-type", f"{HEAD}confidence: 1.5\n{BODY}"),
         ("wrong-type", f"{HEAD}confidence: 130%\n{BODY}"),
