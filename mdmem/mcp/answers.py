@@ -79,11 +79,11 @@ def fenced(text: str) -> str:
 
 
 def written_out(text: str) -> str:
-    """Return a text in which each character that does not show, but acts, is written as its number."""
+    """Return a text in valid UTF-8 in which each character that does not show, but acts, is written as its number."""
     # The server's first reply does not wait for what only a text needs.
     from mdmem.entry.model import visible_text
 
-    return visible_text(text)
+    return visible_text(str(plain(text)))
 
 
 def plain(value: Any) -> Any:

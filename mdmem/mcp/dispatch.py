@@ -92,7 +92,7 @@ class ToolCall:
 
     def _text(self, answer: Facts | Told) -> str:
         if isinstance(answer, Told) and answer.text is not None:
-            return written_out(str(plain(answer.text())))
+            return written_out(answer.text())
         return written_out(self.tool.tell(self._spared(answer)))
 
     def _spared(self, answer: Facts | Told) -> Facts:

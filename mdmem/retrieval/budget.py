@@ -8,20 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from math import log
 
-from mdmem.entry.model import EntryType, Status
+from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, is_changing, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.analysis import finder
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, PackedEntry, Printed, Texts
 from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
+from mdmem.retrieval.relevance import Relevance, always_stands
 
 OMITTED_LISTED = 50
-# The best matches by score that come before all authority but that of invariants (the figures stand in
-# tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
-_BEST = 10
 # A small budget is context under pressure: notes come last among the best, and nothing is given as a mere line.
 _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
@@ -29,16 +26,14 @@ _WHOLE = 2048
 _SHORT = 600
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
-# Where the second is nearly as good, it needs the room, too.
-_BESIDE_ANOTHER, _NEARLY = 1300, 0.85
+# Where the second is nearly as good.
+_BESIDE_ANOTHER = 1300
 # Of little room, what the best match may take, its heading and what stands beneath it among that.
 _MOST, _HEAD = 0.8, 400
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
 # The first of the best have room before the others have a line.
 _NEXT = 3
-# Where little of a question's weight is held, or the best is far better, a line is enough.
-_TOUCHES, _FAR = 0.34, 0.5
 # Of the budget, for what only words ask for: twenty lookups over PEPs and KEPs are then 4 KB at most each.
 _UNASKED_SHARE = 0.48
 _TRIES = 4
@@ -108,24 +103,24 @@ class _Packing:
         """
         plan, part = _Plan(room=room), int(room * self._unasked_share)
         for item in self.found.items:
-            if _always_stands(item):
+            if always_stands(item):
                 packed, cost = self._shape(item, Form.FULL)
                 plan.taken[item.entry.address] = packed
                 plan.beside += cost
-        self._fill(plan, self._on_path, room // 2, Form.FULL)
-        self._fill(plan, self._on_path, room)
-        self._fill(plan, self._shaping[:1], int(room * self._shaping_share), Form.FULL)
-        self._fill(plan, self._best[:1], room, Form.SUMMARY)
-        self._fill(plan, self._shaping[1:], room // 2, Form.FULL)
+        self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
+        self._fill(plan, self._relevance.on_path, room)
+        self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
+        self._fill(plan, self._relevance.best[:1], room, Form.SUMMARY)
+        self._fill(plan, self._relevance.shaping[1:], room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
         if not self._is_pressed:
-            self._fill(plan, self._best[:_NEXT], part, Form.SUMMARY)
+            self._fill(plan, self._relevance.best[:_NEXT], part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
-            self._fill(plan, (*self._on_path, *self._best), room, Form.LINE)
-        self._fill(plan, (*self._best, *self._others), part)
+            self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
+        self._fill(plan, (*self._relevance.best, *self._relevance.others), part)
         for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
             form = Form.FULL if self._is_short(item) else Form.SUMMARY
-            self._give(plan, item, form, room if self._counts(item) else part, is_draft=True)
+            self._give(plan, item, form, room if self._relevance.counts(item) else part, is_draft=True)
         return plan
 
     def _fill(self, plan: _Plan, items: Iterable[Retrieved], room: int, form: Form | None = None) -> None:
@@ -137,18 +132,18 @@ class _Packing:
         for item in items:
             if misses > _GIVE_UP_AFTER or room - plan.used < _SMALLEST:
                 return
-            wanted = form or (Form.SUMMARY if self._counts(item) else Form.LINE)
+            wanted = form or (Form.SUMMARY if self._relevance.counts(item) else Form.LINE)
             misses += not self._give(plan, item, wanted, room) and wanted is not Form.LINE
 
     def _disputed(self, plan: _Plan) -> list[Retrieved]:
         """Return what contradicts an invariant or what is given already: nobody decides between titles."""
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
         named = {b if a in plan.taken else a for a, b in sides if (a in plan.taken) != (b in plan.taken)}
-        return [item for item in self._others if item.entry.address in named and item.current]
+        return [item for item in self._relevance.others if item.entry.address in named and item.current]
 
     def _is_worth(self, draft: Retrieved) -> bool:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
-        return draft.entry.status is not Status.DRAFT or self._counts(draft)
+        return draft.entry.status is not Status.DRAFT or self._relevance.counts(draft)
 
     def _is_short(self, draft: Retrieved) -> bool:
         return self.texts[True].size(draft.entry.address) <= _SHORT
@@ -176,74 +171,20 @@ class _Packing:
     @property
     def _shaping_share(self) -> float:
         """Return what share may be whole: of little room the best match has most, where nothing but words asks."""
-        return _MOST if self._is_pressed and not self._on_path else 0.5
+        return _MOST if self._is_pressed and not self._relevance.on_path else 0.5
 
     @property
     def _unasked_share(self) -> float:
         """Return what share words alone may take: the more files are at hand, the more of it shapes the work."""
         return 1.0 if self._is_pressed else min(1.0, _UNASKED_SHARE * max(1, self.found.files))
 
-    # --- what comes first ---
-
     @cached_property
-    def _others(self) -> list[Retrieved]:
-        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
-        others = [item for item in self.found.items if not _always_stands(item)]
-        return sorted(others, key=lambda item: item.is_proposal or not item.current)
+    def _relevance(self) -> Relevance:
+        return Relevance(self.found, self._is_pressed)
 
     @cached_property
     def _is_pressed(self) -> bool:
         return self.budget <= _PRESSURE
-
-    @cached_property
-    def _best(self) -> list[Retrieved]:
-        """Return the best matches by score, of any type that is in force."""
-        matches = [item for item in self._others if item.score > 0 and item.current and not item.is_proposal]
-        best = sorted(matches, key=lambda item: -item.score)[:_BEST]
-        if self._is_pressed:
-            best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
-        return best
-
-    @cached_property
-    def _on_path(self) -> list[Retrieved]:
-        """Return what covers a path, by authority and then by score."""
-        on_path = [item for item in self._others if item.on_path and item.current and not item.is_proposal]
-        return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
-
-    @cached_property
-    def _shaping(self) -> list[Retrieved]:
-        """Return what is given whole while it fits: the best match, then the decisions that match best."""
-        if not self.found.terms:
-            return [item for item in self._others if item.entry.type is EntryType.DECISION and item.current]
-        if not self._is_pressed:
-            return self._best[:1]
-        decisions = [item for item in self._best if item.entry.type is EntryType.DECISION and self._counts(item)]
-        return [*self._best[:1], *decisions]
-
-    def _counts(self, item: Retrieved) -> bool:
-        """Say whether an item is more than touched by the question; without one each is."""
-        if item.on_path or not self.found.terms:
-            return True
-        return self._share(item) >= _TOUCHES and item.score >= _FAR * self._top
-
-    @cached_property
-    def _is_contested(self) -> bool:
-        """Say whether the second best match is nearly as good as the best."""
-        return len(self._best) > 1 and self._best[1].score >= _NEARLY * self._top
-
-    @cached_property
-    def _top(self) -> float:
-        return max((item.score for item in self._best), default=0.0)
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        """Return what each term of the question weighs: the rarer, the more."""
-        held = Counter(term for item in self.found.items for term in item.terms)
-        return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
-
-    def _share(self, item: Retrieved) -> float:
-        whole = sum(self._weights.values())
-        return sum(self._weights.get(term, 0.0) for term in item.terms) / whole if whole else 1.0
 
     # --- forms ---
 
@@ -270,13 +211,13 @@ class _Packing:
         body = texts.body(address)
         whole = content_of(entry, body)
         size = len(whole.encode("utf-8", "surrogateescape"))
-        if _always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
+        if always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL:
-            section = deciding_section(entry, body, self._find, self._weights)
+            section = deciding_section(entry, body, self._find, self._relevance.weights)
             if section and (item.on_path or self._find is None):
                 return self._in_part(item, Form.SECTION, section, texts)
-        short = shortened(entry, body, self._find, self._longest(form), self._weights)
+        short = shortened(entry, body, self._find, self._longest(form), self._relevance.weights)
         return self._in_part(item, Form.SUMMARY, short, texts)
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
@@ -292,7 +233,7 @@ class _Packing:
             return _SHORT
         if self._is_pressed:
             return max(_SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
-        return _BESIDE_ANOTHER if self._is_contested else _BEST_MATCH
+        return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
 
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
@@ -347,7 +288,7 @@ class _Packing:
 
     def _covering(self, plan: _Plan) -> frozenset[str]:
         """Return the first addresses of what covers a given path, is in force and is not given."""
-        left = (item.entry.address for item in self._on_path if item.entry.address not in plan.taken)
+        left = (item.entry.address for item in self._relevance.on_path if item.entry.address not in plan.taken)
         return frozenset(islice(left, _COVERING))
 
     def _left_out(self, plan: _Plan) -> Iterator[Omission]:
@@ -367,7 +308,7 @@ class _Packing:
 
     def _limit(self, item: Retrieved, plan: _Plan, *, is_draft: bool = False) -> str:
         """Return whether the question or the budget keeps an item out, or that an answer is kept shorter than that."""
-        if not self._counts(item):
+        if not self._relevance.counts(item):
             return "holds little of the question"
         size = min(self.texts[is_draft].size(item.entry.address), _SHORT)
         return "over the budget" if self._is_pressed or plan.used + size > plan.room else "beyond a short answer"
@@ -377,10 +318,6 @@ def _claims_on(item: Retrieved) -> Iterator[Mention]:
     """Yield who claims the place of an item, and whose place it claims: no budget parts them."""
     for how, addresses in (("claimed by", item.claimed_by), ("claims to replace", item.claims)):
         yield from (Mention(how, address, item.titles[address]) for address in addresses)
-
-
-def _always_stands(item: Retrieved) -> bool:
-    return item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
 
 
 def _summed(counts: Sequence[OmittedCount]) -> tuple[OmittedCount, ...]:

@@ -1,0 +1,89 @@
+"""How much of a question each entry holds: what matches best, what more than touches it, how rare its words are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+from mdmem.entry.model import EntryType
+from mdmem.retrieval.question import Retrieval, Retrieved
+
+# The best matches by score that come before all authority but that of invariants (the figures stand in
+# tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
+_BEST = 10
+# Where little of a question's weight is held, or the best is far better, a line is enough.
+_TOUCHES, _FAR = 0.34, 0.5
+# Where the second is nearly as good as the best, it needs the room, too.
+_NEARLY = 0.85
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """The items of a retrieval as one question holds them together; in little room notes come last among the best."""
+
+    found: Retrieval
+    is_pressed: bool
+
+    @cached_property
+    def others(self) -> list[Retrieved]:
+        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
+        others = [item for item in self.found.items if not always_stands(item)]
+        return sorted(others, key=lambda item: item.is_proposal or not item.current)
+
+    @cached_property
+    def best(self) -> list[Retrieved]:
+        """Return the best matches by score, of any type that is in force."""
+        matches = [item for item in self.others if item.score > 0 and item.current and not item.is_proposal]
+        best = sorted(matches, key=lambda item: -item.score)[:_BEST]
+        if self.is_pressed:
+            best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
+        return best
+
+    @cached_property
+    def on_path(self) -> list[Retrieved]:
+        """Return what covers a path, by authority and then by score."""
+        on_path = [item for item in self.others if item.on_path and item.current and not item.is_proposal]
+        return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
+
+    @cached_property
+    def shaping(self) -> list[Retrieved]:
+        """Return what is given whole while it fits: the best match, then the decisions that match best."""
+        if not self.found.terms:
+            return [item for item in self.others if item.entry.type is EntryType.DECISION and item.current]
+        if not self.is_pressed:
+            return self.best[:1]
+        decisions = [item for item in self.best if item.entry.type is EntryType.DECISION and self.counts(item)]
+        return [*self.best[:1], *decisions]
+
+    def counts(self, item: Retrieved) -> bool:
+        """Say whether an item is more than touched by the question; without one each is."""
+        if item.on_path or not self.found.terms:
+            return True
+        return self._share(item) >= _TOUCHES and item.score >= _FAR * self.top
+
+    @cached_property
+    def is_contested(self) -> bool:
+        """Say whether the second best match is nearly as good as the best."""
+        return len(self.best) > 1 and self.best[1].score >= _NEARLY * self.top
+
+    @cached_property
+    def top(self) -> float:
+        """Return the score of the best match."""
+        return max((item.score for item in self.best), default=0.0)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Return what each term of the question weighs: the rarer, the more."""
+        held = Counter(term for item in self.found.items for term in item.terms)
+        return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
+
+    def _share(self, item: Retrieved) -> float:
+        whole = sum(self.weights.values())
+        return sum(self.weights.get(term, 0.0) for term in item.terms) / whole if whole else 1.0
+
+
+def always_stands(item: Retrieved) -> bool:
+    """Say whether an item is given whole whatever the budget: an invariant in force."""
+    return item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
