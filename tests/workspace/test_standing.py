@@ -222,12 +222,12 @@ def test_branch_does_not_decide_that_its_proposals_count(tmp_path: Path, capsys:
 CLAIM = "nav/rules/claim"
 
 
-@pytest.mark.parametrize(("agreed", "shown"), [("", [OLD, CLAIM]), ('[lineage]\none_sided = "fact"\n', [CLAIM])])
+@pytest.mark.parametrize(("agreed", "shown"), [("", [CLAIM, OLD]), ('[lineage]\none_sided = "fact"\n', [CLAIM])])
 def test_branch_does_not_decide_that_a_claim_is_a_fact(
     agreed: str, shown: list[str], tmp_path: Path, capsys: Capture
 ) -> None:
     folder = memory(tmp_path)
-    write_entry(folder / "memory", CLAIM, "Navigation uses what it likes.\n", type="note", supersedes=OLD)
+    write_entry(folder / "memory", CLAIM, "Navigation uses what it likes.\n", type="decision", supersedes=OLD)
     write(folder, "memory/mdmem.toml", agreed)
     commit_all(folder)
     git(folder, "checkout", "-q", "-b", "feature")
