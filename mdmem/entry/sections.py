@@ -178,8 +178,9 @@ def _cut_lead(body: str, lead: Sequence[Sentence], limit: int) -> str:
     if lead:
         return cut_at_word(next((one.text for one in lead if _OPERATIVE.search(one.text)), lead[0].text), limit)
     texts = (" ".join(without_comments(one.text).split()) for one in sections_of(body))
-    # A comment that nothing closes would hide all.
-    return cut_at_word(next(filter(None, texts), " ".join(body.split()) if "<!--" in body else ""), limit)
+    # A comment before all else that nothing closes would hide the whole.
+    is_hidden = body.lstrip().startswith("<!--") and "-->" not in body
+    return cut_at_word(next(filter(None, texts), " ".join(body.split()) if is_hidden else ""), limit)
 
 
 def _with_passages(body: str, lead: Sequence[Sentence], passages: Passages, limit: int) -> str:

@@ -118,9 +118,12 @@ class _Packing:
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
         self._fill(plan, (*self._relevance.best, *self._relevance.others), part)
+        self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
+        # One that holds enough of the question has room of its own; more would swell the answer.
+        beyond = min(room, part + _SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
             form = Form.FULL if self._is_short(item) else Form.SUMMARY
-            self._give(plan, item, form, room if self._relevance.counts(item) else part, is_draft=True)
+            self._give(plan, item, form, beyond if self._relevance.counts(item) else part, is_draft=True)
         return plan
 
     def _fill(self, plan: _Plan, items: Iterable[Retrieved], room: int, form: Form | None = None) -> None:
@@ -137,8 +140,9 @@ class _Packing:
 
     def _disputed(self, plan: _Plan) -> list[Retrieved]:
         """Return what contradicts an invariant or what is given already: nobody decides between titles."""
+        told = {address for address, one in plan.taken.items() if not one.form.is_line}
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
-        named = {b if a in plan.taken else a for a, b in sides if (a in plan.taken) != (b in plan.taken)}
+        named = {b if a in told else a for a, b in sides if (a in told) != (b in told)}
         return [item for item in self._relevance.others if item.entry.address in named and item.current]
 
     def _is_worth(self, draft: Retrieved) -> bool:

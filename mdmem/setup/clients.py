@@ -35,7 +35,8 @@ _OWN_FILES = {
 # What AGENTS.md says where no server is set up.
 COMMAND_LINES = """\
 Before you change code, ask once what is binding, with all files that you will touch:
-`mdmem retrieve --path FILE --path FILE "what you are about to do"`. Ask again only when the files change.
+`mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
+Ask again only when the files change; what was given before is one line then.
 For a question without files: `mdmem retrieve --budget 500 "WORDS"`; `mdmem show ADDRESS` prints an entry whole.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.

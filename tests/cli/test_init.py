@@ -36,7 +36,7 @@ def test_init_writes_settings_wing_agents_line_and_hooks(tmp_path: Path, capsys:
     ]
     assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "navigation"\n'
     assert "owners: [Ada <ada@example.org>]" in (folder / "memory/navigation/README.md").read_text()
-    assert "mdmem retrieve --path FILE" in (folder / "AGENTS.md").read_text()
+    assert "mdmem retrieve --session TASK --path FILE" in (folder / "AGENTS.md").read_text()
     assert os.access(folder / ".git/hooks/pre-commit", os.X_OK)
 
 
