@@ -165,7 +165,8 @@ markdown_size = PrintedText(pack_markdown, _section)
 def _mention(one: Mention) -> str:
     day = f" ({one.day})" if one.day else ""
     said = f": “{one_line(one.said)}”" if one.said else ""
-    return f"{one.how} {one.address}: {one_line(one.title)}{day}{said}"
+    title = f": {one_line(one.title)}" if one.title else ""
+    return f"{one.how} {one.address}{title}{day}{said}".rstrip()
 
 
 # Grounds that go without saying where the content is given.

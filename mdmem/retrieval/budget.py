@@ -242,11 +242,23 @@ class _Packing:
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
         if len(content) > _MUCH or form is Form.SUMMARY:
-            # What only points says little; what it replaced and what bears on it always stands.
-            citing = [one for one in beneath if one.how == CITED and is_changing(one.said)]
-            kept = citing[: 0 if self._is_pressed else _FEWER if len(content) > _MUCH else _FEWEST]
-            beneath = tuple(one for one in beneath if one.how != CITED or one in kept)
+            # What only points says little, and is named at most; what it replaced and what bears on it always stands.
+            citing = [one for one in beneath if one.how == CITED]
+            most = 0 if self._is_pressed else _FEWER if len(content) > _MUCH else _FEWEST
+            told = [one for one in citing if is_changing(one.said)][:most]
+            beneath = tuple(one for one in beneath if one.how != CITED or one in told)
+            beneath += tuple(self._citing_in_short(item, [one for one in citing if one not in told], texts))
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
+
+    def _citing_in_short(self, item: Retrieved, citing: Sequence[Mention], texts: Texts) -> Iterator[Mention]:
+        """Yield who else names the best match, or that nobody newer does, so that nobody has to look for it."""
+        if item not in self._relevance.best[:1] or self.found.basis.source != "index":
+            return
+        names = ", ".join(one.address.rpartition("/")[2] for one in citing)
+        if names:
+            yield Mention("also named by", names)
+        elif not any(one.how == CITED for one in texts.beneath(item)):
+            yield Mention("named by no newer entry", "")
 
     # --- the answer ---
 

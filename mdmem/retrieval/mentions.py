@@ -17,7 +17,7 @@ from mdmem.retrieval.pack import CITED, Mention, Texts
 from mdmem.retrieval.question import BEARINGS, Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
 
-_REPLACED, _CITING = 5, 5
+_REPLACED, _CITING = 5, 8
 _AMENDING = ("amended_by", "proposed_amendments")
 # Whose text the index is asked for: more than these few are seldom given with their content.
 _ASKED = 4

@@ -35,7 +35,7 @@ class Mention:
 
     how: str
     address: str
-    title: str
+    title: str = ""
     day: str = ""
     said: str = ""
 
