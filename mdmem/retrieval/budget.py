@@ -117,7 +117,7 @@ class _Packing:
             self._fill(plan, self._relevance.best[:_NEXT], part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
-        self._fill(plan, (*self._relevance.best, *self._relevance.others), part)
+        self._fill(plan, self._with_opponents((*self._relevance.best, *self._relevance.others)), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
         # One that holds enough of the question has room of its own; more would swell the answer.
         beyond = min(room, part + _SHORT) if self.found.terms else room
@@ -135,7 +135,8 @@ class _Packing:
         for item in items:
             if misses > _GIVE_UP_AFTER or room - plan.used < _SMALLEST:
                 return
-            wanted = form or (Form.SUMMARY if self._relevance.counts(item) else Form.LINE)
+            is_told = self._relevance.counts(item) or self._opposes(plan, item)
+            wanted = form or (Form.SUMMARY if is_told else Form.LINE)
             misses += not self._give(plan, item, wanted, room) and wanted is not Form.LINE
 
     def _disputed(self, plan: _Plan) -> list[Retrieved]:
@@ -144,6 +145,27 @@ class _Packing:
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
         named = {b if a in told else a for a, b in sides if (a in told) != (b in told)}
         return [item for item in self._relevance.others if item.entry.address in named and item.current]
+
+    def _with_opponents(self, items: Iterable[Retrieved]) -> Iterator[Retrieved]:
+        """Yield items, each with what is said to contradict it right behind it."""
+        by_address = {item.entry.address: item for item in self._relevance.others if item.current}
+        for item in items:
+            yield item
+            yield from (by_address[one] for one in self._against.get(item.entry.address, ()) if one in by_address)
+
+    @cached_property
+    def _against(self) -> dict[str, list[str]]:
+        """Return what is said to contradict each entry."""
+        found: dict[str, list[str]] = {}
+        for one in filter(lambda one: one.is_declared, self.found.basis.conflicts):
+            found.setdefault(one.a, []).append(one.b)
+            found.setdefault(one.b, []).append(one.a)
+        return found
+
+    def _opposes(self, plan: _Plan, item: Retrieved) -> bool:
+        """Say whether an item contradicts one whose content is given."""
+        others = (plan.taken.get(one) for one in self._against.get(item.entry.address, ()))
+        return any(other is not None and not other.form.is_line for other in others)
 
     def _is_worth(self, draft: Retrieved) -> bool:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
