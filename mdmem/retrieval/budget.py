@@ -270,6 +270,7 @@ class _Packing:
             told = [one for one in citing if is_changing(one.said)][:most]
             beneath = tuple(one for one in beneath if one.how != CITED or one in told)
             beneath += tuple(self._citing_in_short(item, [one for one in citing if one not in told], texts))
+        beneath = tuple(one for one in beneath if one.how != CITED or one.said)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
 
     def _citing_in_short(self, item: Retrieved, citing: Sequence[Mention], texts: Texts) -> Iterator[Mention]:

@@ -21,6 +21,7 @@ _REPLACED, _CITING = 5, 8
 _AMENDING = ("amended_by", "proposed_amendments")
 # Whose text the index is asked for: more than these few are seldom given with their content.
 _ASKED = 4
+_BRACKETED = re.compile(r"\[[^\[\]]*\]")
 # Bodies that are read for sentences, the likeliest first.
 _READ = 40
 
@@ -84,7 +85,9 @@ class Mentions:
         for address, body, _ in self._catalog.bodies(newer):
             if said := next(iter(citing_sentences(body, names)), ""):
                 citing = self._catalog.entries[address]
-                found.append(Mention(CITED, address, citing.title, _day(citing), said))
+                # A bare `[see: …]` is no sentence.
+                told = said if _BRACKETED.sub("", said).strip(" .;,-*") else ""
+                found.append(Mention(CITED, address, citing.title, _day(citing), told))
         # One that says what it changes says more than one that points.
         return sorted(found, key=lambda one: not is_changing(one.said))[:_CITING]
 

@@ -59,3 +59,19 @@ def test_amendment_stands_there_with_its_sentence(tmp_path: Path) -> None:
     )
     (mention,) = beneath(root, "orders")
     assert (mention.how, mention.said) == ("amended by", "At night ADR 7 holds for mails only.")
+
+
+def test_bare_link_of_a_citing_entry_is_no_sentence(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    put(root, "app/rules/adr-0012", "Later", f"Look.\n\n[see: {RULE}]\n", created_at="2026-03-01")
+    assert beneath(root, "orders") == ()
+
+
+def test_long_best_match_names_who_cites_it_or_that_nobody_newer_does(tmp_path: Path) -> None:
+    root = make_rule(tmp_path)
+    put(root, RULE, "Retry twice", "Orders are sent twice at most.\n\n" * 90, created_at="2026-02-01")
+    assert beneath(root, "orders") == (Mention("named by no newer entry", ""),)
+    put(root, "app/rules/adr-0009", "Mails", "We keep ADR 7 in mind.\n", created_at="2026-03-01")
+    put(root, "app/rules/adr-0012", "Later", f"Look.\n\n[see: {RULE}]\n", created_at="2026-03-02")
+    (one,) = beneath(root, "orders")
+    assert (one.how, sorted(one.address.split(", "))) == ("also named by", ["adr-0009", "adr-0012"])
