@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmem.access import Access
-from mdmem.catalog import Catalog, load_cached
+from mdmem.catalog import Catalog
 from mdmem.tree import FileKind, Tree, TreeFile
 from mdmem.workspace.workspace import Workspace
 
@@ -46,7 +46,7 @@ class CatalogCache:
             before = self._known.get(view)
         if before is not None and before[0] == seen:
             return before[1].over(tree)
-        loaded = load_cached(tree, workspace.cache_folder)
+        loaded = workspace.load_entries()
         with self._turn:
             while len(self._known) >= _VIEWS:
                 self._known.pop(next(iter(self._known)))
@@ -63,5 +63,5 @@ class ServedWorkspace(Workspace):
     def _loaded(self) -> Catalog:
         """Return the entries, those of the call before where nothing changed."""
         if not self.snapshot.is_working_tree:
-            return load_cached(self.tree, self.cache_folder)
+            return self.load_entries()
         return self.recent.catalog(self)

@@ -14,6 +14,7 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
+from mdmem.catalog.table import Table
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
@@ -22,7 +23,7 @@ from mdmem.git import Repository, list_tracked, resolve, staged_index
 from mdmem.git.merge import MergeResult, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
-from mdmem.state import Places, StatCache, places
+from mdmem.state import Places, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
@@ -142,8 +143,11 @@ class Workspace:
         if not self.snapshot.is_working_tree:
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        stats = StatCache(self._places.index / "stat.json").load()
-        return WorkingTree(location.root, is_top, stats, repository=location.repository)
+        return WorkingTree(location.root, is_top, self._table, repository=location.repository)
+
+    @property
+    def _table(self) -> Table:
+        return self.parsed.table(self._places.index / "table")
 
     def _git_tree(self) -> GitTree:
         repository, under, snapshot = self._repository, self.location.under, self.snapshot
@@ -236,7 +240,12 @@ class Workspace:
         return self._loaded() if given is None else given
 
     def _loaded(self) -> Catalog:
-        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
+        return self.load_entries()
+
+    def load_entries(self) -> Catalog:
+        """Return the entries as the files are now; what is known of them from the last time is not read again."""
+        is_own = self.snapshot.is_working_tree and self.parts.tree is None
+        return load_cached(self.tree, self._places.shared, parsed=self.parsed, table=self._table if is_own else None)
 
     @property
     def index(self) -> FullText:
