@@ -70,8 +70,8 @@ def without_comments(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph of prose and its place in a body; `number` counts those of its part, the others among them."""
+class Paragraph:
+    """One of prose, and its place in a body; `number` counts those of its part, the others among them."""
 
     start: int
     end: int
@@ -90,7 +90,7 @@ def sentences_in(body: str, start: int, end: int) -> Iterator[Sentence]:
         yield from block.sentences()
 
 
-def blocks_in(body: str, start: int, end: int) -> Iterator[Block]:
+def blocks_in(body: str, start: int, end: int) -> Iterator[Paragraph]:
     """Yield the paragraphs of a part of a body that are prose."""
     text = _blanked(body[start:end])
     is_held = False
@@ -103,7 +103,7 @@ def blocks_in(body: str, start: int, end: int) -> Iterator[Block]:
         if held or indent >= _CODE_INDENT or not _is_prose(stripped):
             is_held = is_held or held
         else:
-            yield Block(start + first, start + last, start + number, block)
+            yield Paragraph(start + first, start + last, start + number, block)
 
 
 def said(sentences: Iterable[Sentence]) -> str:
