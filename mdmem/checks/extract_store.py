@@ -135,7 +135,9 @@ _PLAIN: list[Any] = [None, None, True, 0, "", None]
 
 
 def _from_json(path: str, stored: list[Any]) -> KeptExtract:
-    _, *said = stored
+    number, *said = stored
+    if not isinstance(stored, list) or number != len(said):
+        raise ValueError("no record of ours")
     size, links, reason, findings, references, suppressions, amendments = [*said, *_EMPTY[len(said) :]]
     return KeptExtract(
         tuple(WrittenLink(*link) for link in links),

@@ -53,7 +53,10 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _may_amend(case: Case, entry: Entry, target: str) -> bool:
-    other = case.catalog.entries[target]
+    other = case.catalog.entries.get(target)
+    if other is None:
+        # A link may lead to a file that cannot be read.
+        return False
     is_said = any(target in entry.links(name) for name in _SAID)
     is_allowed = not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
     return target != entry.address and case.is_current(target) and is_allowed and not is_said
