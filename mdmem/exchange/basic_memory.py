@@ -37,4 +37,4 @@ def read(source: SourceFile) -> Iterator[ForeignRecord]:
 def _claims(prose: str) -> Iterator[Claim]:
     for found in _RELATION.finditer(prose):
         verb = " ".join(found["verb"].lower().replace("_", " ").replace("-", " ").split())
-        yield Claim(_KINDS.get(verb, ClaimKind.SEE), found["target"].strip())
+        yield Claim(_KINDS.get(verb, ClaimKind.SEE), found["target"].strip(), is_in_text=True)

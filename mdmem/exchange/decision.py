@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmem.entry.headings import Section, deciding, sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.keys import Keys, read_keys
 from mdmem.exchange.moments import read_date
-from mdmem.exchange.record import Cut, ForeignRecord, Guess, SourceFile, Sureness
-from mdmem.exchange.status import StatusReading, read_status
+from mdmem.exchange.record import Claim, ClaimKind, Cut, ForeignRecord, Guess, SourceFile, Sureness
+from mdmem.exchange.status import StatusReading, claims_in, read_status
 
 _NUMBERED = re.compile(
     r"^(?:(?:adr|madr|rfc|decision)[- #]*)?\[?\d+\]?\s*[.:)\u2013\u2014-]+\s+|^adr[- ]?\d+\s+", re.IGNORECASE
@@ -22,6 +22,7 @@ _LINE = re.compile(
     r"[*_]{0,2}[ \t]*(?P<value>[^\n]*?)[ \t]*\r?$\n?",
     re.IGNORECASE | re.MULTILINE,
 )
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
@@ -61,7 +62,7 @@ def status_section(sections: Sequence[Section]) -> Section | None:
 
 def plain_title(heading: str) -> str:
     """Return a heading without the number that the file's name has, too."""
-    plain = " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).split())
+    plain = " ".join(_LINK.sub(r"\1", heading).split())
     return _NUMBERED.sub("", plain).strip() or plain
 
 
@@ -75,7 +76,10 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
     reading = read_status("\n".join((*stated, section.text if section is not None else "")))
     guesses: dict[str, Guess] = {"status": reading.guess} if reading.guess else {}
     status = reading.status
-    if status is None:
+    claims = tuple(dict.fromkeys((*reading.claims, *front.claims, *below.claims, *_linked(sections))))
+    if status is None and names_successor(claims):
+        status = Status.DEPRECATED
+    elif status is None:
         status, guesses["status"] = _unstated(sections, reading, unstated)
     created, date_guess, said = dated(asked.get("created_at"))
     if date_guess is not None:
@@ -89,12 +93,17 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         body=source.body,
         created_at=created,
         fields={**below.fields, **front.fields, **_unread(front, reading)},
-        claims=tuple(dict.fromkeys((*reading.claims, *front.claims, *below.claims))),
+        claims=claims,
         cuts=tuple(_cuts(sections, asked.get("title"), lines, reading)),
         guesses=guesses,
         said=(*reading.said, *said),
-        ended_as=reading.text if status is Status.DEPRECATED else "",
+        ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
     )
+
+
+def names_successor(claims: Iterable[Claim]) -> bool:
+    """Say whether a record says of itself that another took its place."""
+    return any(one.kind is ClaimKind.SUPERSEDED_BY for one in claims)
 
 
 def _unstated(sections: Sequence[Section], reading: StatusReading, unstated: Status) -> tuple[Status, Guess]:
@@ -111,6 +120,13 @@ def dated(written: str | None) -> tuple[str | None, Guess | None, tuple[str, ...
     if found is None:
         return None, None, (f"`{written}` is no date",)
     return found.iso, found.guess, ()
+
+
+def _linked(sections: Sequence[Section]) -> Iterator[Claim]:
+    """Yield what the section on links says; it stays in the text."""
+    for section in sections:
+        if section.name in ("links", "more information"):
+            yield from claims_in(section.text)
 
 
 def _unread(front: Keys, reading: StatusReading) -> dict[str, str]:

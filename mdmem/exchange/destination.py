@@ -37,7 +37,12 @@ class Destination:
     def address(self, record: ForeignRecord) -> str:
         """Return the address of a record; raises UnfitError where there is none for it."""
         place = self._rooms[record.type]
-        if record.source.room and (self._place is None or self._place in self._workspace.catalog.wings):
+        # Where a client looks for a file is no subject of the note.
+        if (
+            record.source.room
+            and not record.part
+            and (self._place is None or self._place in self._workspace.catalog.wings)
+        ):
             place = f"{place.split('/')[0]}/{record.source.room}"
         name = well_formed("entry", record.name)
         if name is None:

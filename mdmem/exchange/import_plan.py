@@ -12,6 +12,7 @@ from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
 from mdmem.entry.model import EntryType, Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest, origin_in
+from mdmem.exchange import instructions
 from mdmem.exchange.body import carried, rewritten
 from mdmem.exchange.composition import composed
 from mdmem.exchange.destination import Destination
@@ -103,7 +104,7 @@ class _Reading:
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
         location = workspace.location
         base = location.base
-        found = found_in(base, workspace.cwd, request.paths) if request.paths else found_here(base)
+        found = found_in(base, workspace.cwd, request.paths) if request.paths else found_here(base, location.repository)
         self.found = without_ignored(found, location.repository)
         self.records: dict[str, ForeignRecord] = {}
         self.rows: list[ImportRow] = []
@@ -134,7 +135,8 @@ class _Reading:
             said = ("holds nothing but what mdmem wrote, or takes in from other files",)
             self.rows.append(ImportRow(path=found.path, outcome=Outcome.SKIPPED, dialect=dialect.NAME, said=said))
         taken = [self._take_record(one, dialect.NAME) for one in records]
-        if taken and all(taken):
+        # Agents read their instructions where they are.
+        if taken and all(taken) and dialect is not instructions:
             self.contents[source.path] = source.data
 
     def _take_record(self, record: ForeignRecord, dialect: str) -> bool:

@@ -19,7 +19,7 @@ _FILE = re.compile(
     r"(?:.*/)?(?:AGENTS\.md|CLAUDE\.md|GEMINI\.md|QWEN\.md|copilot-instructions\.md|[^/]+\.instructions\.md|[^/]+\.mdc)\Z"
 )
 _GLOBS = ("globs", "applyTo", "paths")
-_TAKEN_IN = re.compile(r"^@\S+[ \t]*\r?$\n?", re.MULTILINE)
+_TAKEN_IN = re.compile(r"^@(\S+)[ \t]*\r?$\n?", re.MULTILINE)
 _SUFFIX = re.compile(r"[-.](?:instructions|md)\Z", re.IGNORECASE)
 # Folders that clients keep their files in say nothing of the code.
 _HOME = re.compile(r"(?:^|/)\.(?:claude|cursor|github)(?:/.*)?\Z")
@@ -33,29 +33,31 @@ def fits(source: SourceFile) -> bool:
 def read(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield a draft note for each section; what only takes in other files, or is mdmem's own, is none."""
     body = _TAKEN_IN.sub("", without_own(source.body))
-    globs, said = _globs(source)
-    keys = read_keys(source.fields.items(), globs=(*_GLOBS, "alwaysApply"))
-    fields = {**keys.fields, **({"applies_to": globs} if globs else {})}
+    globs, lost = _globs(source)
+    taken_in = (name for name in _TAKEN_IN.findall(source.body) if _FILE.match(name) is None)
+    said = (*lost, *(f"`@{name}` takes in a file, which is not imported with it" for name in taken_in))
+    keys = read_keys(source.fields.items(), globs=(*_GLOBS, "alwaysApply", "description"))
+    description = " ".join(str(source.fields.get("description") or "").split())
     stem = _stem(source)
     names: dict[str, int] = {}
-    for title, text in _parts(sections_of(body), body):
-        shown = (
-            title or keys.asked.get("title") or str(source.fields.get("description") or "") or stem.replace("-", " ")
-        )
-        part = well_formed("entry", title) or ""
+    for heading, text in _parts(sections_of(body), body):
+        title = plain_title(heading) or keys.asked.get("title") or description or stem.replace("-", " ").capitalize()
+        part = well_formed("entry", heading) or ""
         names[part] = names.get(part, 0) + 1
         part += f"-{names[part]}" if names[part] > 1 else ""
+        fields = {**keys.fields, "applies_to": globs, "x-description": description if description != title else ""}
         yield ForeignRecord(
             source=source,
             type=EntryType.NOTE,
             status=Status.DRAFT,
-            title=plain_title(shown),
+            title=title,
             name="-".join(filter(None, (stem, part if part != stem else ""))),
             body=text,
             fields=fields,
             said=said,
             part=part or "top",
         )
+        said = ()
 
 
 def _globs(source: SourceFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -76,7 +78,7 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
     """Yield heading and text of each section of the top level that says something, first what stands above them."""
     levels = [one.level for one in sections if one.level]
     if not levels:
-        yield "", body
+        yield from _told("", body)
         return
     # A single heading of the first level is the file's title.
     top = min(levels)
@@ -94,4 +96,4 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
 
 def _told(title: str, text: str) -> Iterator[tuple[str, str]]:
     if re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).strip():
-        yield title, text
+        yield title, f"{text.rstrip()}\n"

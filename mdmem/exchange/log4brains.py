@@ -22,6 +22,11 @@ def fits(source: SourceFile) -> bool:
 def read(source: SourceFile) -> Iterator[ForeignRecord]:
     """Yield the record, dated by its name where it states no date."""
     record = decision_record(source)
+    tags = record.fields.get("tags", ())
+    if not isinstance(tags, str):
+        # Blanks part them, too.
+        split = tuple(dict.fromkeys(word for tag in tags for word in tag.split()))
+        record = replace(record, fields={**record.fields, "tags": split})
     found = _DAY.match(source.stem)
     if record.created_at is None and found is not None:
         guess = Guess("the day in the file's name", Sureness.LIKELY)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.spelling import meant_value
-from mdmem.exchange.decision import decision_record
+from mdmem.exchange.decision import decision_record, names_successor
 from mdmem.exchange.record import Claim, ForeignRecord, Guess, SourceFile, Sureness
 
 NAME = "markdown"
@@ -39,7 +39,10 @@ def plain_record(source: SourceFile, *, claims: tuple[Claim, ...] = ()) -> Forei
     if guess is not None:
         guesses["type"] = guess
     status = record.status
-    if not type_.is_rule and not _states_status(record):
+    if not _states_status(record) and names_successor(claims):
+        status = Status.DEPRECATED
+        del guesses["status"]
+    elif not type_.is_rule and not _states_status(record):
         # A note binds nobody, so that nothing is put in force by it.
         status = Status.ACTIVE
         guesses["status"] = Guess(f"no status is stated, and a {type_} only helps", Sureness.LIKELY)

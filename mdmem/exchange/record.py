@@ -37,11 +37,15 @@ class ClaimKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A link from one record to another, as written: a path, else a number, a slug or a title."""
+    """A link from one record to another, as written: a path, else a number, a slug or a title.
+
+    `is_in_text` says that the body has it, too, and keeps it.
+    """
 
     kind: ClaimKind
     target: str
     is_path: bool = False
+    is_in_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

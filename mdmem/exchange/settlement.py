@@ -63,7 +63,8 @@ def _lose(one: Settled, claim: Claim, meant: tuple[str, ...], address: str) -> N
     elif meant:
         why = f"may be {' or '.join(meant)}"
     one.lost.append(claim)
-    one.said.append(f"{words} `{claim.target}`, which {why}")
+    if not claim.is_in_text:
+        one.said.append(f"{words} `{claim.target}`, which {why}")
 
 
 def _take_passive(settled: dict[str, Settled], claim: Claim, address: str, other: str) -> None:

@@ -16,7 +16,7 @@ from mdmem.document.split import FenceError, has_front_matter, split_text
 from mdmem.document.yaml_loader import read_fields
 from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
-from mdmem.git import Repository, list_ignored
+from mdmem.git import Repository, list_ignored, list_tracked_named
 from mdmem.setup.records import instruction_files, record_folders, records_in
 from mdmem.tree import SETTINGS_NAME
 
@@ -33,13 +33,17 @@ class Found:
     room: str = ""
 
 
+# What a client reads in each folder that it works in.
+_NESTED = ("AGENTS.md", "CLAUDE.md")
 _ENDINGS = (".md", ".markdown", ".mdc")
 
 
-def found_here(base: Path) -> list[Found]:
-    """Return what a project holds where records and instructions usually are."""
+def found_here(base: Path, repository: Repository | None) -> list[Found]:
+    """Return what a project holds where records and instructions usually are, those of each folder that git knows."""
     records = [one for folder in record_folders(base) for one in _below(base, base / folder)]
-    return [*records, *(Found(path) for path in instruction_files(base))]
+    nested = (list_tracked_named(repository, name) for name in _NESTED) if repository is not None else ()
+    paths = dict.fromkeys((*instruction_files(base), *(path for paths in nested for path in paths)))
+    return [*records, *(Found(path) for path in paths)]
 
 
 def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
@@ -63,17 +67,18 @@ def without_ignored(found: Sequence[Found], repository: Repository | None) -> li
     return [one for one in found if one.path not in ignored]
 
 
+_OTHERS = ("*.mdc", "*.instructions.md", "*.markdown")
+
+
 def _below(base: Path, folder: Path) -> Iterator[Found]:
     if (folder / SETTINGS_NAME).exists():
         raise UsageError(f"`{_from(base, folder)}` is a memory already")
-    paths = {
-        *records_in(folder),
-        *folder.rglob("*.mdc"),
-        *folder.rglob("*.instructions.md"),
-        *folder.glob("*.markdown"),
-    }
+    homes = [folder, *(base / one for one in record_folders(base))]
+    paths = {*records_in(folder), *(path for ending in _OTHERS for path in folder.rglob(ending))}
     for path in sorted(paths):
-        parts = path.parent.relative_to(folder).parts
+        # A folder of records within the one that was named is no subject of theirs.
+        home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
+        parts = path.parent.relative_to(home).parts
         yield Found(_from(base, path), well_formed("room", "-".join(parts)) or "" if parts else "")
 
 

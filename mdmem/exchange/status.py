@@ -90,6 +90,12 @@ def read_status(written: str) -> StatusReading:
     return _of_words(list(dict.fromkeys(words)), text, tuple(claims), is_whole=is_whole)
 
 
+def claims_in(text: str) -> Iterator[Claim]:
+    """Yield what a list of links says of other records, such as `Supersedes [2. …](0002-….md)`."""
+    for statement in _statements(text):
+        yield from (one for one in _claims(statement) if one.kind is not ClaimKind.SEE)
+
+
 def _of_words(words: list[str], text: str, claims: tuple[Claim, ...], *, is_whole: bool) -> StatusReading:
     meant = list(dict.fromkeys(_WORDS.get(word, Status.DRAFT) for word in words))
     listed = " and ".join(f"`{word}`" for word in words)
