@@ -24,7 +24,7 @@ ROWS = (
     {"mcp"},
     {"render"},
     {"hygiene", "status"},
-    {"saving", "synthesis", "merge", "sync"},
+    {"saving", "synthesis", "merge", "sync", "exchange"},
     {"authoring", "context", "review", "history"},
     {"checks", "retrieval", "setup"},
     {"workspace"},

@@ -21,9 +21,11 @@ from mdmem.settings.model import OneSided
 from mdmem.tree import (
     SETTINGS_NAME,
     FileKind,
+    OverlaidTree,
     Tree,
     TreeFile,
     Unreadable,
+    WorkingTree,
     access_to,
     digest_of,
     has_file,
@@ -43,13 +45,21 @@ def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
     return _Loading(tree).whole(parsed or ParsedFiles())
 
 
-def load_cached(tree: Tree, cache: Path, *, parsed: ParsedFiles | None = None, table: Table | None = None) -> Catalog:
+def load_cached(tree: Tree, cache: Path, *, parsed: ParsedFiles | None = None) -> Catalog:
     """Load a tree through the cache of parsed entries, reading only content that was never parsed before.
 
-    What this process has loaded before is taken from `parsed`; `table` is where the files of the tree are remembered
-    that lie in a worktree. Entries have no links into wings that a narrowed tree does not show.
+    What this process has loaded before is taken from `parsed`. Entries have no links into wings that a narrowed tree
+    does not show.
     """
-    return _Loading(tree).through(ContentCache(cache), parsed or ParsedFiles(), table)
+    return _Loading(tree).through(ContentCache(cache), parsed or ParsedFiles())
+
+
+def _table_of(tree: Tree) -> Table | None:
+    """Return the table in which the files of a tree are remembered: those on disk, as they are there."""
+    inner: Tree | None = tree
+    while inner is not None and not isinstance(inner, (WorkingTree, OverlaidTree)):
+        inner = getattr(inner, "below", None)
+    return inner.stats if isinstance(inner, WorkingTree) and isinstance(inner.stats, Table) else None
 
 
 class _Loading:
@@ -58,6 +68,7 @@ class _Loading:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.access = access_to(tree)
+        self.table = _table_of(tree)
         entry_files: list[TreeFile] = []
         others: list[TreeFile] = []
         for file in tree.files():
@@ -77,9 +88,10 @@ class _Loading:
             loaded[document.path] = meant
         return self._catalog(loaded)
 
-    def through(self, cache: ContentCache, parsed: ParsedFiles, table: Table | None) -> Catalog:
+    def through(self, cache: ContentCache, parsed: ParsedFiles) -> Catalog:
         digests = self.tree.digests([*self.readable, *self.manifests])
-        loaded = parsed.known(digests)
+        table = self.table
+        loaded = table.loaded(digests) if table is not None else parsed.known(digests)
         unknown = [file.path for file in self.readable if file.path not in loaded]
         found = {path: cache.file(digests.get(path), path) for path in unknown}
         met = {path: one for path, one in found.items() if one is not None}
@@ -89,7 +101,7 @@ class _Loading:
         }
         fresh = {path: one for path, one in read.items() if not one.is_closed}
         digests |= {path: self._identity(path) for path in fresh}
-        wings = self._learn_manifests(cache, table, digests)
+        wings = self._learn_manifests(cache, digests)
         # Whoever sees a part cannot tell what is used, or gone.
         is_part = self.access.is_narrow
         if fresh:
@@ -106,14 +118,12 @@ class _Loading:
         """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
         return self.tree.identity(path, self.documents[path].data)
 
-    def _learn_manifests(
-        self, cache: ContentCache, table: Table | None, digests: dict[str, str]
-    ) -> dict[str, Wing | None]:
+    def _learn_manifests(self, cache: ContentCache, digests: dict[str, str]) -> dict[str, Wing | None]:
         """Take what manifests state, and return it, by path, of those without a fault that the table does not know."""
         learned, fresh = {}, {}
         for file in self.manifests:
             name, digest = file.path.split("/")[0], digests.get(file.path, "")
-            row = table.row(file.path, digest) if table is not None else None
+            row = self.table.row(file.path, digest) if self.table is not None else None
             if row is not None and row.is_parsed:
                 wing = row.wing
             elif digest in cache.wings:

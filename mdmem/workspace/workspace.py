@@ -14,7 +14,6 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
-from mdmem.catalog.table import Table
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
@@ -143,11 +142,8 @@ class Workspace:
         if not self.snapshot.is_working_tree:
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        return WorkingTree(location.root, is_top, self._table, repository=location.repository)
-
-    @property
-    def _table(self) -> Table:
-        return self.parsed.table(self._places.index / "table")
+        table = self.parsed.table(self._places.index / "table")
+        return WorkingTree(location.root, is_top, table, repository=location.repository)
 
     def _git_tree(self) -> GitTree:
         repository, under, snapshot = self._repository, self.location.under, self.snapshot
@@ -240,12 +236,7 @@ class Workspace:
         return self._loaded() if given is None else given
 
     def _loaded(self) -> Catalog:
-        return self.load_entries()
-
-    def load_entries(self) -> Catalog:
-        """Return the entries as the files are now; what is known of them from the last time is not read again."""
-        is_own = self.snapshot.is_working_tree and self.parts.tree is None
-        return load_cached(self.tree, self._places.shared, parsed=self.parsed, table=self._table if is_own else None)
+        return load_cached(self.tree, self._places.shared, parsed=self.parsed)
 
     @property
     def index(self) -> FullText:

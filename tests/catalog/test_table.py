@@ -254,7 +254,7 @@ def test_load_through_the_table_is_the_load_of_every_file(
         event(memory)
         for parsed in (kept, ParsedFiles()):
             table = parsed.table(tmp_path / "table")
-            loaded = load_cached(WorkingTree(memory.top, True, table), tmp_path / "cache", parsed=parsed, table=table)
+            loaded = load_cached(WorkingTree(memory.top, True, table), tmp_path / "cache", parsed=parsed)
             assert told(loaded) == told(load(WorkingTree(memory.top, True))), event.__name__
 
 

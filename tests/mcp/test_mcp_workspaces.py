@@ -11,7 +11,6 @@ from mdmem.errors import RootNotFoundError
 from mdmem.mcp import served_workspace
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.deadline import within
-from mdmem.workspace.workspace import Workspace
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def addresses(provider: Provider, access: Access = EVERYTHING) -> list[str]:
 
 def test_entries_are_loaded_once_when_nothing_changes(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     first = provider.workspace().catalog
-    monkeypatch.setattr(Workspace, "load_entries", None)
+    monkeypatch.setattr(served_workspace, "load_cached", None)
     assert provider.workspace().catalog.entries is first.entries
 
 
@@ -84,7 +83,7 @@ def test_the_caller_s_own_memory_does_not_put_out_the_team_s(
     own = replace(workspace, location=replace(workspace.location, root=memory(root.parent / "own") / "memory"))
     first = workspace.catalog
     assert own.reread().catalog.entries
-    monkeypatch.setattr(Workspace, "load_entries", None)
+    monkeypatch.setattr(served_workspace, "load_cached", None)
     assert provider.workspace().catalog.entries is first.entries
 
 
