@@ -11,7 +11,6 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ import mdmem
 from mdmem.checks.amendment_sentences import AmendmentSentence, EntryName
 from mdmem.checks.extract import KeptExtract, WrittenLink
 from mdmem.checks.suppressions import Suppression
+from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink
 from mdmem.finding import Edit, Finding, Fix, Place, Severity
 from mdmem.state import read_json, write_json

@@ -8,9 +8,10 @@ Scripts written without spaces give pairs of neighbouring characters, and in doc
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+
+from mdmem.dataclass import dataclass
 
 VERSION = 2
 """Is raised with any change of what a text's terms are; an index of another version is rebuilt."""

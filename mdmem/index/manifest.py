@@ -7,11 +7,12 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.entry.fields import VERSION
 from mdmem.index import analysis

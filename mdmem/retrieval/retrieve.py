@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
 from mdmem.catalog import Catalog, is_misplaced
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry
 from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.disk import make_folder, read_regular
 from mdmem.state.files import written_time
 from mdmem.state.lock import BusyError, write_lock
