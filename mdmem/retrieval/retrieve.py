@@ -327,10 +327,13 @@ def retrieve(
     The budget counts what is `printed`; what was `given` before, by address and digest, is one line unless it changed.
     Settings that cannot be read are a problem in the answer, no obstacle to it.
     """
-    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget, printed, given))
+    return read_steadily(workspace, lambda reading: retrieve_from(reading, question, budget=budget, printed=printed, given=given))
 
 
-def _retrieve(reading: Reading, question: Question, budget: int | None, printed: Printed, given: Given) -> Pack:
+def retrieve_from(
+    reading: Reading, question: Question, *, budget: int | None, printed: Printed, given: Given
+) -> Pack:
+    """Return what is binding for a question in a root as one answer reads it."""
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     scope = resolve_scope(
         catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
