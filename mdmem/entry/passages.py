@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdmem.entry.headings import Section, told
@@ -35,6 +35,8 @@ _SHOWN = re.compile(
     re.DOTALL,
 )
 _SHOWN_BYTES = 320
+# A list below the sentence that announces it is whole up to here; of a longer one each item's first sentence stands.
+_LISTED, _ITEM_BYTES = 560, 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class _Run:
     sentences: tuple[Sentence, ...]
     terms: frozenset[str]
     text: str
+    heading: str = ""
 
     @property
     def start(self) -> int:
@@ -52,12 +55,16 @@ class _Run:
 
 @dataclass(frozen=True)
 class Passages:
-    """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said."""
+    """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
+
+    None is of alternatives, context and the like unless it `has_asides`.
+    """
 
     body: str
     sections: Sequence[Section]
     find: Find
     weights: Mapping[str, float]
+    has_asides: bool = False
 
     @cached_property
     def hits(self) -> list[Hit]:
@@ -69,6 +76,17 @@ class Passages:
 
         `new`: only those that hold a word which the lead does not.
         """
+        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new))
+
+    def headed(self, room: int) -> str:
+        """Return the best passages, each below the heading of its section."""
+        parts: dict[str, list[str]] = {}
+        for run in self._best((), room):
+            parts.setdefault(run.heading, []).append(run.text)
+        told_below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
+        return "\n".join(f"{heading}: {text}" if heading else text for heading, text in told_below)
+
+    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> list[_Run]:
         covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         runs = self._runs({one.start for one in lead}, min(room, _RUN))
         runs = [run for run in runs if not new or run.terms - covered]
@@ -85,7 +103,7 @@ class Passages:
             if cost <= room:
                 chosen.append(run)
                 covered, room = covered | run.terms, room - cost
-        return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
+        return sorted(chosen, key=lambda run: run.start)
 
     @cached_property
     def _mean(self) -> float:
@@ -102,12 +120,20 @@ class Passages:
         return words + (_STATING * self._mean if _STATES.search(run.text) else 0.0)
 
     def _runs(self, shown: set[int], limit: int) -> list[_Run]:
-        return [run for section in told(self.sections) for run in self._runs_in(section, shown, limit)]
+        path: list[Section] = []
+        found: list[_Run] = []
+        telling = {one.span for one in (self.sections if self.has_asides else told(self.sections))}
+        for section in self.sections:
+            path = [*(one for one in path if one.level < section.level), section]
+            if section.span in telling:
+                # A passage is about what the headings above it say, too.
+                named = frozenset[str]().union(*(self._terms_in(one.span[0], one.start) for one in path))
+                found += self._runs_in(section, named, shown, limit)
+        return found
 
-    def _runs_in(self, section: Section, shown: set[int], limit: int) -> Iterator[_Run]:
+    def _runs_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Run]:
         if not self._within(*section.span):
             return
-        named = self._terms_in(section.span[0], section.start)
         prose = [one for one in sentences_in(self.body, section.start, section.span[1]) if one.start not in shown]
         held = [self._terms_in(one.start, one.end) for one in prose]
         for first in (at for at, terms in enumerate(held) if terms):
@@ -115,12 +141,37 @@ class Passages:
             last = max(at for at, terms in enumerate(held[first : first + len(fit)]) if terms)
             run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
             terms = named.union(*held[first : first + len(run)])
-            if text := self._told(run, limit):
-                yield _Run(tuple(run), terms, text)
+            listed = self._list_below(prose[first + len(run) - 1 :])
+            if listed:
+                terms = terms.union(*(self._terms_in(one.start, one.end) for one in listed))
+            if text := self._told(run, listed, limit):
+                yield _Run(tuple(dict.fromkeys((*run, *listed))), terms, text, section.heading)
 
-    def _told(self, run: Sequence[Sentence], limit: int) -> str:
+    def _list_below(self, prose: Sequence[Sentence]) -> list[Sentence]:
+        """Return the items of the list that the first sentence announces, of a long one the first sentence of each."""
+        if len(prose) < _SEVERAL or not prose[0].text.endswith(":") or not prose[1].is_item:
+            return []
+        edge = self._indent(prose[1])
+        items: list[Sentence] = []
+        for one in prose[1:]:
+            if not one.is_item and one.block != items[-1].block and self._indent(one) <= edge:
+                break
+            items.append(one)
+        if sum(one.size for one in items) <= _LISTED:
+            return items
+        heads = [replace(one, text=cut_at_word(one.text, _ITEM_BYTES)) for one in items if one.is_item]
+        heads = [one for one in heads if self._indent(one) <= edge]
+        return fitting(heads, _LISTED) if len(heads) >= _SEVERAL else []
+
+    def _indent(self, one: Sentence) -> int:
+        text = self.body[one.start : one.end].lstrip("\n\r")
+        return len(text) - len(text.lstrip(" \t"))
+
+    def _told(self, run: Sequence[Sentence], listed: Sequence[Sentence], limit: int) -> str:
         """Return a run as text; what it announces stands below it, or the announcement is left out."""
         run = [one for one, after in zip(run, (*run[1:], None), strict=True) if not _is_unkept(one, after)]
+        if listed:
+            return f"{cut_at_word(said(run), limit)}\n{said(listed)}"
         if not run or not run[-1].text.endswith(":"):
             return cut_at_word(said(run), limit)
         shown = _SHOWN.match(self.body, run[-1].end)

@@ -23,13 +23,14 @@ OMITTED_LISTED = 50
 _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
-_SHORT = 600
+_SHORT, _SHORTER = 600, 380
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
 # Where the second is nearly as good.
 _BESIDE_ANOTHER = 1300
-# Of little room, what the best match may take, its heading and what stands beneath it among that.
-_MOST, _HEAD = 0.8, 400
+# Of little room, what the best match may take, its heading and what stands beneath it among that: nearly all of it,
+# and half where the second is nearly as good; the titles of a few others take the rest.
+_MOST, _CONTESTED, _HEAD, _TITLES = 1.0, 0.8, 480, 3
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
 # The first of the best have room before the others have a line.
@@ -192,7 +193,9 @@ class _Packing:
 
     @property
     def _most_lines(self) -> int:
-        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+        if self._is_pressed:
+            return _TITLES if self.found.terms and not self._relevance.on_path else 0
+        return self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:
@@ -256,9 +259,10 @@ class _Packing:
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
         if form is not Form.FULL:
-            return _SHORT
+            return _SHORTER if self._is_pressed else _SHORT
         if self._is_pressed:
-            return max(_SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
+            share = _CONTESTED if self._relevance.is_contested else _MOST
+            return max(_SHORT, int(self.budget * BYTES_A_TOKEN * share) - _HEAD)
         return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
 
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
