@@ -39,7 +39,9 @@ _LIKE = 0.75
     shell_complete=complete_code_path,
     help="A file at hand, or to be made; all of them in one call.",
 )
-@click.option("--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short.")
+@click.option(
+    "--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short."
+)
 @click.option(
     "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of an answer; a token is 4 bytes."
 )

@@ -34,7 +34,7 @@ _ASKED = 72
 
 def answers_text(answers: Answers, *, ink: Ink) -> str:
     """Return the answer to the work at hand as it stands alone, then a short block for each question."""
-    first = [pack_text(_without_problems(answers.main), ink=ink)] if answers.main is not None else []
+    first = [pack_text(answers.main, ink=ink)] if answers.main is not None else []
     asked = (
         f"{ink.bold(_head(number, one.question.words))}{_short_text(one.pack, ink)}"
         for number, one in enumerate(answers.short, 1)
@@ -44,7 +44,7 @@ def answers_text(answers: Answers, *, ink: Ink) -> str:
 
 def answers_markdown(answers: Answers) -> str:
     """Return the answers as Markdown, each question a section."""
-    first = [pack_markdown(_without_problems(answers.main))] if answers.main is not None else []
+    first = [pack_markdown(answers.main)] if answers.main is not None else []
     asked = (
         f"## {_head(number, one.question.words)}{_short_markdown(one.pack)}"
         for number, one in enumerate(answers.short, 1)
@@ -61,11 +61,9 @@ def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]] = pac
 
 
 def _problems(answers: Answers) -> Iterator[str]:
-    yield from problems_text(AnswerBasis(problems=answers.problems))
-
-
-def _without_problems(pack: Pack) -> Pack:
-    return replace(pack, basis=replace(pack.basis, problems=()))
+    if answers.main is None:
+        # Else they stand in its answer: all of them are asked in one scope.
+        yield from problems_text(AnswerBasis(problems=answers.problems))
 
 
 def _head(number: int, question: str) -> str:
@@ -80,7 +78,7 @@ def _elsewhere(answers: Answers) -> list[str]:
 
 
 def _short_text(pack: Pack, ink: Ink) -> str:
-    """Return what stands below a question: what is lacking, the entries without a blank line between, contradictions."""
+    """Return what stands below a question: what is lacking, entries with no blank line between, contradictions."""
     items = blocks_of((*pack.items, *pack.proposed), lambda packed: item_text(packed, ink))
     told = (ink.warn(block) for block in contradictions_text(pack.basis, types_of(pack)))
     return "".join(f"\n{one}" for one in (*_lacks(pack), *items, *told))

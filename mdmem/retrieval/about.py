@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
 from mdmem.entry.passages import Passages
-from mdmem.entry.sections import sections_of
 from mdmem.entry.text import content_of
 from mdmem.index.analysis import ask, finder
 from mdmem.index.snippet import snippet
@@ -38,7 +38,10 @@ def tell_about(workspace: Workspace, names: Sequence[str], words: str) -> tuple[
     """Return what the entries that names mean say about some words; raises NotFoundError and UsageError."""
     catalog = view_of(workspace).checkout.catalog
     terms = frozenset(ask(words).terms)
-    bodies = {address: content_of(catalog.entries[address], catalog.body(address)) for address in resolve_names(workspace, names)}
+    bodies = {
+        address: content_of(catalog.entries[address], catalog.body(address))
+        for address in resolve_names(workspace, names)
+    }
     return tuple(
         ToldEntry(catalog.entries[address], _said(body, terms), catalog.lineage.heads(address))
         for address, body in bodies.items()

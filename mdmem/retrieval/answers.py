@@ -75,7 +75,7 @@ def answer_each(
         short: list[Answer] = []
         for question in questions:
             room = SHORT_BUDGET if budget is None else budget
-            pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before)
+            pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before, is_brief=True)
             short.append(Answer(question, _without_repeats(pack) if before else pack))
             before |= pack.gave
         return Answers(first, tuple(short))
