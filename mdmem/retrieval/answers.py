@@ -76,14 +76,16 @@ def answer_each(
         for question in questions:
             room = SHORT_BUDGET if budget is None else budget
             pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before, is_brief=True)
-            short.append(Answer(question, _without_repeats(pack) if before else pack))
+            short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
             before |= pack.gave
         return Answers(first, tuple(short))
 
     return read_steadily(workspace, read)
 
 
-def _without_repeats(pack: Pack) -> Pack:
-    """Return a short answer without the invariants that an earlier one gave and that hold no word of its question."""
+def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
+    """Return a short answer without the contradictions that were told, and the invariants that only always stand."""
+    told = {one for other in earlier if other is not None for one in other.basis.conflicts}
+    basis = replace(pack.basis, conflicts=tuple(one for one in pack.basis.conflicts if one not in told))
     kept = (one for one in pack.items if one.form is not Form.GIVEN or not always_stands(one.item) or one.item.score)
-    return replace(pack, items=tuple(kept))
+    return replace(pack, items=tuple(kept), basis=basis)

@@ -61,7 +61,9 @@ class Relevance:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
-        return self._share(item) >= _TOUCHES and item.score >= (_NEARLY if self.found.is_brief else _FAR) * self.top
+        if self.found.is_brief and (item not in self.best[:2] or item.score < _NEARLY * self.top):
+            return False
+        return self._share(item) >= _TOUCHES and item.score >= _FAR * self.top
 
     @cached_property
     def is_contested(self) -> bool:
