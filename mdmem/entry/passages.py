@@ -140,10 +140,11 @@ class Passages:
             fit = fitting(prose[first:], limit) or prose[first : first + 1]
             last = max(at for at, terms in enumerate(held[first : first + len(fit)]) if terms)
             run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
-            terms = named.union(*held[first : first + len(run)])
-            listed = self._list_below(prose[first + len(run) - 1 :])
-            if listed:
-                terms = terms.union(*(self._terms_in(one.start, one.end) for one in listed))
+            for at in range(len(run)):
+                if listed := self._list_below(prose[first + at :]):
+                    run = run[: at + 1]
+                    break
+            terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
             if text := self._told(run, listed, limit):
                 yield _Run(tuple(dict.fromkeys((*run, *listed))), terms, text, section.heading)
 

@@ -12,6 +12,7 @@ from mdmem.render.ink import Ink
 from mdmem.render.json import PrintedJson, pack_json
 from mdmem.render.retrieval import (
     NO_INK,
+    SOURCES,
     PrintedText,
     blocks_of,
     elsewhere_text,
@@ -21,7 +22,7 @@ from mdmem.render.retrieval import (
     pack_text,
     types_of,
 )
-from mdmem.render.words import unheld
+from mdmem.render.words import entries, unheld
 from mdmem.retrieval.question import AnswerBasis, Coverage
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def answers_text(answers: Answers, *, ink: Ink) -> str:
         f"{ink.bold(_head(number, one.question.words))}{_short_text(one.pack, ink)}"
         for number, one in enumerate(answers.short, 1)
     )
-    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers)])
+    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, ink)])
 
 
 def answers_markdown(answers: Answers) -> str:
@@ -49,7 +50,7 @@ def answers_markdown(answers: Answers) -> str:
         f"## {_head(number, one.question.words)}{_short_markdown(one.pack)}"
         for number, one in enumerate(answers.short, 1)
     )
-    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers)])
+    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, NO_INK)])
 
 
 def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]] = pack_json) -> dict[str, Any]:
@@ -75,6 +76,16 @@ def _head(number: int, question: str) -> str:
 def _elsewhere(answers: Answers) -> list[str]:
     # Of the work at hand it stands below its own answer.
     return list(dict.fromkeys(line for one in answers.short for line in elsewhere_text(one.pack)))
+
+
+def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
+    """Yield the one line of counts of all short answers, and where they come from."""
+    bases = [one.pack.basis for one in answers.short]
+    most = max((len(one.omitted) + sum(some.count for some in one.omitted_counts) for one in bases), default=0)
+    sources = dict.fromkeys(SOURCES[one.source] for one in bases)
+    if bases:
+        left = f"Each leaves out up to {entries(most)} that hold less of it; " if most else ""
+        yield ink.dim(f"{left}from {' and '.join(sources)}")
 
 
 def _short_text(pack: Pack, ink: Ink) -> str:

@@ -101,10 +101,10 @@ def _doubts(pack: Pack) -> Iterator[str]:
     basis = pack.basis
     yield from problems_text(basis)
     if basis.degraded:
-        yield f"Degraded: {basis.why_degraded}; this answer comes from {_SOURCES[basis.source]}."
+        yield f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}."
 
 
-_SOURCES = {
+SOURCES = {
     "index": "the index",
     "scan": "the files themselves",
     "docs": "docs/architecture.md",
@@ -210,5 +210,5 @@ def _counts(pack: Pack) -> str:
     kinds = {why: ", ".join(parts) for why, parts in named.items()}
     left = "; ".join(f"{parts} ({why})" for why, parts in sorted(kinds.items()))
     over = ", the invariants among them" if pack.over_budget else ""
-    taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[basis.source]}"
+    taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {SOURCES[basis.source]}"
     return f"Left out: {left}. {taken}" if left else taken
