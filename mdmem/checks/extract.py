@@ -58,6 +58,11 @@ class Extract(Protocol):
         """Return the bytes of the body."""
         ...
 
+    @property
+    def length(self) -> int:
+        """Return the bytes of the file."""
+        ...
+
 
 @dataclass(frozen=True)
 class DocumentExtract:
@@ -105,6 +110,11 @@ class DocumentExtract:
         """Return the bytes of the body."""
         return len(self.document.body.encode("utf-8"))
 
+    @property
+    def length(self) -> int:
+        """Return the bytes of the file."""
+        return len(self.document.data)
+
 
 class KeptExtract(StoredRecord, frozen=True):
     """The extract of a file that was read before, with what the checks of one file found in it."""
@@ -115,6 +125,7 @@ class KeptExtract(StoredRecord, frozen=True):
     amendments: tuple[AmendmentSentence, ...] = ()
     gives_reason: bool = False
     size: int = 0
+    length: int = 0
     findings: tuple[Finding, ...] = ()
 
 
@@ -127,6 +138,7 @@ def kept_extract(extract: Extract, findings: tuple[Finding, ...]) -> KeptExtract
         extract.amendments,
         extract.gives_reason,
         extract.size,
+        extract.length,
         findings,
     )
 
