@@ -23,6 +23,7 @@ GROUPS = {
     },
     "Ask": {
         "retrieve": "Answer what is binding here, now, in order, within a budget.",
+        "brief": "Say in a few lines what binds the files at hand.",
         "search": "Find entries by words; what was superseded yields its heads.",
         "context": "Compile what matters for a goal: a set to start work from.",
         "show": "Show entries in full.",
