@@ -13,6 +13,7 @@ from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.errors import GoneError, SettingsError
 from mdmem.finding import Finding
 from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.neighbours import count_elsewhere
 from mdmem.retrieval.quotation import Quoted, fenced_lines, plain
 from mdmem.settings import Settings
 from mdmem.standing import marked
@@ -143,13 +144,9 @@ def _elsewhere(
     catalog: Catalog, scope: Scope, paths: Sequence[str], given: Mapping[str, str]
 ) -> Iterator[tuple[str, int]]:
     """Yield the wings whose rules apply and are not read, with how many there are, where that is news."""
-    if not any(name not in scope.wings and not wing.is_shared for name, wing in catalog.wings.items()):
-        return
-    from mdmem.retrieval.neighbours import rules_elsewhere
-
-    for one in rules_elsewhere(catalog, scope, paths):
-        if given.get(f"{_ELSEWHERE}{one.wing}") != str(one.count):
-            yield one.wing, one.count
+    for wing, count in count_elsewhere(catalog, scope, paths).items():
+        if given.get(f"{_ELSEWHERE}{wing}") != str(count):
+            yield wing, count
 
 
 def _problems(catalog: Catalog, scope: Scope) -> Sequence[Finding]:
