@@ -24,12 +24,10 @@ def command(given: Globals, client: str) -> int:
     """
     from mdmem.events.limit import limited
 
-    day = today()
-
     def work(content: bytes, send: Callable[[str], None]) -> None:
         from mdmem.events.run import answer_event
 
-        answer_event(client, content, send, environment=os.environ, root=given.root, today=day)
+        answer_event(client, content, send, environment=os.environ, root=given.root, today=today())
 
     print_text(limited(work, seconds=_SECONDS))
     return 0

@@ -18,6 +18,8 @@ class Moment(StrEnum):
     FORGET = "forget"
 
 
+# Gemini CLI says so before each turn, whether it then compresses anything or not.
+_BEFORE_EACH_TURN = "PreCompress"
 # What clients call the moments, in lower case.
 _MOMENTS = {
     "sessionstart": Moment.START,
@@ -64,7 +66,7 @@ def read_event(content: bytes) -> Event | None:
         return None
     name = _text(said, ("hook_event_name", "hookEventName"))
     moment = _MOMENTS.get(name.lower())
-    if moment is None:
+    if moment is None or (name == _BEFORE_EACH_TURN and said.get("trigger") == "auto"):
         return None
     return Event(
         name=name,

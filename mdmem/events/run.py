@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from mdmem.errors import GitError, SettingsError
+from mdmem.errors import GitError
 from mdmem.events.event import Event, Moment, read_event
 from mdmem.events.forms import FORMS
 from mdmem.git import find_repository
 from mdmem.retrieval.brief import Brief, brief
-from mdmem.state.consultations import Consultation, note
 from mdmem.state.sessions import Sessions, briefed
+from mdmem.workspace.consultations import note_told
 from mdmem.workspace.location import locate
 from mdmem.workspace.workspace import Workspace
 
@@ -41,15 +41,7 @@ def answer_event(
     # What was not sent was not told.
     if event.session:
         sessions.give(name, told.gave, now)
-    if told.addresses and _counts(workspace):
-        note(workspace.state_folder, Consultation(when=now, way=f"hook {client}", addresses=told.addresses))
-
-
-def _counts(workspace: Workspace) -> bool:
-    try:
-        return workspace.settings.consultations
-    except SettingsError:
-        return False
+    note_told(workspace, f"hook {client}", told.addresses)
 
 
 def _told(workspace: Workspace, event: Event, given: Mapping[str, str]) -> Brief:

@@ -63,7 +63,15 @@ function ask(event, cwd) {
   }
 }
 
+const told = new Map()
+
 export const Mdmem = async ({ directory }) => ({
+  "experimental.chat.system.transform": async (input, output) => {
+    const id = input.sessionID
+    if (!id) return
+    if (!told.has(id)) told.set(id, ask({ hook_event_name: "SessionStart", session_id: id }, directory))
+    if (told.get(id)) output.system.push(told.get(id))
+  },
   "tool.execute.after": async (input, output) => {
     if (!EDITS.includes(input.tool)) return
     const tool = { hook_event_name: "PostToolUse", tool_name: input.tool, tool_input: input.args }
@@ -71,8 +79,8 @@ export const Mdmem = async ({ directory }) => ({
     if (said && typeof output.output === "string") output.output += "\\n\\n" + said
   },
   event: async ({ event }) => {
-    if (event.type !== "session.compacted") return
-    ask({ hook_event_name: "PostCompact", session_id: event.properties.sessionID }, directory)
+    // A context that was compacted starts again.
+    if (event.type === "session.compacted") told.delete(event.properties.sessionID)
   },
 })
 """
@@ -95,7 +103,7 @@ HOOKS: Mapping[str, ClientHooks] = {
     ),
     "qwen": ClientHooks(
         path=".qwen/settings.json",
-        events={"SessionStart": "", "PreToolUse": "write_file|edit", "PreCompact": ""},
+        events={"SessionStart": "", "PostToolUse": "write_file|edit", "PreCompact": ""},
         limit=("timeout", 5000),
     ),
     "cursor": ClientHooks(
@@ -106,7 +114,7 @@ HOOKS: Mapping[str, ClientHooks] = {
     ),
     "copilot": ClientHooks(
         path=".github/hooks/mdmem.json",
-        events={"SessionStart": "", "PreToolUse": "", "PreCompact": ""},
+        events={"SessionStart": "", "PreToolUse": "create|edit|apply_patch|str_replace_editor", "PreCompact": ""},
         wraps=False,
         key="bash",
         limit=("timeoutSec", 5),
