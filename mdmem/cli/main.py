@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -29,6 +30,7 @@ GROUPS = {
         "show": "Show entries in full.",
         "list": "List entries, narrowed by filters.",
         "why": "Show how an entry came to bind or was replaced.",
+        "graph": "Draw what replaced what, as a picture or for Mermaid.",
         "log": "Show the history of an entry, through its moves.",
         "blame": "Show who last set each field of an entry, and when.",
     },
@@ -51,6 +53,7 @@ GROUPS = {
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
+        "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
     "Agents": {
         "mcp": "Serve the memory over the Model Context Protocol.",
@@ -58,6 +61,9 @@ GROUPS = {
         "token": "Give tokens: for one write to a shared wing, for clients.",
         "pending": "List the writes that failed on the way; retry or drop them.",
         "audit": "List which context packs were asked for, and by whom.",
+    },
+    "Exchange": {
+        "import": "Take in the records and instructions a project has.",
     },
     "Upkeep": {
         "hygiene": "Show what needs maintenance: duplicates, what is old.",
@@ -87,7 +93,9 @@ class LazyGroup(click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"mdmem.cli.{cmd_name.replace('-', '_')}")
+        # A word of Python's is no name for a module.
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
+        module = import_module(f"mdmem.cli.{name}")
         command: click.Command = module.command
         return command
 
