@@ -1,4 +1,4 @@
-"""The hooks of agents' clients: what is added to which file, that nothing else changes, and what is left to a person."""
+"""The hooks of agents' clients: what is added to which file, that nothing else changes, and what a person is told."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_client_without_hooks_is_said_and_hooks_without_a_client_are_refused(f
 
 
 @pytest.mark.parametrize(
-    "before", ["", "{}", '{"A": 1}', '{"hooks": {}}', '{"hooks": {"A": []}}', '{"hooks":{"B":[1,]},}']
+    "before", ["", "{}", '{"A": 1}', '{"hooks": {}}', '{"hooks": {"A": []}}', '{"hooks": {"B": [1,]},}']
 )
 def test_items_are_added_and_nothing_else_changes(before: str) -> None:
     after = parse(grow_lists(before.encode(), "hooks", WANTED, seed={"version": 1}).decode()).value
