@@ -121,7 +121,7 @@ class _Reading:
             return
         dialect = DIALECTS[request.dialect] if request.dialect is not None else dialect_of(source)
         records = list(dialect.read(source))
-        if not records:
+        if not records and request.paths:
             said = ("holds nothing but what mdmem wrote, or takes in from other files",)
             self.rows.append(ImportRow(path=found.path, outcome=Outcome.SKIPPED, dialect=dialect.NAME, said=said))
         taken = [self._take_record(one, dialect.NAME) for one in records]
