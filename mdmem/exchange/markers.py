@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from mdmem.exchange.seal import without_regions
 from mdmem.setup.clients import own_lines
-
-_MARKED = re.compile(
-    r"^[ \t]*<!-- mdmem:begin\b[^\n]*-->[ \t]*\r?\n.*?(?:^[ \t]*<!-- mdmem:end\b[^\n]*-->[ \t]*\r?$\n?|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-
-
-def marked(text: str, name: str) -> str:
-    """Return a text between the marks of one export, which ends in a line break."""
-    return f"<!-- mdmem:begin {name} -->\n{text.rstrip()}\n<!-- mdmem:end {name} -->\n"
 
 
 def without_own(text: str) -> str:
     """Return a text without what stands between marks, and without the lines that `mdmem init` writes."""
-    text = _MARKED.sub("", text)
+    text = without_regions(text)
     for lines in own_lines():
         for newline in ("\n", "\r\n"):
             text = text.replace(lines.replace("\n", newline), "")
