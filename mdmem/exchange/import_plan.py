@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from mdmem.authoring.approve import stands_behind
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -20,7 +21,7 @@ from mdmem.exchange.dialects import DIALECTS, dialect_of
 from mdmem.exchange.record import ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References, known_by, known_from
 from mdmem.exchange.settlement import Settled, ended_at, settle
-from mdmem.exchange.source import Found, UnfitError, found_here, found_in, read_source, without_ignored
+from mdmem.exchange.source import Found, UnfitError, foreign, found_here, found_in, in_project, read_source
 from mdmem.git.history import first_days
 from mdmem.workspace.workspace import Workspace
 
@@ -95,7 +96,7 @@ class _Reading:
         location = workspace.location
         base = location.base
         found = found_in(base, workspace.cwd, request.paths) if request.paths else found_here(base, location.repository)
-        self.found = without_ignored(found, location.repository)
+        self.found = foreign(found, workspace)
         self.records: dict[str, ForeignRecord] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
@@ -185,7 +186,7 @@ class _Writing:
     """Writes the text of each record's entry, its links settled against all others."""
 
     def __init__(self, workspace: Workspace, request: ImportRequest, reading: _Reading) -> None:
-        self._under, self._person, self._reading = workspace.location.under, request.approved_by, reading
+        self._location, self._person, self._reading = workspace.location, request.approved_by, reading
         own = (known_by(one, address) for address, one in reading.records.items() if not one.part)
         self._references = References([*own, *reading.known])
         self._settled = settle(reading.records, self._references)
@@ -196,7 +197,7 @@ class _Writing:
         """Return what writes an entry, and the row that tells of it."""
         record, settled, path = self._reading.records[address], self._settled[address], f"{address}.md"
         cuts = list(carried(record, settled.lost))
-        body = rewritten(record, path, self._references, under=self._under, cuts=cuts)
+        body = rewritten(record, path, self._references, place=partial(in_project, self._location), cuts=cuts)
         guesses = {**record.guesses, **self._created[address][1]}
         ended = ended_at(record, settled, self._days)
         if ended is not None and "deprecated_at" not in record.fields:

@@ -20,6 +20,8 @@ from mdmem.git import Repository, list_ignored, list_tracked_named
 from mdmem.setup.records import instruction_files, record_folders, records_in
 from mdmem.state import leads_away
 from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.location import Location
+from mdmem.workspace.workspace import Workspace
 
 
 class UnfitError(ValueError):
@@ -48,7 +50,7 @@ def found_here(base: Path, repository: Repository | None) -> list[Found]:
 
 
 def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
-    """Return the files that were named, and those below the folders that were; raises UsageError."""
+    """Return the files that were named, and those below the folders that were, from a base; raises UsageError."""
     found: dict[str, Found] = {}
     for name in named:
         place = Path(os.path.normpath(cwd / name))
@@ -62,10 +64,19 @@ def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
     return list(found.values())
 
 
-def without_ignored(found: Sequence[Found], repository: Repository | None) -> list[Found]:
-    """Return the files that git does not ignore."""
-    ignored = list_ignored(repository, [one.path for one in found]) if repository is not None else frozenset()
-    return [one for one in found if one.path not in ignored]
+def in_project(location: Location, path: str) -> str:
+    """Return a path of the root as counted from the project's top."""
+    under = location.root.relative_to(location.base).as_posix()
+    return path if under == "." else f"{under}/{path}"
+
+
+def foreign(found: Sequence[Found], workspace: Workspace) -> list[Found]:
+    """Return the files that are not of the memory itself, and that git does not ignore."""
+    own = {in_project(workspace.location, file.path) for file in workspace.tree.files()}
+    others = [one for one in found if one.path not in own]
+    repository = workspace.location.repository
+    ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else frozenset()
+    return [one for one in others if one.path not in ignored]
 
 
 _OTHERS = ("*.mdc", "*.instructions.md", "*.markdown")
