@@ -82,6 +82,11 @@ _EXAMPLES = (
 )
 
 
+def module_of(name: str) -> str:
+    """Return the module of a command; a word of Python's is no name for one."""
+    return f"mdmem.cli.{name}_" if iskeyword(name) else f"mdmem.cli.{name.replace('-', '_')}"
+
+
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is run."""
 
@@ -93,9 +98,7 @@ class LazyGroup(click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        # A word of Python's is no name for a module.
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
-        module = import_module(f"mdmem.cli.{name}")
+        module = import_module(module_of(cmd_name))
         command: click.Command = module.command
         return command
 
