@@ -1,0 +1,39 @@
+"""`mdmem site`: the memory as pages."""
+
+from __future__ import annotations
+
+import click
+
+from mdmem.cli.common import Globals, at_option, global_options, open_workspace
+from mdmem.cli.completion import complete_revision, complete_wing
+from mdmem.cli.filters import split_values
+
+
+@click.group("site")
+def command() -> None:
+    """Show the memory as pages, as a folder or live."""
+
+
+@command.command("build")
+@click.option("--out", "-o", default="site", show_default=True, metavar="DIR", help="The folder; it is the site's own.")
+@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
+@click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
+@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
+@at_option
+@global_options
+def build(
+    given: Globals, *, out: str, wings: tuple[str, ...], name: str | None, base: str | None, revision: str | None
+) -> int:
+    """Write the pages: what binds, each entry, lineage, timeline, code under rules, what waits, search.
+
+    They need no server and load nothing from outside. Only what changed is written again.
+    """
+    from mdmem.site.build import SiteRequest
+    from mdmem.site.build import build as build_site
+
+    workspace = open_workspace(given, revision=revision)
+    request = SiteRequest(out=workspace.cwd / out, wings=split_values(wings), name=name, base=base)
+    result = build_site(workspace, request)
+    gone = f", removed {len(result.removed)}" if result.removed else ""
+    given.remark(f"{out}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
+    return 0
