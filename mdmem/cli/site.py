@@ -37,3 +37,24 @@ def build(
     gone = f", removed {len(result.removed)}" if result.removed else ""
     given.remark(f"{out}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
     return 0
+
+
+@command.command("serve")
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+    "--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="0 takes one that is free."
+)
+@click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
+@click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
+@click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
+@global_options
+def serve(given: Globals, *, port: int, wings: tuple[str, ...], name: str | None, base: str | None) -> int:
+    """Show the same pages live, to this machine alone: a page that is open follows the files."""
+    from mdmem.site.build import SiteRequest
+    from mdmem.site.serve import LiveSite, SiteServer
+
+    workspace = open_workspace(given)
+    request = SiteRequest(out=workspace.cwd, wings=split_values(wings), name=name, base=base)
+    with SiteServer(LiveSite(workspace, request), port) as server:
+        given.remark(f"{server.address} shows the memory; Ctrl-C ends it")
+        server.serve_forever()
+    return 0

@@ -23,7 +23,7 @@ def data_files(facts: SiteFacts, name: str) -> Iterator[tuple[str, str]]:
     bodies = {address: body for address, body, _ in facts.catalog.bodies([entry.address for entry in entries])}
     yield from shards([term_counts(entry.title, bodies.get(entry.address, "")) for entry in entries])
     ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
-    yield "assets/rules.js", f"mdmemRules({_json(script_rules(ruling))});\n"
+    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
     yield "feed.xml", _feed(facts, name)
     yield "entries.json", f"{json.dumps(_data(facts), ensure_ascii=False, indent=1, default=str)}\n"
     yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))

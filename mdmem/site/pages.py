@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
@@ -17,13 +17,15 @@ from markupsafe import Markup
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.site.board import Board, severity_of
-from mdmem.site.code_map import CodeMap
+from mdmem.site.change_page import change_context
+from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
 from mdmem.site.facts import Event, SiteFacts
 from mdmem.site.links import (
     ALL,
     BOARD,
     CODE,
+    DIFF,
     LINEAGE,
     MENU,
     START,
@@ -75,37 +77,54 @@ class SitePages:
 
     def pages(self) -> Iterator[Page]:
         """Yield every page, the start first."""
+        return (make() for make in self.plans.values())
+
+    @cached_property
+    def plans(self) -> Mapping[str, Callable[[], Page]]:
+        """Return what makes each page, by its path: whoever wants one page waits for no other."""
         facts = self.facts
-        yield self._page(START, "start.html", "What binds here", self._start())
-        yield self._page(ALL, "all.html", "All entries", {"rooms": [*self._all_rooms()]})
-        yield self._page(LINEAGE, "lineage.html", "Lineage", {"picture": self._all_chains()})
-        yield self._page(TIMELINE, "timeline.html", "Timeline", self._timeline())
-        yield self._page(CODE, "code.html", "Code under rules", self._code())
-        yield self._page(BOARD, "board.html", "Board", Board(self.rows).context())
-        yield from self._month_pages()
-        yield from self._folder_pages()
+        single: dict[str, tuple[str, str, Callable[[], Mapping[str, Any]]]] = {
+            START: ("start.html", "What binds here", self._start),
+            ALL: ("all.html", "All entries", lambda: {"rooms": [*self._all_rooms()]}),
+            LINEAGE: ("lineage.html", "Lineage", lambda: {"picture": self._all_chains()}),
+            TIMELINE: ("timeline.html", "Timeline", self._timeline),
+            CODE: ("code.html", "Code under rules", self._code),
+            BOARD: ("board.html", "Board", Board(self.rows).context),
+        }
+        if self.base is not None:
+            links = entry_links(DIFF, facts.catalog.entries)
+            single[DIFF] = ("diff.html", "What changes", partial(change_context, facts.workspace, self.base, links))
+        for at, name in enumerate(self._month_names):
+            single[page_of_month(name)] = ("month.html", name, partial(self._month, at))
+        for row in self._map.folders():
+            if row.rules:
+                single[_folder_page(row.path)] = ("folder.html", row.path, partial(self._folder, row))
         for wing in facts.wings:
             page = page_of_wing(wing.name)
-            yield self._page(page, "wing.html", wing.name, self._wing(wing, page))
+            single[page] = ("wing.html", wing.name, partial(self._wing, wing, page))
         for wing_name, room in facts.rooms:
             page = page_of_room(wing_name, room)
-            yield self._page(page, "room.html", f"{wing_name}/{room}", self._room(wing_name, room, page))
-        for entry in facts.entries:
-            yield self._entry_page(entry)
+            single[page] = ("room.html", f"{wing_name}/{room}", partial(self._room, wing_name, room, page))
+        planned = {path: partial(self._page, path, *one) for path, one in single.items()}
+        return planned | {page_of(entry.address): partial(self._entry_page, entry) for entry in facts.entries}
 
-    def _page(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> Page:
-        return Page(
-            path, _hash(template, title, self._common, context), lambda: self._render(path, template, title, context)
-        )
+    def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> Page:
+        context = told()
+        key = _hash(template, title, self._common, context)
+        return Page(path, key, lambda: self._render(path, template, title, context))
 
     def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
         return self._templates.get_template(template).render(
-            **self._common, **context, title=visible(title), here=path, up=up_from(path), menu=MENU
+            **self._common, **context, title=visible(title), here=path, up=up_from(path), menu=self._menu
         )
 
     @cached_property
     def _common(self) -> dict[str, Any]:
-        return {"name": self.name, "live": self.live}
+        return {"name": visible(self.name), "live": self.live, "base": self.base}
+
+    @cached_property
+    def _menu(self) -> tuple[tuple[str, str], ...]:
+        return MENU if self.base is None else (*MENU, (DIFF, "This change"))
 
     @cached_property
     def _templates(self) -> Environment:
@@ -158,22 +177,21 @@ class SitePages:
         drawn = months_svg([*self._months.items()][:120][::-1], lambda name: f"months/{name}.html")
         return {"months": months, "picture": Markup(f'<div class="scroll">{drawn}</div>')}
 
-    def _month_pages(self) -> Iterator[Page]:
-        names = sorted(self._months)
-        for at, name in enumerate(names):
-            page = page_of_month(name)
-            last = _last_day(name)
-            context = {
-                "month": name,
-                "day": last.isoformat(),
-                "before": names[at - 1] if at else None,
-                "after": names[at + 1] if at + 1 < len(names) else None,
-                "events": [self.rows.event(event, page) for event in self._months[name]],
-                "bound": [
-                    {**self.rows.row(one, page), "state": "in force"} for one in self.facts.bound_on(last)
-                ],
-            }  # fmt: skip
-            yield self._page(page, "month.html", name, context)
+    @cached_property
+    def _month_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._months))
+
+    def _month(self, at: int) -> dict[str, Any]:
+        names, last = self._month_names, _last_day(self._month_names[at])
+        page = page_of_month(names[at])
+        return {
+            "month": names[at],
+            "day": last.isoformat(),
+            "before": names[at - 1] if at else None,
+            "after": names[at + 1] if at + 1 < len(names) else None,
+            "events": [self.rows.event(event, page) for event in self._months[names[at]]],
+            "bound": [{**self.rows.row(one, page), "state": "in force"} for one in self.facts.bound_on(last)],
+        }
 
     @cached_property
     def _map(self) -> CodeMap:
@@ -200,15 +218,11 @@ class SitePages:
             "everywhere": self.rows.rows([one for one in current if not one.applies_to], CODE),
         }
 
-    def _folder_pages(self) -> Iterator[Page]:
-        for row in self._map.folders():
-            if row.rules:
-                page = _folder_page(row.path)
-                entries = sorted(
-                    (self.facts.catalog.entries[one] for one in row.rules), key=lambda e: (e.type.rank, e.title)
-                )
-                rules = self.rows.rows(entries, page, globs=True)
-                yield self._page(page, "folder.html", row.path, {"folder": visible(row.path), "rules": rules})
+    def _folder(self, row: FolderRow) -> dict[str, Any]:
+        entries = [self.facts.catalog.entries[one] for one in row.rules]
+        ordered = sorted(entries, key=lambda one: (one.type.rank, one.title, one.address))
+        rules = self.rows.rows(ordered, _folder_page(row.path), globs=True)
+        return {"folder": visible(row.path), "rules": rules}
 
     def _wing(self, wing: Wing, page: str) -> dict[str, Any]:
         rooms = [

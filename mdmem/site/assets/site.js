@@ -76,7 +76,7 @@
     const covers = (glob, path) => glob && (path === glob[0] || path.startsWith(glob[1])
       || (glob[3] !== null && path.startsWith(glob[2]) && new RegExp("^(?:" + glob[3] + ")$", "s").test(path.slice(glob[2].length))));
     window.mdmemBinding = (path) => window.mdmemRuleList.filter(([, , , globs]) => !globs.length || globs.some((g) => covers(g, bytes(path)))).map(([address]) => address);
-    window.mdmemRules = (list) => { window.mdmemRuleList = list; paths.hidden = false; };
+    paths.hidden = !window.mdmemRuleList;
     paths.addEventListener("submit", (event) => event.preventDefault());
     input.addEventListener("input", () => {
       const path = input.value.trim().replace(/^\.\//, "");
