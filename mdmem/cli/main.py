@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -61,6 +62,9 @@ GROUPS = {
         "pending": "List the writes that failed on the way; retry or drop them.",
         "audit": "List which context packs were asked for, and by whom.",
     },
+    "Exchange": {
+        "import": "Take in the records and instructions a project has.",
+    },
     "Upkeep": {
         "hygiene": "Show what needs maintenance: duplicates, what is old.",
         "index": "Bring the full-text index up to date, or build it anew.",
@@ -88,7 +92,9 @@ class LazyGroup(click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"mdmem.cli.{cmd_name.replace('-', '_')}")
+        # A word of Python's is no name for a module.
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
+        module = import_module(f"mdmem.cli.{name}")
         command: click.Command = module.command
         return command
 

@@ -19,6 +19,7 @@ from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text
 from mdmem.setup.merge_driver import find_driver, install_driver
+from mdmem.setup.records import record_folders, records_in
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
 from mdmem.workspace.location import SeveralRootsError, locate
@@ -70,8 +71,17 @@ def init(
         yield from _worth_saying(_install_hooks(repository, root), is_joining=is_joining)
     if any(path.name != "README.md" for path in root.glob("*/*/*.md")):
         return
+    yield from _records(base)
     where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
     yield f'next: mdmem new decision {name}/architecture "…"{where}'
+
+
+def _records(base: Path) -> Iterator[str]:
+    """Say which records of other tools are there, and the line that takes them in."""
+    folders = {one: sum(1 for _ in records_in(base / one)) for one in record_folders(base)}
+    if folders:
+        listed = " and ".join(f"{number} in {folder}" for folder, number in folders.items())
+        yield f"decision records are there, {listed}: `mdmem import --dry-run` shows what becomes of them"
 
 
 _STAYS = "is there and stays as it is"
