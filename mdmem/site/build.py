@@ -12,9 +12,9 @@ from pathlib import Path
 from mdmem.access import Access
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.site.data_files import data_files
+from mdmem.site.attachments import attachments
 from mdmem.site.facts import SiteFacts
-from mdmem.site.pages import Page, SitePages
+from mdmem.site.pages import SitePage, SitePages
 from mdmem.state import write_whole
 from mdmem.workspace.workspace import Workspace
 
@@ -93,11 +93,11 @@ def _name(workspace: Workspace) -> str:
 
 
 def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
-    def of(page: Page) -> tuple[str, str, Callable[[], str]]:
+    def of(page: SitePage) -> tuple[str, str, Callable[[], str]]:
         return page.path, page.key, page.make
 
     yield from map(of, site.pages())
-    for path, text in data_files(site.facts, site.name):
+    for path, text in attachments(site.facts, site.name):
         yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
     for asset in _ASSETS:
         text = asset_text(asset)

@@ -54,10 +54,13 @@ class SiteFacts:
 
     @cached_property
     def rooms(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
-        """Return the entries of each room."""
+        """Return the entries of each room, also of one where none can be read."""
         found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.wing, entry.room].append(entry)
+        for path in self.catalog.broken:
+            wing, room, _ = path.split("/", 2)
+            found[wing, room] += ()
         return {place: tuple(found[place]) for place in sorted(found)}
 
     def is_current(self, entry: Entry) -> bool:
@@ -71,6 +74,13 @@ class SiteFacts:
         if not self.is_current(entry):
             return "ended"
         return "under review" if entry.status_on(self.workspace.today) is Status.UNDER_REVIEW else "in force"
+
+    def bodies(self) -> Iterator[tuple[str, str]]:
+        """Yield address and body of each entry, as the caller may see it."""
+        if self.workspace.access.is_narrow:
+            yield from ((address, self.catalog.body(address)) for address in self.catalog.entries)
+        else:
+            yield from ((address, body) for address, body, _ in self.catalog.bodies([*self.catalog.entries]))
 
     @cached_property
     def named_by(self) -> Mapping[str, tuple[tuple[str, str], ...]]:

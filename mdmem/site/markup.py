@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from mdmem.entry.model import visible
 
-_ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]+"
+_ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"
 _NAMED = re.compile(rf"(?<![\w/.-])({_ADDRESS})(?![\w/-])")
 # The page has a heading of the first level; those of the text begin below it.
 _DEEPER = 1

@@ -47,7 +47,7 @@ _STATES = ("in force", "under review", "draft", "ended")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SitePage:
     """One file of the site: its path, a key that tells whether it would be another one, and what makes it."""
 
     path: str
@@ -75,12 +75,12 @@ class SitePages:
         """Return the pieces of the pages."""
         return PageRows(self.facts)
 
-    def pages(self) -> Iterator[Page]:
+    def pages(self) -> Iterator[SitePage]:
         """Yield every page, the start first."""
         return (make() for make in self.plans.values())
 
     @cached_property
-    def plans(self) -> Mapping[str, Callable[[], Page]]:
+    def plans(self) -> Mapping[str, Callable[[], SitePage]]:
         """Return what makes each page, by its path: whoever wants one page waits for no other."""
         facts = self.facts
         single: dict[str, tuple[str, str, Callable[[], Mapping[str, Any]]]] = {
@@ -108,10 +108,10 @@ class SitePages:
         planned = {path: partial(self._page, path, *one) for path, one in single.items()}
         return planned | {page_of(entry.address): partial(self._entry_page, entry) for entry in facts.entries}
 
-    def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> Page:
+    def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> SitePage:
         context = told()
         key = _hash(template, title, self._common, context)
-        return Page(path, key, lambda: self._render(path, template, title, context))
+        return SitePage(path, key, lambda: self._render(path, template, title, context))
 
     def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
         return self._templates.get_template(template).render(
@@ -239,7 +239,7 @@ class SitePages:
         unread = [{"path": visible(one.path), "message": visible(one.findings[0].message)} for one in broken]
         return {"wing": self.rows.wing_row(wing, page), "room": {"name": room, **parted, "unread": unread}}
 
-    def _entry_page(self, entry: Entry) -> Page:
+    def _entry_page(self, entry: Entry) -> SitePage:
         page = page_of(entry.address)
         context = EntryView(self.rows).context(entry, page)
         digest = self.facts.catalog.digests.get(entry.address, "")
@@ -250,7 +250,7 @@ class SitePages:
             return self._render(page, "entry.html", entry.title, {**context, "body": Markup(body)})
 
         # A link of the text leads to whatever entries there are.
-        return Page(page, _hash("entry.html", digest, self._known, self._common, context), make)
+        return SitePage(page, _hash("entry.html", digest, self._known, self._common, context), make)
 
     @cached_property
     def _known(self) -> str:

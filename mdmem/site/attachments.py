@@ -16,11 +16,11 @@ from mdmem.site.shards import shards, term_counts
 _FEED_EVENTS = 60
 
 
-def data_files(facts: SiteFacts, name: str) -> Iterator[tuple[str, str]]:
+def attachments(facts: SiteFacts, name: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file."""
     yield "index/titles.js", f"mdmemTitles({_json(_titles(facts))});\n"
     entries = facts.entries
-    bodies = {address: body for address, body, _ in facts.catalog.bodies([entry.address for entry in entries])}
+    bodies = dict(facts.bodies())
     yield from shards([term_counts(entry.title, bodies.get(entry.address, "")) for entry in entries])
     ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
     yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
