@@ -52,6 +52,7 @@ GROUPS = {
     },
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
+        "site": "Show the memory as pages: a folder for any browser.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
         "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
