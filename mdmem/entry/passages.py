@@ -6,16 +6,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
+from itertools import chain, islice
 
 from mdmem.entry.headings import Section, told
-from mdmem.entry.sentences import Sentence, cut_at_word, fitting, said, sentences_in, size_of
+from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
 
 Hit = tuple[int, int, frozenset[str]]
 """Where a text holds words of a question: start, end, and which."""
 
 Find = Callable[[str], Sequence[Hit]]
-"""A text to its hits in their order; `finder` of `mdmem.index.analysis` makes one of a question's terms."""
+"""A text to its hits in their order; `mdmem.index.finder` makes one of a question's terms."""
 
 # In bytes: a run is no longer where several are given, and what is smaller than the least says nothing.
 _RUN, _SMALLEST = 320, 80
@@ -36,10 +37,10 @@ _SHOWN = re.compile(
 )
 _SHOWN_BYTES = 320
 # A list below the sentence that announces it is whole up to here; of a longer one each item's first sentence stands.
-_LISTED, _ITEM_BYTES = 560, 180
+_LISTED, _ITEM_BYTES, _MOST_LISTED = 560, 180, 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Run:
     """Sentences that follow one another in a section, with the words that they, or its heading, hold."""
 
@@ -51,6 +52,10 @@ class _Run:
     @property
     def start(self) -> int:
         return self.sentences[0].start
+
+    @cached_property
+    def states(self) -> bool:
+        return _STATES.search(self.text) is not None
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class Passages:
         if len(run.terms) < _SEVERAL and run.terms <= covered:
             return 0.0
         words = sum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in run.terms)
-        return words + (_STATING * self._mean if _STATES.search(run.text) else 0.0)
+        return words + (_STATING * self._mean if run.states else 0.0)
 
     def _runs(self, shown: set[int], limit: int) -> list[_Run]:
         path: list[Section] = []
@@ -134,27 +139,45 @@ class Passages:
     def _runs_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Run]:
         if not self._within(*section.span):
             return
-        prose = [one for one in sentences_in(self.body, section.start, section.span[1]) if one.start not in shown]
-        held = [self._terms_in(one.start, one.end) for one in prose]
-        for first in (at for at, terms in enumerate(held) if terms):
-            fit = fitting(prose[first:], limit) or prose[first : first + 1]
-            last = max(at for at, terms in enumerate(held[first : first + len(fit)]) if terms)
-            run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
-            for at in range(len(run)):
-                if listed := self._list_below(prose[first + at :]):
-                    run = run[: at + 1]
-                    break
-            terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
-            if text := self._told(run, listed, limit):
-                yield _Run(tuple(dict.fromkeys((*run, *listed))), terms, text, section.heading)
+        blocks = list(blocks_in(self.body, section.start, section.span[1]))
 
-    def _list_below(self, prose: Sequence[Sentence]) -> list[Sentence]:
-        """Return the items of the list that the first sentence announces, of a long one the first sentence of each."""
-        if len(prose) < _SEVERAL or not prose[0].text.endswith(":") or not prose[1].is_item:
+        @cache
+        def prose(at: int) -> list[Sentence]:
+            return [one for one in blocks[at].sentences() if one.start not in shown]
+
+        def following(at: int, first: int) -> Iterator[Sentence]:
+            return chain(prose(at)[first:], chain.from_iterable(map(prose, range(at + 1, len(blocks)))))
+
+        # A paragraph without a word of the question begins no run, and is taken apart only where one reaches it.
+        for at in (at for at, block in enumerate(blocks) if self._within(block.start, block.end)):
+            for first in (first for first, one in enumerate(prose(at)) if self._terms_in(one.start, one.end)):
+                run = self._run(partial(following, at, first), named, section.heading, limit)
+                yield from (run,) if run.text else ()
+
+    def _run(
+        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
+    ) -> _Run:
+        """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
+        fit = fitting(following(), limit) or list(islice(following(), 1))
+        held = [self._terms_in(one.start, one.end) for one in fit]
+        last = max(at for at, terms in enumerate(held) if terms)
+        run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
+        listed: list[Sentence] = []
+        announcing = (at for at, one in enumerate(run) if one.text.endswith(":"))
+        for at in islice(announcing, _SEVERAL):
+            if listed := self._list_below(islice(following(), at + 1, at + 1 + _MOST_LISTED)):
+                run = run[: at + 1]
+                break
+        terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
+        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit), heading)
+
+    def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
+        """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""
+        first = next(sentences, None)
+        if first is None or not first.is_item:
             return []
-        edge = self._indent(prose[1])
-        items: list[Sentence] = []
-        for one in prose[1:]:
+        items, edge = [first], self._indent(first)
+        for one in sentences:
             if not one.is_item and one.block != items[-1].block and self._indent(one) <= edge:
                 break
             items.append(one)

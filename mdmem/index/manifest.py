@@ -17,7 +17,7 @@ from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
 from mdmem.index.terms import SCORED
 
-FORMAT = 3
+FORMAT = 4
 NAME = "index.json"
 
 Stamp = tuple[int, int, int]
@@ -34,7 +34,7 @@ class DamagedIndexError(Exception):
 class reading:  # noqa: N801 - read as a word in a `with` statement
     """Turns any failure inside into `DamagedIndexError`.
 
-    A torn file makes Whoosh fail with whatever its unpickling and unpacking run into, a bare `Exception` included.
+    A torn file makes whoever reads it fail with whatever unpacking runs into.
     """
 
     def __enter__(self) -> None:
@@ -43,7 +43,7 @@ class reading:  # noqa: N801 - read as a word in a `with` statement
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Raise what is ours, from what was Whoosh's."""
+        """Raise what is ours, from what was a reader's."""
         if isinstance(error, Exception) and not isinstance(error, DamagedIndexError):
             raise DamagedIndexError(f"the index is damaged: {type(error).__name__}: {error}") from error
 
@@ -82,9 +82,7 @@ class Manifest:
 
 def versions() -> dict[str, object]:
     """Return what an index must have been made with to be read."""
-    import whoosh
-
-    return {"format": FORMAT, "fields": VERSION, "analysis": analysis.VERSION, "whoosh": list(whoosh.__version__)}
+    return {"format": FORMAT, "fields": VERSION, "analysis": analysis.VERSION}
 
 
 def stamp_of(folder: Path) -> Stamp | None:

@@ -1,15 +1,14 @@
-"""Where postings come from: documents in memory, or a Whoosh index on disk."""
+"""Where postings come from: documents in memory, or segments on disk."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import ExitStack
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mdmem.index.manifest import reading
+from mdmem.index.segments import Segment
 from mdmem.index.terms import Terms
-
-if TYPE_CHECKING:
-    from mdmem.index.storage import OwnedStorage
 
 Columns = tuple[Sequence[int], Sequence[float]]
 """Numbers of documents, and how often the field of each holds a term.
@@ -43,32 +42,31 @@ class MemoryPostings:
         return [text for name, text in self._postings if name == field and text.startswith(prefix)]
 
 
-class WhooshPostings:
-    """Postings of Whoosh's segments; every method raises `DamagedIndexError` where the files are broken."""
+class StoredPostings:
+    """Postings of segments; every method raises `DamagedIndexError` where the files are broken."""
 
-    def __init__(self, storage: "OwnedStorage", segments: Sequence[tuple[str, int]]) -> None:
-        """Open the segments, whose files the storage releases."""
-        # Imported here: documents in memory must not pay for Whoosh.
-        from mdmem.index.segments import Segment
-
+    def __init__(self, folder: Path, segments: Sequence[tuple[str, int]]) -> None:
+        """Open the segments of a generation."""
         bases = accumulate((count for _, count in segments), initial=0)
-        with reading():
-            self._segments = [(base, Segment(storage, *named)) for base, named in zip(bases, segments, strict=False)]
+        with reading(), ExitStack() as opened:
+            self._segments: list[tuple[int, Segment]] = []
+            for base, named in zip(bases, segments, strict=False):
+                segment = Segment(folder, *named)
+                opened.callback(segment.close)
+                self._segments.append((base, segment))
+            self.close = opened.pop_all().close
 
     def postings(self, field: str, term: str) -> list[Columns]:
         """Return the postings of one term, segment by segment."""
-        text = term.encode("utf-8", "surrogatepass")
         found: list[Columns] = []
         with reading():
             for base, segment in self._segments:
-                if held := segment.postings(field, text):
+                if held := segment.postings(field, term):
                     numbers, frequencies = held
                     found.append(([base + number for number in numbers] if base else numbers, frequencies))
         return found
 
     def lexicon(self, field: str, prefix: str) -> list[str]:
         """Return the field's terms that start with the prefix."""
-        text = prefix.encode("utf-8", "surrogatepass")
         with reading():
-            found = [term for _, segment in self._segments for term in segment.lexicon(field, text)]
-            return [term.decode("utf-8", "surrogatepass") for term in found]
+            return [term for _, segment in self._segments for term in segment.lexicon(field, prefix)]

@@ -1,166 +1,231 @@
-"""Segments: parts of the index that are written in one go, two files each, in the format of Whoosh's codec."""
+"""Segments: parts of the index that are written in one go, a file each, in a format that a term costs two reads of.
+
+First stand the postings of each term: a column of numbers and one of frequencies, as this machine has them in memory.
+Nodes follow: sorted keys, each with where its bytes lie and their checksum. The keys of a leaf are fields with terms,
+those of the root the first ones of the leaves; the last bytes tell where the root is.
+"""
 
 import os
+import sys
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
-from math import isfinite
-from typing import Any
-
-from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3LeafMatcher, W3Segment, W3TermInfo, W3TermsReader
-from whoosh.formats import Existence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from struct import Struct
+from typing import BinaryIO
 
 from mdmem.index.manifest import DamagedIndexError
-from mdmem.index.storage import OwnedStorage, loads_plain
 
-# A block of 128 postings takes 2 KiB at most.
-_LARGEST_BLOCK = 1 << 16
+ENDING = ".segment"
 
-# Whoosh keeps the frequency as the posting's weight at less cost than a value with it.
-_FORMAT = Existence()
+# A leaf is read for each term that is asked for, the root once.
+_LEAF = 128
+_SMALL = {"B": 1 << 8, "H": 1 << 16}
+# Where the root begins, the kinds of both columns, and how this machine orders bytes; a checksum of these and the root.
+_FOOT = Struct("<Qccc")
+_CHECKSUM = Struct("<I")
+_ORDER = sys.byteorder[:1].encode()
 
-Postings = tuple[list[int], list[float]]
+Postings = tuple[Sequence[int], Sequence[int]]
 
 
 class Pool:
-    """Postings in memory, grouped by term.
-
-    Whoosh's own pool sorts a tuple for each posting and compares neighbours to find where terms end.
-    Documents come in order, so that only terms need sorting: writing takes half the time.
-    """
+    """Postings in memory, grouped by term: documents come in order, so that only terms need sorting."""
 
     def __init__(self) -> None:
         """Start without postings."""
-        self._groups: dict[str, dict[bytes, tuple[array[int], array[float]]]] = {}
+        self._fields: dict[str, dict[str, array[int]]] = {}
 
-    def add(self, field: str, term: bytes, number: int, frequency: float) -> None:
-        """Take in one posting; those of a term come by number."""
-        groups = self._groups.get(field)
-        if groups is None:
-            groups = self._groups[field] = {}
-        # A `setdefault` would make two arrays for each posting only to throw them away.
-        group = groups.get(term)
-        if group is None:
-            group = groups[term] = array("I"), array("f")
-        group[0].append(number)
-        group[1].append(frequency)
+    def add(self, number: int, field: str, counts: Mapping[str, int]) -> None:
+        """Take in how often a field of a document holds each of its terms; documents come by number."""
+        groups = self._fields.setdefault(field, {})
+        for term, frequency in counts.items():
+            group = groups.get(term)
+            if group is None:
+                group = groups[term] = array("I")
+            # One array takes half of what two would: most terms are of one document.
+            group.append(number)
+            group.append(frequency)
 
-    def write(self, storage: OwnedStorage) -> str:
-        """Write the postings as a segment, and return its name."""
+    def write(self, folder: Path, count: int) -> str:
+        """Write the postings, which are of so many documents, as a segment, and return its name."""
         name = os.urandom(8).hex()
-        writer = W3FieldWriter(_CODEC, storage, _segment(name))
-        for field, groups in sorted(self._groups.items()):
-            writer.start_field(field, _Field)
-            for term, (numbers, frequencies) in sorted(groups.items()):
-                writer.start_term(term)
-                for number, frequency in zip(numbers, frequencies, strict=True):
-                    writer.add(number, frequency, b"", 0)
-                writer.finish_term()
-            writer.finish_field()
-        writer.close()
+        most = max((max(group[1::2]) for groups in self._fields.values() for group in groups.values()), default=0)
+        with (folder / file_of(name)).open("xb") as stream:
+            writer = _Writer(stream, _kind(count), _kind(most + 1))
+            for field, groups in sorted(self._fields.items()):
+                for term in sorted(groups):
+                    writer.add(_key(field, term), groups[term])
+            writer.finish()
         return name
 
 
 class Segment:
-    """A segment that is open for reading; where its files are broken, anything may be raised."""
+    """A segment that is open for reading; where its file is broken, anything may be raised."""
 
-    def __init__(self, storage: OwnedStorage, name: str, count: int) -> None:
-        """Open its files, which the storage releases, and take how many documents it is to hold."""
-        self._terms = _CODEC.terms_reader(storage, _segment(name))
-        self._fields = frozenset(self._terms.indexed_field_names())
+    def __init__(self, folder: Path, name: str, count: int) -> None:
+        """Open its file, and take how many documents it is to hold."""
         self._count = count
+        # Read, not mapped: a mapped file that somebody cuts short ends the process, a read one raises.
+        with ExitStack() as opened:
+            self._stream = opened.enter_context((folder / file_of(name)).open("rb", buffering=0))
+            self._open()
+            self.close = opened.pop_all().close
 
-    def postings(self, field: str, term: bytes) -> Postings | None:
+    def _open(self) -> None:
+        end = self._stream.seek(0, os.SEEK_END) - _FOOT.size - _CHECKSUM.size
+        start, numbers, frequencies, order = _FOOT.unpack(self._read(end, end + _FOOT.size))
+        if order != _ORDER:
+            raise DamagedIndexError("the index was written by another kind of machine")
+        content = self._read(start, end + _FOOT.size + _CHECKSUM.size)
+        (checksum,) = _CHECKSUM.unpack(content[-_CHECKSUM.size :])
+        self._root = _Node.of(_checked(content[: -_CHECKSUM.size], checksum)[: -_FOOT.size])
+        self._kinds = numbers.decode(), frequencies.decode()
+
+    def postings(self, field: str, term: str) -> Postings | None:
         """Return the numbers of the documents whose field holds a term, and how often, none where none does."""
-        if field not in self._fields or (field, term) not in self._terms:
+        key = _key(field, term)
+        leaf = self._leaf(max(0, bisect_right(self._root.keys, key) - 1))
+        at = bisect_left(leaf.keys, key)
+        if at == len(leaf.keys) or leaf.keys[at] != key:
             return None
-        matcher = self._terms.matcher(field, term, _FORMAT)
-        numbers: list[int] = []
-        frequencies: list[float] = []
-        for block in matcher.columns():
-            numbers += block[0]
-            frequencies += block[1]
-        # An array takes nothing but numbers, so that a scorer meets none that it cannot count with.
-        held, counted = array("I", numbers), array("d", frequencies)
-        if held and not (max(held) < self._count and min(counted) > 0 and isfinite(sum(counted))):
+        return self._columns(_checked(self._read(leaf.edges[at], leaf.edges[at + 1]), leaf.checksums[at]))
+
+    def lexicon(self, field: str, prefix: str) -> Iterator[str]:
+        """Yield the field's terms that start with the prefix."""
+        key = _key(field, prefix)
+        for leaf in self._leaves(max(0, bisect_right(self._root.keys, key) - 1)):
+            for held in leaf.keys[bisect_left(leaf.keys, key) :]:
+                if not held.startswith(key):
+                    return
+                yield _named(held)[1]
+
+    def contents(self) -> Iterator[tuple[str, str, Postings]]:
+        """Yield every field with each of its terms and their postings."""
+        for leaf in self._leaves(0):
+            for key, start, end, checksum in zip(leaf.keys, leaf.edges, leaf.edges[1:], leaf.checksums, strict=False):
+                yield *_named(key), self._columns(_checked(self._read(start, end), checksum))
+
+    def _leaves(self, first: int) -> Iterator["_Node"]:
+        return map(self._leaf, range(first, len(self._root.keys)))
+
+    def _leaf(self, at: int) -> "_Node":
+        root = self._root
+        if not root.keys:
+            return root
+        return _Node.of(_checked(self._read(root.edges[at], root.edges[at + 1]), root.checksums[at]))
+
+    def _columns(self, content: bytes) -> Postings:
+        numbers, frequencies = (array(kind) for kind in self._kinds)
+        held = len(content) // (numbers.itemsize + frequencies.itemsize)
+        numbers.frombytes(content[: held * numbers.itemsize])
+        frequencies.frombytes(content[held * numbers.itemsize :])
+        # Not to meet in the midst of a score what it cannot count with.
+        if len(frequencies) != held or (held and not (max(numbers) < self._count and min(frequencies) > 0)):
             raise DamagedIndexError("the index names documents that it does not hold")
         return numbers, frequencies
 
-    def lexicon(self, field: str, prefix: bytes) -> Iterator[bytes]:
-        """Yield the field's terms that start with the prefix."""
-        if field in self._fields:
-            for name, term in self._terms.terms_from(field, prefix):
-                if name != field or not term.startswith(prefix):
-                    return
-                yield term
-
-    def terms(self) -> Iterator[tuple[str, bytes]]:
-        """Yield every field with each of its terms."""
-        yield from self._terms.terms()
+    def _read(self, start: int, end: int) -> bytes:
+        self._stream.seek(start)
+        content = self._stream.read(end - start)
+        if len(content) != end - start:
+            raise DamagedIndexError("a segment of the index is cut short")
+        return content
 
 
-def files_of(name: str) -> tuple[str, ...]:
-    """Return the names of a segment's files."""
-    return tuple(_segment(name).make_filename(ending) for ending in (W3Codec.TERMS_EXT, W3Codec.POSTS_EXT))
+def _checked(content: bytes, checksum: int) -> bytes:
+    if zlib.crc32(content) != checksum:
+        raise DamagedIndexError("a part of the index is not as it was written")
+    return content
 
 
-def _segment(name: str) -> Any:
-    return W3Segment(_CODEC, "terms", segid=name)
+def file_of(name: str) -> str:
+    """Return the name of a segment's file."""
+    return f"{name}{ENDING}"
 
 
-class _Field:
-    """What Whoosh's writer asks a field for."""
-
-    format = _FORMAT
-
-
-class _Blocks(W3LeafMatcher):  # type: ignore[misc]
-    """The blocks of one term; Whoosh's own would unpickle what they hold with `pickle.loads`."""
-
-    def columns(self) -> Iterator[tuple[Sequence[int], Sequence[float]]]:
-        """Yield numbers and frequencies block by block: to step through the postings takes ten times as long."""
-        while self.is_active():
-            self._read_ids()
-            self._read_weights()
-            yield self._ids, self._weights
-            self._next_block()
-
-    def _read_data(self) -> None:
-        content = self._postfile.get(self._dataoffset, self._nextoffset - self._dataoffset)
-        if self._compression:
-            inflater = zlib.decompressobj()
-            content = inflater.decompress(content, _LARGEST_BLOCK)
-            if not inflater.eof:
-                raise DamagedIndexError("a block of the index is torn, or larger than any block")
-        self._data = loads_plain(content)
-        if len(self._data[0]) != self._blocklength:
-            raise DamagedIndexError("a block of the index does not fit its header")
+def _kind(bound: int) -> str:
+    """Return the kind of the smallest column for numbers below a bound."""
+    return next((kind for kind, limit in _SMALL.items() if bound <= limit), "I")
 
 
-class _Terms(W3TermsReader):  # type: ignore[misc]
-    """The terms of a segment; postings inside of a term, which Whoosh would unpickle, are never written."""
-
-    def term_info(self, fieldname: str, tbytes: bytes) -> Any:
-        """Return where the postings of a term lie."""
-        content = self._tindex[self._keycoder(fieldname, tbytes)]
-        if content[0]:
-            raise DamagedIndexError("the index holds postings where it has none")
-        return W3TermInfo.from_bytes(content)
+def _key(field: str, term: str) -> bytes:
+    return f"{field}\0{term}".encode("utf-8", "surrogatepass")
 
 
-class _Codec(W3Codec):  # type: ignore[misc]
-    """Whoosh's codec, read as plain data."""
-
-    def postings_reader(self, dbfile: Any, terminfo: Any, format_: Any, **_options: Any) -> _Blocks:
-        """Return the postings of one term."""
-        return _Blocks(dbfile, *terminfo.extent(), format_)
-
-    def terms_reader(self, storage: Any, segment: Any) -> _Terms:
-        """Return the terms of a segment."""
-        name = segment.make_filename(self.TERMS_EXT)
-        postings = segment.open_file(storage, self.POSTS_EXT)
-        return _Terms(self, storage.open_file(name), storage.file_length(name), postings)
+def _named(key: bytes) -> tuple[str, str]:
+    field, _, term = key.decode("utf-8", "surrogatepass").partition("\0")
+    return field, term
 
 
-# Compressed lightly: the files are as small as at 3, and its checksums tell when a disk lied.
-_CODEC = _Codec(compression=1)
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """Sorted keys; the bytes of each lie between two edges."""
+
+    keys: Sequence[bytes]
+    edges: Sequence[int]
+    checksums: Sequence[int]
+
+    @classmethod
+    def of(cls, content: bytes) -> "_Node":
+        view = memoryview(content)
+        (count,) = view[:8].cast("Q")
+        edges, checksums = 8 * (count + 2), 8 * (count + 2) + 4 * count
+        # No term holds a blank.
+        keys = content[checksums:].split(b"\n") if count else []
+        if len(keys) != count:
+            raise DamagedIndexError("a node of the index does not fit its keys")
+        return cls(keys, view[8:edges].cast("Q").tolist(), view[edges:checksums].cast("I").tolist())
+
+
+class _Run:
+    """What is written one after the other, of which a node is to be made."""
+
+    def __init__(self, start: int) -> None:
+        self.keys: list[bytes] = []
+        self.edges = array("Q", [start])
+        self.checksums = array("I")
+
+    def add(self, key: bytes, content: bytes) -> None:
+        self.keys.append(key)
+        self.edges.append(self.edges[-1] + len(content))
+        self.checksums.append(zlib.crc32(content))
+
+    def node(self) -> bytes:
+        count = array("Q", [len(self.keys)])
+        return b"".join((count, self.edges, self.checksums, b"\n".join(self.keys)))
+
+
+class _Writer:
+    """Writes a segment; keys come in order."""
+
+    def __init__(self, stream: BinaryIO, numbers: str, frequencies: str) -> None:
+        self._stream = stream
+        self._kinds = numbers, frequencies
+        self._run = _Run(0)
+        self._leaves: list[tuple[bytes, bytes]] = []
+
+    def add(self, key: bytes, group: "array[int]") -> None:
+        numbers, frequencies = self._kinds
+        content = array(numbers, group[0::2]).tobytes() + array(frequencies, group[1::2]).tobytes()
+        self._stream.write(content)
+        self._run.add(key, content)
+        if len(self._run.keys) == _LEAF:
+            self._cut()
+
+    def _cut(self) -> None:
+        self._leaves.append((self._run.keys[0], self._run.node()))
+        self._run = _Run(self._run.edges[-1])
+
+    def finish(self) -> None:
+        if self._run.keys:
+            self._cut()
+        for key, leaf in self._leaves:
+            self._stream.write(leaf)
+            self._run.add(key, leaf)
+        kinds = (kind.encode() for kind in self._kinds)
+        last = self._run.node() + _FOOT.pack(self._run.edges[-1], *kinds, _ORDER)
+        self._stream.write(last + _CHECKSUM.pack(zlib.crc32(last)))

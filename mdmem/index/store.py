@@ -3,14 +3,14 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
-from mdmem.index.postings import WhooshPostings
+from mdmem.index.postings import StoredPostings
 from mdmem.index.protocol import IndexBusyError
 from mdmem.index.scoring import Corpus
 
@@ -42,7 +42,7 @@ def seal(path: Path) -> dict[str, int]:
     """Write a generation through to the disk and return the size of each of its files."""
     sizes = {}
     for file in sorted(path.iterdir()):
-        # Whoosh does not sync, and a pointer that outlives a power cut must not point at empty files.
+        # A pointer that outlives a power cut must not point at empty files.
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
             sizes[file.name] = os.fstat(stream.fileno()).st_size
@@ -94,9 +94,12 @@ class OpenIndex:
     """A published state with its postings; `stamp` tells whether it is still the published one."""
 
     manifest: Manifest
-    postings: WhooshPostings
+    postings: StoredPostings
     stamp: Stamp | None
-    close: Callable[[], None]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.postings.close()
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -120,12 +123,5 @@ def _open(folder: Path) -> OpenIndex | None:
     manifest = load(folder)
     if manifest is None:
         return None
-    # Imported here: a scan, and whoever asks for the index's state, must not pay for Whoosh.
-    from mdmem.index.storage import OwnedStorage
-
-    storage = OwnedStorage(folder / manifest.generation)
-    try:
-        return OpenIndex(manifest, WhooshPostings(storage, manifest.segments), stamp, storage.release)
-    except DamagedIndexError:
-        storage.release()
-        raise
+    postings = StoredPostings(folder / manifest.generation, manifest.segments)
+    return OpenIndex(manifest, postings, stamp)

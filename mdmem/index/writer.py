@@ -1,15 +1,14 @@
-"""Writing a generation: segments in the format of Whoosh's codec, all documents anew or changes on top of another."""
+"""Writing a generation: all documents anew, or changes on top of another."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from mdmem.index.manifest import Manifest
 from mdmem.index.protocol import IndexDocument
-from mdmem.index.segments import Pool, Segment, files_of
-from mdmem.index.storage import OwnedStorage
+from mdmem.index.segments import Pool, Segment, file_of
 from mdmem.index.store import link_files, new_generation, seal
 from mdmem.index.terms import SCORED, lengths_of, terms_of
 
@@ -47,13 +46,14 @@ def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterabl
     kept = [segment for segment in segments if segment not in merged]
     pool = Pool()
     rows = _taken_in(pool, documents)
-    with _storage(folder / old.generation) as source:
+    with ExitStack() as stack:
         # All are opened, so that a broken one is found by who can write it anew.
-        opened = {segment.name: Segment(source, segment.name, len(segment.rows)) for segment in segments}
-        for segment in merged:
-            rows += _carried(pool, segment, opened[segment.name], len(rows))
+        for segment in segments:
+            opened = stack.enter_context(closing(Segment(folder / old.generation, segment.name, len(segment.rows))))
+            if segment in merged:
+                rows += _carried(pool, segment, opened, len(rows))
     with new_generation(folder) as path:
-        link_files(folder / old.generation, path, [name for segment in kept for name in files_of(segment.name)])
+        link_files(folder / old.generation, path, [file_of(segment.name) for segment in kept])
         return _manifest(path, [*kept, _written(path, pool, rows)])
 
 
@@ -67,15 +67,6 @@ class _Rows:
     @property
     def is_due(self) -> bool:
         return sum(row is None for row in self.rows) > DEAD_SHARE * len(self.rows)
-
-
-@contextmanager
-def _storage(path: Path) -> Iterator[OwnedStorage]:
-    storage = OwnedStorage(path)
-    try:
-        yield storage
-    finally:
-        storage.release()
 
 
 def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:
@@ -94,8 +85,7 @@ def _taken_in(pool: Pool, documents: Iterable[IndexDocument]) -> list[Row]:
     for document in documents:
         for terms in terms_of(document):
             for field, counts in terms.items():
-                for text, frequency in counts.items():
-                    pool.add(field, text.encode("utf-8", "surrogatepass"), len(rows), frequency)
+                pool.add(len(rows), field, counts)
             rows.append(Row(document.key, document.digest, lengths_of(terms)))
     return rows
 
@@ -104,17 +94,15 @@ def _carried(pool: Pool, segment: _Rows, opened: Segment, start: int) -> list[Ro
     """Add the postings of a segment's live documents under numbers from `start` on, and return their rows."""
     living = [number for number, row in enumerate(segment.rows) if row]
     renumbered = {number: start + place for place, number in enumerate(living)}
-    for field, term in opened.terms():
-        numbers, frequencies = opened.postings(field, term) or ((), ())
+    for field, term, (numbers, frequencies) in opened.contents():
         for number, frequency in zip(numbers, frequencies, strict=True):
             if number in renumbered:
-                pool.add(field, term, renumbered[number], frequency)
+                pool.add(renumbered[number], field, {term: frequency})
     return [row for row in segment.rows if row]
 
 
 def _written(path: Path, pool: Pool, rows: Sequence[Row]) -> _Rows:
-    with _storage(path) as storage:
-        return _Rows(pool.write(storage), rows)
+    return _Rows(pool.write(path, len(rows)), rows)
 
 
 def _rows(manifest: Manifest) -> list[Row | None]:

@@ -10,7 +10,8 @@ from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
 from mdmem.entry.passages import Passages
 from mdmem.entry.text import content_of
-from mdmem.index.analysis import ask, finder
+from mdmem.index.analysis import ask
+from mdmem.index.finder import finder
 from mdmem.index.snippet import snippet
 from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of

@@ -12,7 +12,7 @@ from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
-from mdmem.index.analysis import finder
+from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
 from mdmem.retrieval.question import Omission, Retrieval, Retrieved, count_omitted, summed

@@ -164,7 +164,7 @@ def test_refresh_keeps_one_generation_when_done_often(tmp_path: Path) -> None:
         index.refresh(live=made.live, read=made.read)
         assert ask(index, made, "again executor") == ("index", False)
     assert len(list(tmp_path.glob("generation-*"))) == 1
-    assert len(list(tmp_path.rglob("*.trm"))) <= 6
+    assert len(list(tmp_path.rglob("*.segment"))) <= 6
 
 
 def test_refresh_raises_when_index_is_not_kept() -> None:
@@ -247,7 +247,7 @@ def test_search_answers_when_the_disk_is_full(tmp_path: Path, monkeypatch: pytes
     assert ask(index, made) == ("index", False)
 
 
-NAMES = ["index.json", ".trm", ".pst"]
+NAMES = ["index.json", ".segment"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -272,11 +272,10 @@ def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, name: str) ->
     assert ask(WhooshIndex(tmp_path), made) == ("index", False)
 
 
-@pytest.mark.parametrize("name", [".trm", ".pst"])
-def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path, name: str) -> None:
+def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path) -> None:
     made = tree(30)
     kept(made, tmp_path)
-    [hit] = [path for path in files(tmp_path) if path.name.endswith(name)]
+    [hit] = tmp_path.rglob("*.segment")
     hit.write_bytes(b"\x93" * hit.stat().st_size)
     index = WhooshIndex(tmp_path)
     ask(index, made)
@@ -287,7 +286,7 @@ def test_search_scans_and_next_builds_when_postings_break_under_an_open_index(tm
     made = tree(30)
     index = kept(made, tmp_path)
     ask(index, made)
-    [postings] = tmp_path.rglob("*.pst")
+    [postings] = tmp_path.rglob("*.segment")
     os.truncate(postings, 10)
     assert ask(index, made, "review executor") == ("scan", True)
     assert not (tmp_path / "index.json").exists()
@@ -331,7 +330,7 @@ def test_refresh_rebuilds_when_the_old_generation_is_broken_inside(
 ) -> None:
     made = tree(30)
     index = kept(made, tmp_path)
-    [terms] = tmp_path.rglob("*.trm")
+    [terms] = tmp_path.rglob("*.segment")
     terms.write_bytes(b"\x00" * terms.stat().st_size)
     made.put(numbered(1, extra="x"))
     assert index.refresh(live=made.live, read=made.read).rebuilt is True

@@ -50,7 +50,7 @@ def test_extend_keeps_the_numbers_right_when_segments_are_merged(tmp_path: Path)
         )
         keys.add(f"w/r/e{40 + turn}")
         assert set(manifest.digest_of) == keys
-        assert len([name for name in manifest.files if name.endswith(".trm")]) <= MAX_SEGMENTS
+        assert len([name for name in manifest.files if name.endswith(".segment")]) <= MAX_SEGMENTS
         assert all(held(tmp_path, manifest, "body", f"entry{n}") == [f"w/r/e{n}"] for n in (turn, 40 + turn, 39))
 
 

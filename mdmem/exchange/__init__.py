@@ -1,0 +1,1 @@
+"""Import and export: other tools' records become entries, and entries what other tools read."""
