@@ -54,6 +54,11 @@ Where the server is not at hand, type `mdmem retrieve --path FILE "what you are 
 """
 
 
+def own_lines() -> tuple[str, ...]:
+    """Return the lines that may stand in a project's AGENTS.md because `init` wrote them."""
+    return (COMMAND_LINES, *dict.fromkeys(agents_lines(profile) for profile in ("core", *_TOOLS)))
+
+
 def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
     """Add the lines to the end of the AGENTS.md of a project, and yield what was done or is left to do.
 

@@ -28,7 +28,7 @@ _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each invariant with two sentences that say must, at the second."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
         rule = statement(case.prose[entry.address])

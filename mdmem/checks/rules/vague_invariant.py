@@ -40,7 +40,7 @@ _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b",
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each invariant with a sentence that binds nobody, or without a binding word."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         if entry.type is EntryType.INVARIANT and entry.status is not Status.DEPRECATED:
             yield from _judged(case, entry)
 
