@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -127,7 +127,9 @@ def _check(folder: Path, manifest: Manifest) -> None:
 
 def publish(folder: Path, manifest: Manifest) -> None:
     """Make a state the one that readers see, in one step that survives a crash."""
-    content = json.dumps(versions() | asdict(manifest), separators=(",", ":"))
+    content = json.dumps(
+        versions() | {each.name: getattr(manifest, each.name) for each in fields(manifest)}, separators=(",", ":")
+    )
     draft = folder / f"{NAME}.new"
     with draft.open("w", encoding="ascii") as stream:
         stream.write(content)
