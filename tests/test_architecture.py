@@ -24,7 +24,7 @@ ROWS = (
     {"mcp"},
     {"render"},
     {"hygiene", "status"},
-    {"saving", "synthesis", "merge", "sync"},
+    {"saving", "synthesis", "merge", "sync", "exchange"},
     {"authoring", "context", "review", "history"},
     {"checks", "retrieval", "setup"},
     {"workspace"},
@@ -33,7 +33,7 @@ ROWS = (
     {"git", "document", "settings", "lineage"},
     {"access", "arguments", "similarity", "guide", "profile", "reply"},
     {"entry", "finding", "standing"},
-    {"errors", "disk"},
+    {"errors", "disk", "record"},
 )
 LAYERS = {f"mdmem.{unit}": layer for layer, units in enumerate(reversed(ROWS), 1) for unit in units} | {"mdmem": 0}
 # Outside library: the only units that import it.
@@ -45,6 +45,7 @@ DOORS = {
     "h11": {"mdmem.mcp"},
     "mcp": {"mdmem.mcp"},
     "mcp_types": {"mdmem.mcp"},
+    "msgspec": {"mdmem.record"},
     "pydantic": {"mdmem.entry"},
     "pydantic_core": {"mdmem.entry"},
     "starlette": {"mdmem.mcp"},

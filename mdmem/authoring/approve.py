@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 
 from mdmem.authoring.change_set import ChangeSet
@@ -43,7 +42,7 @@ def plan_approval(catalog: Catalog, settings: Settings, address: str, *, person:
     said = _permitted(catalog, settings, entry, person)
     document = catalog.document(entry.path)
     refuse_unfilled(document)
-    approved = replace(entry, status=Status.ACTIVE)
+    approved = entry.with_changes(status=Status.ACTIVE)
     olds = _superseded(catalog, approved)
     for old in olds:
         refuse_unfit(catalog, old, approved, instead=_instead(address))

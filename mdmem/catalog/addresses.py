@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 from mdmem.entry.model import LINK_FIELDS, Entry
@@ -57,7 +56,7 @@ def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
             full = tuple(full_address(link, entry.address, addresses) or link for link in links)
             if full != links:
                 changes[name] = full
-    return replace(entry, **changes) if changes else entry
+    return entry.with_changes(**changes) if changes else entry
 
 
 def is_prose(path: str) -> bool:

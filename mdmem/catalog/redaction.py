@@ -79,7 +79,7 @@ def without_hidden_wings(wing: Wing, access: Access) -> Wing:
     """Return a wing as the caller may see it: of the shared wings that it names those that are seen."""
     if wing.shared_wings is None or not access.is_narrow:
         return wing
-    return replace(wing, shared_wings=tuple(name for name in wing.shared_wings if access.reads(name)))
+    return wing.with_changes(shared_wings=tuple(name for name in wing.shared_wings if access.reads(name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Redaction:
         relations = tuple(one for one in entry.relations if not self.hides(one.to, entry.address))
         if relations != entry.relations:
             changes[_RELATIONS] = relations
-        return replace(entry, **changes) if changes else entry
+        return entry.with_changes(**changes) if changes else entry
 
     def fields(self, fields: Mapping[str, Any], near: str) -> dict[str, Any]:
         """Return what a front matter states without its hidden links; a field that held nothing else is left out."""

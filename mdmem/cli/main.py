@@ -28,6 +28,7 @@ GROUPS = {
         "show": "Show entries in full.",
         "list": "List entries, narrowed by filters.",
         "why": "Show how an entry came to bind or was replaced.",
+        "graph": "Draw what replaced what, as a picture or for Mermaid.",
         "log": "Show the history of an entry, through its moves.",
         "blame": "Show who last set each field of an entry, and when.",
     },
@@ -50,6 +51,7 @@ GROUPS = {
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
+        "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
     "Agents": {
         "mcp": "Serve the memory over the Model Context Protocol.",

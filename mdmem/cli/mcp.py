@@ -42,18 +42,36 @@ def command(
         return _serve_http(given, profile, wings, address=address, names=names)
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input or output is closed; an MCP client keeps both open")
-    try:
-        from mdmem.mcp.server import build_server
-        from mdmem.mcp.session import Session
-        from mdmem.mcp.stdio import serve
-        from mdmem.mcp.workspaces import Provider
-    except ModuleNotFoundError as error:
-        raise _without_extra(error) from error
-    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
     access = _access(wings)
     if sys.stdin.isatty():
         given.remark("waiting for an MCP client on standard input; Ctrl-C ends this")
-    serve(build_server(provider, profile=profile, access=lambda: access, is_warming=True, session=Session()))
+    try:
+        return _serve(given, profile, access)
+    except ModuleNotFoundError as error:
+        raise _without_extra(error) from error
+
+
+def _serve(given: Globals, profile: str | None, access: Access) -> int:
+    """Answer the client's first requests, then import the SDK, which answers the rest."""
+    from importlib.util import find_spec
+
+    from mdmem.mcp.handshake import Opening
+    from mdmem.mcp.workspaces import Provider
+
+    provider = Provider(given.root, environment=os.environ, cwd=Path.cwd(), today=today)
+    opening = Opening()
+    if find_spec("mcp") is not None:
+        opening.start()
+        from mdmem.mcp.tools.table import listed_in
+
+        opening.offer(listed_in(profile or provider.profile()))
+    from mdmem.mcp.server import build_server
+    from mdmem.mcp.session import Session
+    from mdmem.mcp.stdio import serve
+
+    _collect_garbage()
+    server = build_server(provider, profile=profile, access=lambda: access, is_warming=True, session=Session())
+    serve(server, opening)
     return 0
 
 

@@ -6,12 +6,13 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
+from mdmem.cli.graph import print_drawing
 
 
 @click.command("why")
 @click.argument("address", shell_complete=complete_address)
 @at_option
-@format_option("text", "json")
+@format_option("text", "json", "mermaid", "svg")
 @global_options
 def command(given: Globals, address: str, form: str, revision: str | None) -> int:
     """Show the chain of ADDRESS in both directions, with reasons, dates and commits."""
@@ -19,6 +20,9 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
     from mdmem.render.history import why_text
     from mdmem.render.json import dump, why_json
 
+    if form in ("mermaid", "svg"):
+        print_drawing(open_workspace(given, revision=revision), (address,), form)
+        return 0
     explained = why(open_workspace(given, revision=revision), address)
     print_text(dump(why_json(explained)) if form == "json" else why_text(explained, given.ink()))
     return 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmem.entry.fields import KNOWN_FIELDS, LISTS, Kind, names_of
+from mdmem.record import StoredRecord
 
 LINK_FIELDS = names_of(Kind.LINKS)
 DATE_FIELDS = tuple(name for name in names_of(Kind.MOMENT) if name in KNOWN_FIELDS)
@@ -93,16 +94,21 @@ def moment_on(today: date, now: datetime) -> date:
     return next((one.replace(microsecond=0) for one in near), today)
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+if TYPE_CHECKING:
+    Moment = date
+else:
+    # A date or a date-time: msgspec reads no union of the two, so that whoever reads a record puts them right.
+    Moment = Any
+
+
+class Relation(StoredRecord, frozen=True):
     """A typed link of an entity to another entry."""
 
     type: str
     to: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(StoredRecord, frozen=True, kw_only=True):
     """One durable rule or fact at its address, as its front matter states it.
 
     `unread` names the fields whose value could not be read; they are empty here.
@@ -113,11 +119,11 @@ class Entry:
     type: EntryType
     status: Status
     title: str
-    created_at: date | None = None
-    verified_at: date | None = None
-    deprecated_at: date | None = None
-    expires_at: date | None = None
-    editorial_at: date | None = None
+    created_at: Moment | None = None
+    verified_at: Moment | None = None
+    deprecated_at: Moment | None = None
+    expires_at: Moment | None = None
+    editorial_at: Moment | None = None
     version: int | None = None
     label: str | None = None
     owner: str | None = None
@@ -195,8 +201,7 @@ class WingKind(StrEnum):
     SHARED = "shared"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wing:
+class Wing(StoredRecord, frozen=True, kw_only=True):
     """The scope boundary: a project or shared knowledge, as its manifest states it.
 
     `shared_wings` is None where the manifest names none: every shared wing is then read. `applies_to` are globs of the
@@ -210,7 +215,7 @@ class Wing:
     shared_wings: tuple[str, ...] | None = None
     applies_to: tuple[str, ...] = ()
     description: str | None = None
-    last_hygiene_at: date | None = None
+    last_hygiene_at: Moment | None = None
     has_manifest: bool = False
 
     @property
@@ -262,7 +267,8 @@ def needs_joiner(found: re.Match[str]) -> bool:
     return found[0] in _JOINERS and _JOINED.match(found.string[found.start() - 1 : found.start()]) is not None
 
 
-_DEFAULTS = {item.name: item.default for item in fields(Entry)}
+_REQUIRED = ("address", "type", "status", "title")
+_DEFAULTS = dict(zip(Entry.__struct_fields__, (*_REQUIRED, *Entry.__struct_defaults__), strict=True))
 _PLACED = frozenset({"address", "title"})
 _RELATIONS = names_of(Kind.RELATIONS)
 

@@ -6,16 +6,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain
 
 from mdmem.entry.headings import Section, told
-from mdmem.entry.sentences import Sentence, cut_at_word, fitting, said, sentences_in, size_of
+from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
 
 Hit = tuple[int, int, frozenset[str]]
 """Where a text holds words of a question: start, end, and which."""
 
 Find = Callable[[str], Sequence[Hit]]
-"""A text to its hits in their order; `finder` of `mdmem.index.analysis` makes one of a question's terms."""
+"""A text to its hits in their order; `mdmem.index.finder` makes one of a question's terms."""
 
 # In bytes: a run is no longer where several are given, and what is smaller than the least says nothing.
 _RUN, _SMALLEST = 320, 80
@@ -37,7 +38,7 @@ _SHOWN = re.compile(
 _SHOWN_BYTES = 320
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Run:
     """Sentences that follow one another in a section, with the words that they, or its heading, hold."""
 
@@ -48,6 +49,10 @@ class _Run:
     @property
     def start(self) -> int:
         return self.sentences[0].start
+
+    @cached_property
+    def states(self) -> bool:
+        return _STATES.search(self.text) is not None
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class Passages:
         if len(run.terms) < _SEVERAL and run.terms <= covered:
             return 0.0
         words = sum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in run.terms)
-        return words + (_STATING * self._mean if _STATES.search(run.text) else 0.0)
+        return words + (_STATING * self._mean if run.states else 0.0)
 
     def _runs(self, shown: set[int], limit: int) -> list[_Run]:
         return [run for section in told(self.sections) for run in self._runs_in(section, shown, limit)]
@@ -108,15 +113,27 @@ class Passages:
         if not self._within(*section.span):
             return
         named = self._terms_in(section.span[0], section.start)
-        prose = [one for one in sentences_in(self.body, section.start, section.span[1]) if one.start not in shown]
-        held = [self._terms_in(one.start, one.end) for one in prose]
-        for first in (at for at, terms in enumerate(held) if terms):
-            fit = fitting(prose[first:], limit) or prose[first : first + 1]
-            last = max(at for at, terms in enumerate(held[first : first + len(fit)]) if terms)
-            run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
-            terms = named.union(*held[first : first + len(run)])
-            if text := self._told(run, limit):
-                yield _Run(tuple(run), terms, text)
+        blocks = list(blocks_in(self.body, section.start, section.span[1]))
+
+        @cache
+        def prose(at: int) -> list[Sentence]:
+            return [one for one in blocks[at].sentences() if one.start not in shown]
+
+        # A paragraph without a word of the question begins no run, and is taken apart only where one reaches it.
+        for at in (at for at, block in enumerate(blocks) if self._within(block.start, block.end)):
+            later = range(at + 1, len(blocks))
+            for first in (first for first, one in enumerate(prose(at)) if self._terms_in(one.start, one.end)):
+                run = self._run(chain(prose(at)[first:], chain.from_iterable(map(prose, later))), named, limit)
+                yield from (run,) if run.text else ()
+
+    def _run(self, sentences: Iterator[Sentence], named: frozenset[str], limit: int) -> _Run:
+        """Return the run that the first of some sentences begins."""
+        first = next(sentences)
+        fit = fitting(chain((first,), sentences), limit) or [first]
+        held = [self._terms_in(one.start, one.end) for one in fit]
+        last = max(at for at, terms in enumerate(held) if terms)
+        run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
+        return _Run(tuple(run), named.union(*held[: len(run)]), self._told(run, limit))
 
     def _told(self, run: Sequence[Sentence], limit: int) -> str:
         """Return a run as text; what it announces stands below it, or the announcement is left out."""

@@ -8,7 +8,7 @@ Scripts written without spaces give pairs of neighbouring characters, and in doc
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -35,7 +35,6 @@ _DROPPED = re.compile(
 _LETTERS = str.maketrans("øØłŁđĐ\u0131", "oOlLdDi") | {ord("æ"): "ae", ord("Æ"): "AE", ord("œ"): "oe", ord("Œ"): "OE"}
 # `APIs` is no `AP` with an `Is`, so that a hump after capitals needs two small letters.
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
-_BLANK = re.compile(r"\s")
 _COMPONENT = re.compile(r"[/\\]|::?")
 _CONNECTOR = re.compile(r"[._\-/\\:]+")
 
@@ -118,41 +117,6 @@ def spans(text: str) -> Iterator[tuple[int, int, Token]]:
     """Yield where each run of a text stands and what it gives; positions hold for texts that `fold` keeps in place."""
     for found in _pattern(text.isascii()).finditer(text):
         yield found.start(), found.end(), _token(fold(found.group()))
-
-
-def finder(terms: Iterable[str]) -> Callable[[str], list[tuple[int, int, frozenset[str]]]]:
-    """Return what finds the runs of a text that hold some of the terms: start, end, and which."""
-    wanted = frozenset(terms)
-    starts = "|".join(sorted({_beginning(term) for term in wanted if term.isascii()}))
-    # Stemming each of 4,000 words takes 10 ms; three letters at their place leave one of forty.
-    ascii_only = re.compile(starts or r"(?!)", re.IGNORECASE)
-    any_script = re.compile("|".join(filter(None, (starts, r"[^\x00-\x7f]+"))), re.IGNORECASE)
-
-    def find(text: str) -> list[tuple[int, int, frozenset[str]]]:
-        found = []
-        for start, end in _chunks(text, ascii_only if text.isascii() else any_script):
-            for first, last, token in spans(text[start:end]):
-                if held := wanted.intersection((*token.words, *token.wholes)):
-                    found.append((start + first, start + last, held))
-        return found
-
-    return find
-
-
-def _beginning(term: str) -> str:
-    """Return an expression for the first letters of whatever has this stem: an `e` may be ours, an `i` a `y`."""
-    letters = term[: max(1, min(4, len(term) - 1))]
-    return "".join("[iy]" if letter in "iy" else re.escape(letter) for letter in letters)
-
-
-def _chunks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Yield the parts between blanks that a pattern hits; no run holds a blank."""
-    end = 0
-    while hit := pattern.search(text, end):
-        start = max(end, text.rfind(" ", end, hit.start()) + 1, text.rfind("\n", end, hit.start()) + 1)
-        blank = _BLANK.search(text, hit.end())
-        end = blank.start() if blank else len(text)
-        yield start, end
 
 
 def fold(text: str) -> str:

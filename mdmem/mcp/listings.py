@@ -231,10 +231,12 @@ def entry_text(workspace: Workspace, named: str) -> str:
 
 def lineage_text(workspace: Workspace, named: str) -> str:
     """Return the lineage of an entry as a flowchart of Mermaid."""
-    from mdmem.render.mermaid import lineage_flowchart
+    from mdmem.render.lineage_graph import lineage_graph
+    from mdmem.render.mermaid import MOST, lineage_flowchart
     from mdmem.workspace.addresses import resolve_names
 
     (address,) = resolve_names(workspace, [named.strip("/")])[:1]
     catalog = answering(workspace)
     # What is hidden as a mere proposal has a lineage in the files alone.
-    return lineage_flowchart(catalog if address in catalog.entries else workspace.catalog, address)
+    known = catalog if address in catalog.entries else workspace.catalog
+    return lineage_flowchart(lineage_graph(known, (address,), most=MOST))

@@ -13,6 +13,7 @@ from typing import Any, Self
 import anyio
 from mcp.server.stdio import stdio_server
 
+from mdmem.mcp.handshake import INTERRUPTED, Opening
 from mdmem.mcp.server import MemoryServer
 from mdmem.reply import Reply
 
@@ -23,18 +24,17 @@ _LAST = 1.3
 # Seconds that an orderly end takes, once nothing is being answered.
 _SOON = 0.3
 _BEAT, _MOMENT = 0.02, 0.001
-# As a shell counts the end by Ctrl-C.
-_INTERRUPTED = 130
 
 
-def serve(server: MemoryServer) -> None:
-    """Serve until standard input ends or a signal comes, then end the process; only the protocol reaches stdout.
+def serve(server: MemoryServer, opening: Opening) -> None:
+    """Serve what the opening leaves until the input ends or a signal comes, then end the process.
 
+    Only the protocol reaches standard output.
     Threads of the system's reads, and of questions that nobody waits for, would hold up an orderly exit.
     """
     ending = _Ending()
     try:
-        anyio.run(_serve, server, ending)
+        anyio.run(_serve, server, opening, ending)
     except* OSError:
         # The client has gone: there is nobody to tell.
         ending.code = 0
@@ -54,14 +54,17 @@ class _Ending:
         timer.start()
 
 
-async def _serve(server: MemoryServer, ending: _Ending) -> None:
+async def _serve(server: MemoryServer, opening: Opening, ending: _Ending) -> None:
     low = server._lowlevel_server
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_heed_signals, tasks.cancel_scope, ending)
-        async with stdio_server() as (read, write):
+        opening.close()
+        # Only ever asked for its next line.
+        lines: Any = opening
+        async with stdio_server(stdin=anyio.wrap_file(lines)) as (read, write):
             try:
                 with contextlib.redirect_stdout(sys.stderr):
-                    output = _Output(write, server)
+                    output = _Output(write, server, answered=opening.answered)
                     given = _Input(read, server, ending, output)
                     await low.run(given, output, low.create_initialization_options())
                     tasks.cancel_scope.cancel()
@@ -74,22 +77,27 @@ async def _heed_signals(scope: anyio.CancelScope, ending: _Ending) -> None:
         return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
-            ending.code = _INTERRUPTED if number == signal.SIGINT else 0
+            ending.code = INTERRUPTED if number == signal.SIGINT else 0
             ending.is_near()
             scope.cancel()
             return
 
 
 class _Output:
-    """The server's messages; of a reply that somebody waits for it says when it is written."""
+    """The server's messages, but for answers that were given before; it says when what somebody awaits is written."""
 
-    def __init__(self, inner: Any, server: MemoryServer) -> None:
+    def __init__(self, inner: Any, server: MemoryServer, *, answered: set[int | str]) -> None:
         self._inner, self._replies, self.sending = inner, dict[str | int, Reply](), anyio.Lock()
+        self._answered = answered
         server.replies = self._replies
 
     async def send(self, message: Any) -> None:
         """Send a message."""
-        reply = self._replies.pop(getattr(message.message, "id", None) or "", None)
+        number = getattr(message.message, "id", None)
+        if number in self._answered and not hasattr(message.message, "method"):
+            self._answered.discard(number)
+            return
+        reply = self._replies.pop(number or "", None)
         if reply is None:
             await self._inner.send(message)
             return

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
 from mdmem.disk import read_regular
-from mdmem.errors import RootNotFoundError, SettingsError
+from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
+from mdmem.profile import Profile
 
 if TYPE_CHECKING:
     from mdmem.index.protocol import Progress
     from mdmem.settings import Settings
+    from mdmem.workspace.location import Location
     from mdmem.workspace.workspace import Workspace
 
 
@@ -30,6 +32,7 @@ class Provider:
         self._root, self._environment, self.cwd, self._today = root, environment, cwd, today
         self._turn = threading.Lock()
         self._first: Workspace | None = None
+        self._found: Location | None = None
         self._parsed: tuple[bytes, Settings] | None = None
 
     @property
@@ -60,9 +63,16 @@ class Provider:
                 self._parsed = (content, error.readable if isinstance(error.readable, Settings) else Settings())
         return self._parsed[1]
 
+    def profile(self) -> Profile:
+        """Return which tools are listed, by the settings as they are now, so far as they can be read."""
+        try:
+            return self.settings().profile
+        except (MdmemError, OSError):
+            return Profile.CORE
+
     def _settings_bytes(self) -> bytes:
         try:
-            return read_regular(self._opened().location.root / SETTINGS_NAME)
+            return read_regular(self._location().root / SETTINGS_NAME)
         except FileNotFoundError:
             return b""
 
@@ -80,9 +90,19 @@ class Provider:
                 _ = self._first.index
             return self._first
 
+    def _location(self) -> Location:
+        """Return where the memory is: found once, and for what needs no more without all that opening it takes."""
+        if self._first is not None:
+            return self._first.location
+        if self._found is None:
+            from mdmem.workspace.location import locate
+
+            self._found = locate(self._root, self._environment, self.cwd)
+        return self._found
+
     def _open(self) -> Workspace:
         from mdmem.mcp.served_workspace import ServedWorkspace
-        from mdmem.workspace.location import locate
 
-        location = locate(self._root, self._environment, self.cwd)
-        return ServedWorkspace(location=location, environment=self._environment, cwd=self.cwd, today=self._today())
+        return ServedWorkspace(
+            location=self._location(), environment=self._environment, cwd=self.cwd, today=self._today()
+        )

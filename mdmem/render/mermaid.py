@@ -1,14 +1,13 @@
-"""The lineage of an entry as a flowchart of Mermaid: the same entries give the same text."""
+"""The lineage of entries as a flowchart of Mermaid."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry, Status, visible
+from mdmem.entry.model import visible
+from mdmem.render.lineage_graph import Box, BoxState, LineageGraph, Way
 
-# A chart of more is no help, and stays below the 40,000 characters that a client takes.
+# The text of a chart of more is longer than the 40,000 characters that a client takes.
 MOST = 100
 _LONGEST = 80
 # Everything but letters, digits and harmless marks: Mermaid reads quotes, brackets, `#`, backticks and HTML in labels.
@@ -18,83 +17,33 @@ _CLASSES = (
     "classDef ended stroke-dasharray:4",
     "classDef draft stroke-dasharray:1",
 )
+_CLASS = {
+    BoxState.CURRENT: "current",
+    BoxState.REVIEWED: "current",
+    BoxState.ENDED: "ended",
+    BoxState.DRAFT: "draft",
+}
+_LINES = {Way.CLAIMED: "-.->", Way.PROPOSED: "-.->", Way.CONFLICTS: "---"}
 
 
-def lineage_flowchart(catalog: Catalog, address: str, *, most: int = MOST) -> str:
-    """Return what an entry superseded and what supersedes it, with drafts, overrides and contradictions.
-
-    Of more than `most` entries, those nearest to it are drawn, and a comment says how many are not.
-    """
-    edges = sorted(set(_edges(catalog, address)))
-    near = _nearest(address, edges)
-    drawn = set(near[:most])
-    order = {one: f"n{number}" for number, one in enumerate(sorted(drawn, key=_by_age(catalog, address)))}
+def lineage_flowchart(graph: LineageGraph) -> str:
+    """Return a graph as a flowchart; a comment says how many entries are not drawn."""
+    names = {node.entry.address: f"n{number}" for number, node in enumerate(graph.nodes)}
     lines = ["flowchart TD"]
-    lines += [f"%% {len(near) - most} more entries are not drawn"] if len(near) > most else []
-    lines += [f'{order[one]}["{_label(catalog, one)}"]:::{_class(catalog, one)}' for one in order]
-    lines += [f"{order[a]} {arrow} {order[b]}" for a, b, arrow in edges if a in drawn and b in drawn]
-    lines += [f"style {order[address]} fill:#ffe9a8,color:#000", *_CLASSES]
-    return "\n    ".join(lines) + "\n"
+    lines += [f"%% {graph.hidden} more entries are not drawn"] if graph.hidden else []
+    lines += [f'{names[node.entry.address]}["{_label(node)}"]:::{_CLASS[node.state]}' for node in graph.nodes]
+    lines += [
+        f'{names[edge.start]} {_LINES.get(edge.kind, "-->")}|"{edge.kind}"| {names[edge.end]}' for edge in graph.edges
+    ]
+    lines += [f"style {names[node.entry.address]} fill:#ffe9a8,color:#000" for node in graph.nodes if node.is_asked]
+    return "\n    ".join([*lines, *_CLASSES]) + "\n"
 
 
-def _edges(catalog: Catalog, address: str) -> Iterator[tuple[str, str, str]]:
-    lineage, entries = catalog.lineage, catalog.entries
-    chain = set(lineage.chain(address))
-    for old in chain:
-        yield from ((old, new, '-->|"superseded by"|') for new in lineage.successors.get(old, ()))
-        yield from ((old, new, '-.->|"claimed by"|') for new in lineage.claimants_of(old))
-    for one in entries.values():
-        if one.status is Status.DRAFT:
-            yield from ((old, one.address, '-.->|"may be superseded by"|') for old in _among(one.supersedes, chain))
-        yield from _bearings(one, chain, entries)
-
-
-def _bearings(one: Entry, chain: set[str], entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
-    for arrow, named in (
-        ('-->|"overrides"|', one.overrides),
-        ('-->|"amends"|', one.amends),
-        ('---|"conflicts with"|', one.conflicts_with),
-    ):
-        for other in named:
-            if other in entries and other != one.address and not chain.isdisjoint((one.address, other)):
-                yield one.address, other, arrow
-
-
-def _among(named: Iterable[str], chain: set[str]) -> Iterator[str]:
-    return (one for one in named if one in chain)
-
-
-def _nearest(address: str, edges: Iterable[tuple[str, str, str]]) -> list[str]:
-    """Return every entry that the edges reach, the nearest to one first, then by address."""
-    beside: dict[str, set[str]] = {}
-    for a, b, _ in edges:
-        beside.setdefault(a, set()).add(b)
-        beside.setdefault(b, set()).add(a)
-    found = [address]
-    seen = {address}
-    for one in found:
-        new = sorted(beside.get(one, set()) - seen)
-        found += new
-        seen.update(new)
-    return found
-
-
-def _by_age(catalog: Catalog, address: str) -> Callable[[str], tuple[int, str]]:
-    chain = {one: number for number, one in enumerate(catalog.lineage.chain(address))}
-    return lambda one: (chain.get(one, len(chain)), one)
-
-
-def _class(catalog: Catalog, address: str) -> str:
-    if catalog.lineage.is_current(address):
-        return "current"
-    return "draft" if catalog.entries[address].status is Status.DRAFT else "ended"
-
-
-def _label(catalog: Catalog, address: str) -> str:
-    entry = catalog.entries[address]
+def _label(node: Box) -> str:
+    entry = node.entry
     made = f", {entry.created_at.isoformat()[:10]}" if entry.created_at else ""
     title = entry.title if len(entry.title) <= _LONGEST else f"{entry.title[: _LONGEST - 1]}…"
-    return "<br/>".join([escaped(title), escaped(address), escaped(f"{entry.type}, {entry.status}{made}")])
+    return "<br/>".join([escaped(title), escaped(entry.address), escaped(f"{entry.type}, {entry.status}{made}")])
 
 
 def escaped(text: str) -> str:

@@ -13,7 +13,7 @@ from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, is_changing, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
-from mdmem.index.analysis import finder
+from mdmem.index.finder import finder
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, PackedEntry, Printed, Texts
 from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
 from mdmem.retrieval.relevance import Relevance, always_stands

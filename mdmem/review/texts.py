@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from datetime import date
 from difflib import SequenceMatcher
 
@@ -24,7 +23,7 @@ BINDING = ("type", "focus", "expires_at", "overrides", "conflicts_with", *BINDIN
 _TOLD = frozenset({"address", "title", "status", "supersedes", "superseded_by", "unread", *BINDING})
 _OF_A_STEP = frozenset({"deprecated_at", "deprecated_reason", "reason", "approved_by"})
 _OF_A_TEXT = frozenset({"version", "editorial_at"})
-_NAMES = tuple(item.name for item in fields(Entry))
+_NAMES = Entry.__struct_fields__
 Faults = Mapping[str, Sequence[Finding]]
 FROZEN_CODES = ("frozen-text-changed", "superseded-entry-edited", "type-changed")
 _FROZEN = (EntryType.INVARIANT, EntryType.DECISION)

@@ -262,7 +262,7 @@ def _plan_supersession(
     old, new = catalog.entries[candidate], composed_for(saving, record, supersedes=(candidate,))
     try:
         # As it will be once somebody approves it: what cannot be approved is better refused now.
-        refuse_unfit(catalog, old, replace(new.entry, status=Status.ACTIVE), instead="supersede that one")
+        refuse_unfit(catalog, old, new.entry.with_changes(status=Status.ACTIVE), instead="supersede that one")
     except LostRaceError as error:
         heads = catalog.lineage.claimed_by(old.address) or catalog.lineage.heads(old.address)
         again = f"read `{heads[0]}`, then repeat this call with `supersedes` set to it if this one replaces it"

@@ -202,7 +202,7 @@ class _Composition:
 def _without_effect(entry: Entry, binding: Set[str]) -> Entry:
     """Return a proposed entry that supersedes, overrides and amends none that is not proposed itself."""
     kept: dict[str, Any] = {name: tuple(link for link in entry.links(name) if link not in binding) for name in _EFFECTS}
-    return replace(entry, **kept)
+    return entry.with_changes(**kept)
 
 
 def _effects(stated: Entry, without: Entry) -> Iterator[str]:

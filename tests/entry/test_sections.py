@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mdmem.entry.headings import sections_of
 from mdmem.entry.passages import Find, Hit
-from mdmem.entry.sections import citing_sentences, deciding_section, shortened
+from mdmem.entry.sections import citing_sentences, deciding_section, naming, shortened
 from mdmem.entry.sentences import size_of
 
 ENTRY = entry("a/b/c", title="T")
@@ -79,6 +79,16 @@ def test_citing_sentences_begin_with_those_that_change_something() -> None:
         "It is :pep:`0484` again!",
     )
     assert citing_sentences(body, ["pep-48", "a/b/pep"]) == ()
+
+
+@given(
+    st.text(st.sampled_from("aA-kK\u212asS\u017fiI\u0131\u01307 0"), max_size=12),
+    st.text(st.sampled_from("aksi-\u01307")),
+)
+def test_citing_sentences_miss_no_mention_in_any_case(said: str, name: str) -> None:
+    pattern = naming([name])
+    is_named = pattern is not None and pattern.search(f"It is {said} here.") is not None
+    assert bool(citing_sentences(f"It is {said} here.", [name])) == is_named
 
 
 def test_citing_sentence_that_is_long_is_cut_around_the_name() -> None:

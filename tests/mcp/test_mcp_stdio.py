@@ -1,7 +1,6 @@
 """The server as a process over pipes: both eras, an orderly end, and nothing but the protocol on standard output."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -225,19 +224,39 @@ def test_without_the_extra_the_command_says_what_to_type(repository: Path) -> No
     assert b"[mcp]" in done.stderr
 
 
-def test_nothing_of_the_memory_is_read_before_the_handshake(repository: Path) -> None:
+def test_a_client_is_told_of_the_tools_before_the_sdk_and_the_memory_are_imported(repository: Path) -> None:
     program = (
-        "import sys\n"
+        "import importlib.abc, pathlib, sys, time\n"
+        "held = {'anyio', 'mcp_types', 'pydantic', 'whoosh', 'yaml', 'mdmem.catalog', 'mdmem.workspace.workspace'}\n"
+        "class Holding(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        while name in held and not pathlib.Path('go').exists():\n"
+        "            time.sleep(0.01)\n"
+        "sys.meta_path.insert(0, Holding())\n"
         "from mdmem.cli.main import run\n"
-        "import mdmem.mcp.stdio as stdio\n"
-        "def serve(server):\n"
-        "    names = ('mdmem.workspace.workspace', 'mdmem.catalog', 'mdmem.git', 'whoosh', 'git', 'yaml')\n"
-        "    features = ('checks', 'retrieval', 'authoring', 'context', 'saving', 'synthesis', 'hygiene', 'entry')\n"
-        "    names += tuple(f'mdmem.{name}' for name in features)\n"
-        "    print([name for name in names if name in sys.modules])\n"
-        "stdio.serve = serve\n"
         "run(['mcp'])\n"
     )
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=repository, env=environment(), capture_output=True, check=False, stdin=-3)
-    assert done.stdout == b"[]\n", os.fsdecode(done.stderr)
+    with running(repository, program=program) as server:
+        assert hello(server)["result"]["serverInfo"]["name"] == "mdmem"
+        send(server, line("tools/list", 2))
+        assert json.loads(received(server))["result"]["tools"]
+        asked = [line("tools/call", number, name="why", arguments={"address": "threads"}) for number in (3, 4)]
+        send(server, asked[0] + line("notifications/cancelled", None, requestId=3) + asked[1])
+        (repository / "go").touch()
+        out, _ = server.communicate(timeout=20)
+    # Neither what was answered before nor what was cancelled is answered by the SDK.
+    assert [json.loads(answer)["id"] for answer in out.splitlines()] == [4]
+
+
+def test_a_signal_before_the_sdk_is_there_ends_the_process(repository: Path) -> None:
+    program = (
+        "import sys, time\n"
+        "from mdmem.mcp import workspaces\n"
+        "workspaces.Provider.profile = lambda self: (print('here', file=sys.stderr, flush=True), time.sleep(60))\n"
+        "from mdmem.cli.main import run\n"
+        "run(['mcp'])\n"
+    )
+    with running(repository, program=program) as server:
+        assert server.stderr.readline() == b"here\n"
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(5) == 0

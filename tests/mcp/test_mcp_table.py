@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from mdmem.mcp.handshake import INSTRUCTIONS
 from mdmem.mcp.page import json_line
-from mdmem.mcp.server import INSTRUCTIONS, _listed
 from mdmem.mcp.tools.shape import Tool
-from mdmem.mcp.tools.table import PROFILES, TOOLS, tools_of
+from mdmem.mcp.tools.table import PROFILES, TOOLS, listed_in, tools_of
 from mdmem.profile import Profile
 from mdmem.settings import parse_settings
 
@@ -59,13 +59,11 @@ def test_no_two_tools_of_a_profile_claim_the_same_moment(profile: Profile) -> No
 
 @pytest.mark.parametrize(("profile", "tokens"), [("core", 3_800), ("sessions", 5_200), ("research", 2_200)])
 def test_the_list_of_a_profile_is_short(profile: str, tokens: int) -> None:
-    tools = tools_of(profile)
-    listed = [_listed(tool, {one.name for one in tools}).model_dump(by_alias=True, exclude_none=True) for tool in tools]
-    assert len(json_line(listed).encode()) // 4 <= tokens
+    assert len(json_line(listed_in(profile)).encode()) // 4 <= tokens
 
 
 def test_a_client_that_loads_tools_on_demand_has_retrieve_from_the_start() -> None:
-    metas = {tool.name: _listed(tool, TOOLS).meta for tool in TOOLS.values()}
+    metas = {tool.name: tool.listed(TOOLS)["_meta"] for tool in TOOLS.values()}
     assert metas.pop("retrieve") == {"anthropic/alwaysLoad": True}
     assert all(meta["anthropic/searchHint"] for meta in metas.values())
 

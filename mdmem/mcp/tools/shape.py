@@ -164,6 +164,22 @@ class Tool:
         required = {"required": needed} if needed else {}
         return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
+    def listed(self, names: Collection[str]) -> Facts:
+        """Return the tool as the protocol lists it, where so many tools are listed."""
+        # These two mean something of a tool that writes alone.
+        writing = {"destructiveHint": self.destroys, "idempotentHint": self.repeats} if self.writes else {}
+        schema = {} if self.answers is None else {"outputSchema": self.output_schema()}
+        return {
+            # Claude Code loads other tools only when its model looks for them, by such words.
+            "_meta": {"anthropic/alwaysLoad": True} if self.is_first else {"anthropic/searchHint": self.title.lower()},
+            "annotations": {**writing, "openWorldHint": False, "readOnlyHint": not self.writes},
+            "description": self.description(names),
+            "inputSchema": self.input_schema(),
+            "name": self.name,
+            **schema,
+            "title": self.title,
+        }
+
     def output_schema(self) -> Facts | None:
         """Return what the tool answers as a JSON Schema, which more keys may stand beside; None of a text."""
         if self.answers is None:

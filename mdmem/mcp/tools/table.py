@@ -9,7 +9,7 @@ from mdmem.mcp.tools.contract import CONTRACT
 from mdmem.mcp.tools.core import CORE
 from mdmem.mcp.tools.lifecycle import LIFECYCLE
 from mdmem.mcp.tools.saving import SAVING
-from mdmem.mcp.tools.shape import Tool
+from mdmem.mcp.tools.shape import Facts, Tool
 from mdmem.profile import Profile
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*CORE, *LIFECYCLE, *CONTEXT, *CONTRACT, *SAVING)}
@@ -27,3 +27,10 @@ def tools_of(profile: str) -> tuple[Tool, ...]:
     """Return the tools that a profile lists, in the order of the table; a former name is one, too."""
     names = PROFILES[Profile(profile)]
     return tuple(tool for name, tool in TOOLS.items() if name in names)
+
+
+def listed_in(profile: str) -> list[Facts]:
+    """Return the tools of a profile as the protocol lists them."""
+    tools = tools_of(profile)
+    names = {tool.name for tool in tools}
+    return [tool.listed(names) for tool in tools]

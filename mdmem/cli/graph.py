@@ -1,0 +1,40 @@
+"""`mdmem graph`: how entries came to bind or were replaced, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_address
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
+
+
+@click.command("graph")
+@click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
+@at_option
+@format_option("svg", "mermaid")
+@global_options
+def command(given: Globals, addresses: tuple[str, ...], form: str, revision: str | None) -> int:
+    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B > lineage.svg`.
+
+    Without an address: every chain of two or more entries, as far as a picture holds them.
+    """
+    print_drawing(open_workspace(given, revision=revision), addresses, form)
+    return 0
+
+
+def print_drawing(workspace: Workspace, names: Sequence[str], form: str) -> None:
+    """Print the lineage of entries as SVG or for Mermaid; raises NotFoundError and UsageError."""
+    from mdmem.render.lineage_graph import lineage_graph, linked_graph
+    from mdmem.render.mermaid import lineage_flowchart
+    from mdmem.render.svg import lineage_svg
+    from mdmem.workspace.addresses import resolve_names
+
+    catalog = workspace.catalog
+    graph = lineage_graph(catalog, resolve_names(workspace, names)) if names else linked_graph(catalog)
+    print_text((lineage_svg(graph) if form == "svg" else lineage_flowchart(graph)).rstrip("\n"))

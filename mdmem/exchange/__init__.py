@@ -1,0 +1,1 @@
+"""Entries in from other tools' records, and out to them."""

@@ -1,0 +1,48 @@
+"""Markers around what an export wrote, with a seal that tells whether somebody changed it since."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+BEGIN = "<!-- mdmem export"
+END = "<!-- mdmem export end -->"
+_SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
+_REGION = re.compile(rf"{_SEAL.pattern}.*?{re.escape(END)}\n?", re.DOTALL)
+
+
+def opening(said: str) -> str:
+    """Return the line that begins what is exported, not sealed yet; `said` is one line for people."""
+    return f"{BEGIN} : {said.replace('--', '—')} -->"
+
+
+def sealed(text: str) -> str:
+    """Return a text that holds one opening line, with its seal; line ends do not count."""
+    return _SEAL.sub(f"{BEGIN} {_digest(text)}: ", text, count=1)
+
+
+def is_whole(text: str) -> bool:
+    """Say whether a text is as `sealed` left it."""
+    seal = _SEAL.search(text)
+    return seal is not None and seal[1] == _digest(text)
+
+
+def _digest(text: str) -> str:
+    bare = _SEAL.sub(f"{BEGIN} : ", text.replace("\r\n", "\n"), count=1)
+    return hashlib.sha256(bare.rstrip("\n").encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def is_exported(text: str) -> bool:
+    """Say whether a text holds anything that an export wrote."""
+    return _SEAL.search(text) is not None
+
+
+def region_of(text: str) -> tuple[int, int] | None:
+    """Return where the first region between markers begins and ends, None where there is none."""
+    found = _REGION.search(text)
+    return found.span() if found is not None else None
+
+
+def without_regions(text: str) -> str:
+    """Return a text without what an export wrote between its markers."""
+    return _REGION.sub("", text)

@@ -1,0 +1,146 @@
+"""How entries came to bind or were replaced, as a graph to draw: the same entries give the same graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from mdmem.catalog import Catalog
+from mdmem.entry.model import Entry, Status
+
+# A drawing of more is no help.
+MOST = 60
+
+
+class Way(StrEnum):
+    """How one entry stands to another, in the words that stand at the arrow."""
+
+    SUPERSEDED = "superseded by"
+    CLAIMED = "claimed by"
+    PROPOSED = "may be superseded by"
+    OVERRIDES = "overrides"
+    AMENDS = "amends"
+    CONFLICTS = "conflicts with"
+
+
+# Those that lead from the older entry to the newer one.
+FORWARD = frozenset({Way.SUPERSEDED, Way.CLAIMED, Way.PROPOSED})
+
+
+class BoxState(StrEnum):
+    """Whether an entry is in force, no more, or not yet."""
+
+    CURRENT = "in force"
+    REVIEWED = "under review"
+    ENDED = "ended"
+    DRAFT = "draft"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Arrow:
+    """An arrow between two addresses."""
+
+    start: str
+    end: str
+    kind: Way
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An entry to draw; `is_asked` where the graph is about it."""
+
+    entry: Entry
+    state: BoxState
+    is_asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LineageGraph:
+    """What to draw, the oldest of the chains first; `hidden` entries more belong to it."""
+
+    nodes: tuple[Box, ...]
+    edges: tuple[Arrow, ...]
+    hidden: int = 0
+
+
+def lineage_graph(catalog: Catalog, addresses: Sequence[str], *, most: int = MOST) -> LineageGraph:
+    """Return what entries superseded and what supersedes them, with drafts, overrides and contradictions.
+
+    Of more than `most` entries, those nearest to the ones that are asked about are in it.
+    """
+    edges = sorted({edge for address in addresses for edge in _edges(catalog, address)})
+    near = _nearest(addresses, edges)
+    drawn = set(near[:most])
+    nodes = [Box(catalog.entries[one], _state(catalog, one), one in addresses) for one in drawn]
+    order = _by_age(catalog, addresses)
+    return LineageGraph(
+        nodes=tuple(sorted(nodes, key=lambda node: order(node.entry.address))),
+        edges=tuple(edge for edge in edges if edge.start in drawn and edge.end in drawn),
+        hidden=max(0, len(near) - most),
+    )
+
+
+def linked_graph(catalog: Catalog, *, most: int = MOST) -> LineageGraph:
+    """Return every chain of two or more entries, the longest first, about no entry more than about another."""
+    chains = {catalog.lineage.chain(address) for address in catalog.entries}
+    members = [one for chain in sorted(chains, key=lambda one: (-len(one), one)) if len(chain) > 1 for one in chain]
+    graph = lineage_graph(catalog, members, most=most)
+    return replace(graph, nodes=tuple(replace(node, is_asked=False) for node in graph.nodes))
+
+
+def _edges(catalog: Catalog, address: str) -> Iterator[Arrow]:
+    lineage, entries = catalog.lineage, catalog.entries
+    chain = set(lineage.chain(address))
+    for old in chain:
+        yield from (Arrow(old, new, Way.SUPERSEDED) for new in lineage.successors.get(old, ()))
+        yield from (Arrow(old, new, Way.CLAIMED) for new in lineage.claimants_of(old))
+    for one in entries.values():
+        if one.status is Status.DRAFT:
+            yield from (Arrow(old, one.address, Way.PROPOSED) for old in _among(one.supersedes, chain))
+        yield from _bearings(one, chain, entries)
+
+
+def _bearings(one: Entry, chain: set[str], entries: Mapping[str, Entry]) -> Iterator[Arrow]:
+    for kind, named in (
+        (Way.OVERRIDES, one.overrides),
+        (Way.AMENDS, one.amends),
+        (Way.CONFLICTS, one.conflicts_with),
+    ):
+        for other in named:
+            if other in entries and other != one.address and not chain.isdisjoint((one.address, other)):
+                yield Arrow(one.address, other, kind)
+
+
+def _among(named: Iterable[str], chain: set[str]) -> Iterator[str]:
+    return (one for one in named if one in chain)
+
+
+def _nearest(addresses: Sequence[str], edges: Iterable[Arrow]) -> list[str]:
+    """Return every entry that the edges reach, the nearest first, then by address."""
+    beside: dict[str, set[str]] = {}
+    for edge in edges:
+        beside.setdefault(edge.start, set()).add(edge.end)
+        beside.setdefault(edge.end, set()).add(edge.start)
+    found = list(dict.fromkeys(addresses))
+    seen = set(found)
+    for one in found:
+        new = sorted(beside.get(one, set()) - seen)
+        found += new
+        seen.update(new)
+    return found
+
+
+def _by_age(catalog: Catalog, addresses: Sequence[str]) -> Callable[[str], tuple[int, str]]:
+    members = dict.fromkeys(member for one in addresses for member in catalog.lineage.chain(one))
+    chain = {one: number for number, one in enumerate(members)}
+    return lambda one: (chain.get(one, len(chain)), one)
+
+
+def _state(catalog: Catalog, address: str) -> BoxState:
+    status = catalog.entries[address].status
+    if status is Status.DRAFT:
+        return BoxState.DRAFT
+    if not catalog.lineage.is_current(address):
+        return BoxState.ENDED
+    return BoxState.REVIEWED if status is Status.UNDER_REVIEW else BoxState.CURRENT

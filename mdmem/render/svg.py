@@ -1,0 +1,155 @@
+"""The lineage of entries as a picture: columns by time, status by shape and in words, each box a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+from textwrap import wrap
+
+from mdmem.entry.model import visible
+from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
+from mdmem.render.placement import Placement, layered
+
+BOX, TALL, GAP, ROW = 232, 76, 104, 104
+_EDGE = 12
+_TITLE, _LINES, _ADDRESS = 30, 2, 34
+# For a picture that stands alone; in a page the sheet of the page says the same.
+STYLE = """
+.lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
+.lineage rect{fill:#fff;stroke:#3c6e9f;stroke-width:1.5}
+.lineage text{fill:currentColor}.lineage .about{fill:#5b6876;font-size:11px}
+.lineage .bar{fill:#3c6e9f;stroke:none}
+.lineage .ended rect{fill:#f4f5f6;stroke:#9aa4ae;stroke-dasharray:6 4}.lineage .ended .bar{fill:#9aa4ae}
+.lineage .ended .title{text-decoration:line-through;fill:#5b6876}
+.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .draft .bar{fill:#c9a227}
+.lineage .draft .title{font-style:italic}
+.lineage .reviewed .bar{fill:#c05b1c}.lineage .asked rect{stroke-width:3}
+.lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
+.lineage .clash{stroke:#b3261e}.lineage .way{fill:#5b6876;font-size:11px}
+@media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#7fb2e0}
+.lineage .bar{fill:#7fb2e0}.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
+.lineage .ended rect{fill:#191f26;stroke:#6d7883}.lineage .ended .bar{fill:#6d7883}
+.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}}
+""".strip().replace("\n", "")
+_HEAD = (
+    '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+    '<path d="M1,1 L7,4 L1,7"/></marker></defs>'
+)
+_CLASS = {
+    BoxState.CURRENT: "current",
+    BoxState.REVIEWED: "reviewed",
+    BoxState.ENDED: "ended",
+    BoxState.DRAFT: "draft",
+}
+_LOOSE = {Way.CLAIMED: "loose", Way.PROPOSED: "loose", Way.CONFLICTS: "clash"}
+
+
+def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True) -> str:
+    """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near."""
+    placement = layered([node.entry.address for node in graph.nodes], [_forward(edge) for edge in graph.edges])
+    columns = max((column for column, _ in placement.places.values()), default=0) + 1
+    rows = max((row for _, row in (*placement.places.values(), *_passed(placement))), default=0) + 1
+    width, height = columns * (BOX + GAP) - GAP + 2 * _EDGE, (rows - 1) * ROW + TALL + 2 * _EDGE
+    height += 24 if graph.hidden else 0
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    said = 'role="img" aria-labelledby="lineage-title lineage-said"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {said}>',
+        f'<title id="lineage-title">{_text(_title(graph))}</title>',
+        f'<desc id="lineage-said">{_text(" ".join(_sentences(graph)))}</desc>',
+        *([f"<style>{STYLE}</style>"] if alone else []),
+        _HEAD,
+        *(line for edge in graph.edges for line in _arrow(edge, placement)),
+        *(line for node in graph.nodes for line in _box(node, placement, href)),
+    ]
+    if graph.hidden:
+        parts.append(f'<text class="way" x="{_EDGE}" y="{height - 10}">+{graph.hidden} more are not drawn</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _forward(edge: Arrow) -> tuple[str, str]:
+    """Return an edge from the left to the right: who amends or overrides stands behind what is amended."""
+    return (edge.start, edge.end) if edge.kind in FORWARD else (edge.end, edge.start)
+
+
+def _passed(placement: Placement) -> Iterator[tuple[int, int]]:
+    return (place for way in placement.ways.values() for place in way)
+
+
+def _corner(place: tuple[int, int]) -> tuple[int, int]:
+    return _EDGE + place[0] * (BOX + GAP), _EDGE + place[1] * ROW
+
+
+def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
+    start, end = _forward(edge)
+    (left, top), (right, low) = _corner(placement.places[start]), _corner(placement.places[end])
+    is_back = placement.places[end][0] <= placement.places[start][0]
+    points = [(left + BOX, top + TALL // 2)]
+    for place in placement.ways.get((start, end), ()):
+        x, y = _corner(place)
+        points += [(x, y + TALL // 2), (x + BOX, y + TALL // 2)]
+    points.append((right if not is_back else right + BOX, low + TALL // 2))
+    drawn = points if edge.kind in FORWARD else [*reversed(points)]
+    path = _curve(drawn, is_back=is_back)
+    kind = f' class="{_LOOSE[edge.kind]}"' if edge.kind in _LOOSE else ""
+    head = "" if edge.kind is Way.CONFLICTS else ' marker-end="url(#to)"'
+    yield f'<path{kind} d="{path}"{head}/>'
+    (x1, y1), (x2, y2) = points[-2], points[-1]
+    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{edge.kind}</text>'
+
+
+def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:
+    x, y = points[0]
+    path = [f"M{x},{y}"]
+    for to_x, to_y in points[1:]:
+        bend = GAP // 2 if is_back or to_x == x else (to_x - x) // 2
+        path.append(f"C{x + bend},{y} {to_x + bend if is_back else to_x - bend},{to_y} {to_x},{to_y}")
+        x, y = to_x, to_y
+    return " ".join(path)
+
+
+def _box(node: Box, placement: Placement, href: Callable[[str], str] | None) -> Iterator[str]:
+    entry = node.entry
+    x, y = _corner(placement.places[entry.address])
+    asked = " asked" if node.is_asked else ""
+    link = f'<a href="{escape(href(entry.address))}">' if href is not None else ""
+    yield f'<g class="{_CLASS[node.state]}{asked}">{link}<title>{_text(entry.title)}</title>'
+    yield f'<rect x="{x}" y="{y}" width="{BOX}" height="{TALL}" rx="6"/>'
+    yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{TALL}" rx="2"/>'
+    lines = _wrapped(entry.title, _TITLE, _LINES)
+    for number, line in enumerate(lines):
+        yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
+    made = f", {entry.created_at.isoformat()[:10]}" if entry.created_at else ""
+    yield f'<text class="about" x="{x + 14}" y="{y + 53}">{_text(_tail(entry.address))}</text>'
+    yield f'<text class="about" x="{x + 14}" y="{y + 68}">{_text(f"{entry.type}, {node.state}{made}")}</text>'
+    yield "</a></g>" if link else "</g>"
+
+
+def _wrapped(text: str, width: int, most: int) -> list[str]:
+    lines = wrap(" ".join(visible(text).split()), width, break_on_hyphens=False) or [""]
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][: width - 1]}…"]
+
+
+def _tail(address: str) -> str:
+    """Return the end of an address, which tells most."""
+    shown = visible(address)
+    return shown if len(shown) <= _ADDRESS else f"…{shown[1 - _ADDRESS :]}"
+
+
+def _title(graph: LineageGraph) -> str:
+    asked = [node.entry.title for node in graph.nodes if node.is_asked]
+    return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
+
+
+def _sentences(graph: LineageGraph) -> Iterator[str]:
+    """Say in words what the arrows show: for who cannot see them."""
+    titles = {node.entry.address: node.entry.title for node in graph.nodes}
+    for node in graph.nodes:
+        yield f"{node.entry.title} is {node.state}."
+    for edge in graph.edges:
+        verb = "is " if edge.kind in (Way.SUPERSEDED, Way.CLAIMED) else ""
+        yield f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}."
+
+
+def _text(text: str) -> str:
+    return escape(visible(text), quote=False)

@@ -1,0 +1,135 @@
+"""`mdmem export`: what other tools read, kept up to date, and never over what somebody wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, memory, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+
+def decided(folder: Path) -> Path:
+    """Return a memory with a decision that replaced another, an amendment, a draft, and rules for some code."""
+    root = memory(folder) / "memory"
+    old, new = "nav/architecture/one-thread", "nav/architecture/threads"
+    write_entry(
+        root, old, status="deprecated", created_at="2025-01-05", title="Use [one] thread", superseded_by=[new],
+        deprecated_at="2026-02-01", reason="It stalled.",
+    )  # fmt: skip
+    write_entry(
+        root, new, "# Use two threads\n\n## Decision\n\nTwo. [see: nav/architecture/one-thread]\n",
+        title="Use two threads", created_at="2026-02-01",
+        supersedes=[old], owner="navigation", tags=["threads", "navigation"],
+    )  # fmt: skip
+    write_entry(
+        root, "nav/architecture/names", "Threads have names --> and <!-- more.", title="Name threads",
+        created_at="2026-02-02", amends=[new], applies_to=["src/nav", "src/*.py"],
+    )  # fmt: skip
+    write_entry(root, "nav/architecture/later", status="draft", title="Three threads", created_at="2026-03-01")
+    commit_all(folder, "decisions")
+    return folder
+
+
+def test_a_folder_of_decision_records_links_both_ways(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    ran = run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
+    assert ran.code == 0
+    assert "1 of another type left out" in ran.err
+    names = ["0001-one-thread.md", "0002-threads.md", "0003-names.md", "0004-later.md"]
+    assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == names
+    old, new, names_of, draft = ((folder / "docs/adr" / name).read_text() for name in names)
+    assert old.startswith("# 1. Use [one] thread\n\n- Status: superseded by [0002-threads](0002-threads.md)\n")
+    assert "\n## Status\n\nSuperseded\n\nSuperseded by [2. Use two threads](0002-threads.md)\n" in old
+    assert "- Status: accepted\n- Date: 2026-02-01\n- Deciders: navigation\n- Tags: threads, navigation\n" in new
+    assert (
+        "Supersedes [1. Use (one) thread](0001-one-thread.md)\n\nAmended by [3. Name threads](0003-names.md)\n" in new
+    )
+    assert new.count("# Use two threads") == 0
+    assert "Two. [see: nav/architecture/one-thread](0001-one-thread.md)" in new
+    assert "Amends [2. Use two threads](0002-threads.md)" in names_of
+    assert "- Status: proposed" in draft
+
+
+def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    (folder / "AGENTS.md").write_bytes(b"# Ours\r\n")
+    assert run_here(capsys, "export", "agents-md", cwd=folder).out == "wrote AGENTS.md\n"
+    text = (folder / "AGENTS.md").read_bytes().decode()
+    assert text.startswith("# Ours\r\n\r\n<!-- mdmem export ")
+    assert text.count("<!--") == text.count("-->") == 2
+    everywhere, _, scoped = text.partition("### In `src/nav`, `src/*.py`\r\n")
+    assert "**Callbacks do not block** (invariant `nav/rules/callbacks`): A callback must not block" in everywhere
+    assert "nav/architecture/threads" in everywhere
+    assert "nav/architecture/names" in scoped
+    assert "one-thread" not in text.replace("[see: nav/architecture/one-thread]", "")
+    assert "later" not in text
+    run_here(capsys, "export", "cursor-rules", cwd=folder)
+    run_here(capsys, "export", "copilot-instructions", cwd=folder)
+    scoped_rule = next((folder / ".cursor/rules").glob("mdmem-src-nav-*.mdc")).read_text()
+    assert "\nglobs: src/*.py,src/nav,src/nav/**\nalwaysApply: false\n---\n" in scoped_rule
+    assert "\nalwaysApply: true\n---\n" in (folder / ".cursor/rules/mdmem-everywhere.mdc").read_text()
+    copied = next((folder / ".github/instructions").glob("*.instructions.md")).read_text()
+    assert copied.startswith('---\napplyTo: "src/*.py,src/nav,src/nav/**"\n---\n')
+    assert "callbacks" in (folder / ".github/copilot-instructions.md").read_text()
+
+
+@pytest.mark.parametrize("form", ["agents-md", "cursor-rules", "copilot-instructions"])
+def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    run_here(capsys, "export", form, cwd=folder)
+    assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
+    (folder / "memory/nav/architecture/names.md").unlink()
+    commit_all(folder, "names end")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
+    behind = run_here(capsys, "export", form, "--check", cwd=folder)
+    assert behind.code == 1
+    assert behind.out.count("\n") == 1
+    assert {path: path.read_bytes() for path in before} == before
+    run_here(capsys, "export", form, cwd=folder)
+    assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
+    assert not [*folder.glob(".cursor/rules/*nav*"), *folder.glob(".github/instructions/*")]
+
+
+def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    theirs = write(folder, "docs/adr/0001-one-thread.md", "# 1. Theirs\n")
+    refused = run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
+    assert refused.code == 2
+    assert "0001-one-thread.md is there and was not exported" in refused.err
+    assert [path.name for path in (folder / "docs/adr").iterdir()] == ["0001-one-thread.md"]
+    theirs.unlink()
+    run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
+    for name in ("docs/adr/0002-threads.md", "AGENTS.md"):
+        run_here(capsys, "export", "agents-md", cwd=folder)
+        changed = (folder / name).read_text().replace("Two", "Ten")
+        write(folder, name, changed)
+        form = ("agents-md",) if name == "AGENTS.md" else ("madr", "--out", "docs/adr")
+        refused = run_here(capsys, "export", *form, cwd=folder)
+        assert refused.code == 2
+        assert "was changed since it was exported" in refused.err
+        assert (folder / name).read_text() == changed
+
+
+def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path / "here")
+    (tmp_path / "away").mkdir()
+    (folder / ".cursor").symlink_to(tmp_path / "away")
+    refused = run_here(capsys, "export", "cursor-rules", cwd=folder)
+    assert refused.code == 2
+    assert "leads out" in refused.err
+    assert not [*(tmp_path / "away").iterdir()]
+    assert run_here(capsys, "export", "madr", "--out", "memory", cwd=folder).code == 2
+    assert "name a folder" in run_here(capsys, "export", "madr", cwd=folder).err
+
+
+def test_the_whole_memory_is_one_document(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    document = json.loads(run_here(capsys, "export", "json", cwd=folder).out)
+    assert document["wings"] == [{"name": "nav", "readme": (folder / "memory/nav/README.md").read_text()}]
+    held = {one["path"]: one["head"] + one["body"] for one in document["entries"]}
+    assert held == {
+        path.relative_to(folder / "memory").as_posix(): path.read_text() for path in folder.glob("memory/*/*/*.md")
+    }

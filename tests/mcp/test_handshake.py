@@ -1,0 +1,150 @@
+"""The first answers, which are given before the SDK is imported: they are those that the SDK gives, or none."""
+
+import json
+from typing import Any
+
+import anyio
+import pytest
+from builders import memory
+from clients import server_over
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from mdmem.mcp.handshake import ENVELOPED, HANDSHAKES, Opening
+from mdmem.mcp.server import MemoryServer
+from mdmem.mcp.tools.table import listed_in
+
+_CLIENT = {"name": "tests", "version": "1"}
+_RESERVED = "io.modelcontextprotocol/"
+_HELD = {"name": "editor", "version": "2", "title": "Editor", "websiteUrl": "https://example.com", "more": 1}
+_OFFERS: dict[str, Any] = {
+    "roots": {"listChanged": True},
+    "sampling": {"tools": {}},
+    "elicitation": {"form": {"applyDefaults": True}, "url": {}},
+    "experimental": {"x": {"y": [1]}},
+    "extensions": {"com.example/x": {}},
+    "prompts": True,
+}
+
+
+def line(method: str, number: Any = 1, **parameters: Any) -> str:
+    """Return one message as a line."""
+    message = {"jsonrpc": "2.0", "method": method} | ({"params": parameters} if parameters else {})
+    return json.dumps(message | ({} if number is None else {"id": number}), ensure_ascii=False) + "\n"
+
+
+def hello(version: str = HANDSHAKES[-1], number: Any = 1, **other: Any) -> str:
+    """Return a handshake as a line."""
+    said = {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT} | other
+    return line("initialize", number, **said)
+
+
+def envelope(version: Any = ENVELOPED, **other: Any) -> dict[str, Any]:
+    """Return what each request of a client without a handshake carries."""
+    meta = {"protocolVersion": version, "clientInfo": _CLIENT, "clientCapabilities": {}} | other
+    return {"_meta": {f"{_RESERVED}{name}": value for name, value in meta.items() if value is not None}}
+
+
+def by_the_sdk(server: MemoryServer, lines: list[str]) -> dict[Any, str]:
+    """Return what the SDK's server sends on lines, by the number of the request."""
+
+    async def run() -> dict[Any, str]:
+        to_server, given = anyio.create_memory_object_stream[Any](len(lines))
+        sent, from_server = anyio.create_memory_object_stream[Any](len(lines))
+        low = server._lowlevel_server
+        with anyio.fail_after(20):
+            async with to_server, given, sent, from_server, anyio.create_task_group() as tasks:
+                tasks.start_soon(low.run, given, sent, low.create_initialization_options())
+                for one in lines:
+                    try:
+                        message: Any = SessionMessage(jsonrpc_message_adapter.validate_json(one, by_name=False))
+                    except ValueError as error:
+                        message = error
+                    await to_server.send(message)
+                await anyio.wait_all_tasks_blocked()
+                answers = [from_server.receive_nowait().message for _ in range(from_server.statistics()[0])]
+                tasks.cancel_scope.cancel()
+        return {one.id: one.model_dump_json(by_alias=True, exclude_unset=True) for one in answers}
+
+    return anyio.run(run)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> MemoryServer:
+    return server_over(memory(tmp_path_factory.mktemp("opening") / "repo"), profile="core")
+
+
+_DONE = line("notifications/initialized", None)
+_LIST, _CALL = line("tools/list", 2), line("prompts/list", 3)
+# Lines, and the numbers of the requests that are answered before the SDK is there.
+_TALKS: dict[str, tuple[list[str], set[Any]]] = {
+    **{f"handshake of {one}": ([hello(one), _DONE, _LIST, _CALL], {1, 2}) for one in HANDSHAKES},
+    "discovery": ([line("server/discover", "a", **envelope()), line("tools/list", 2, **envelope())], {"a", 2}),
+    "no discovery": ([line("tools/list", 2, **envelope(clientInfo=_HELD)), line("ping", 3, **envelope())], {2}),
+    "what a client offers": ([hello(capabilities=_OFFERS, clientInfo=_HELD)], {1}),
+    "what an envelope offers": ([line("server/discover", **envelope(clientCapabilities=_OFFERS))], {1}),
+    "a token of progress": ([hello(), line("tools/list", 2, _meta={"progressToken": 2})], {1, 2}),
+    "an empty text as number": ([hello(number="")], {""}),
+    "a handshake in a discovery": ([line("server/discover", **envelope()), hello(number=2)], {1}),
+    "a discovery in a handshake": ([hello(), line("server/discover", 2, **envelope())], {1}),
+    "an envelope in a handshake": ([hello(), line("tools/list", 2, **envelope())], {1}),
+    "two handshakes": ([hello(), hello(number=2)], {1}),
+    "a page of tools": ([hello(), line("tools/list", 2, cursor="x")], {1}),
+    "another version": ([hello("1999-01-01"), _LIST], set()),
+    "the next version": ([line("server/discover", **envelope("2027-01-01"))], set()),
+    "no version": ([line("server/discover"), hello(number=2)], set()),
+    "a ping before all": ([line("ping"), hello(number=2)], set()),
+    "a list before all": ([line("tools/list"), hello(number=2)], set()),
+    "no JSON": (["{\n", hello()], set()),
+    "a batch": (["[]\n", hello()], set()),
+    "a blank line": (["\n", hello()], set()),
+    "more than a request": ([hello().replace('"jsonrpc"', '"more": 1, "jsonrpc"')], set()),
+    "half a pair of surrogates": (
+        [hello(clientInfo={"name": "\ud800", "version": "1"}).replace("\ud800", "\\ud800")],
+        set(),
+    ),
+    **{f"the number {one!r}": ([hello(number=one)], set()) for one in (True, 1.5, [])},
+    **{
+        f"{name} is {value!r}": ([hello(**{name: value}), _LIST], set())
+        for name, value in (
+            ("protocolVersion", 1),
+            ("clientInfo", {"name": "x"}),
+            ("clientInfo", None),
+            ("capabilities", []),
+            ("capabilities", {"roots": 1}),
+            ("capabilities", {"roots": {"listChanged": "often"}}),
+            ("capabilities", {"experimental": {"x": 1}}),
+            ("_meta", 1),
+        )
+    },
+    "no offers in an envelope": ([line("tools/list", **envelope(clientCapabilities=None))], set()),
+    "a client without a version": ([line("tools/list", **envelope(clientInfo={"name": "x"}))], set()),
+}
+
+
+@pytest.mark.parametrize("talk", _TALKS)
+def test_what_is_answered_before_the_sdk_is_what_the_sdk_answers(server: MemoryServer, talk: str) -> None:
+    lines, expected = _TALKS[talk]
+    opening = Opening()
+    opening.offer(listed_in("core"))
+    early = [answer for one in lines if (answer := opening.answer_to(one)) is not None]
+    later = by_the_sdk(server, lines)
+    assert {json.loads(one)["id"] for one in early} == expected == opening.answered
+    for one in early:
+        told = json.loads(one)
+        if "tools" in told["result"]:
+            assert told == json.loads(later[told["id"]])
+        else:
+            assert one.decode() == later[told["id"]] + "\n"
+
+
+def test_every_version_of_the_sdk_is_known() -> None:
+    assert (HANDSHAKES, (ENVELOPED,)) == (HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS)
+
+
+def test_what_is_read_after_the_end_of_the_opening_is_left_to_the_sdk() -> None:
+    opening = Opening()
+    assert opening.answer_to(hello()) is not None
+    opening.close()
+    assert opening.answer_to(line("tools/list", 2)) is None

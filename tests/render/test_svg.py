@@ -1,0 +1,91 @@
+"""The lineage as a picture: boxes that do not meet, each with its state in words, and nothing of a text that runs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from builders import make_root, open_root, run_here, write_entry
+
+from mdmem.render.lineage_graph import lineage_graph
+from mdmem.render.placement import layered
+from mdmem.render.svg import lineage_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def chained(root: Path, number: int, **fields: object) -> Path:
+    """Write a chain of entries, each replacing the one before."""
+    make_root(root)
+    for at in range(number):
+        links = {"supersedes": [f"nav/a/e{at - 1:03}"]} if at else {}
+        ended = {"status": "deprecated", "superseded_by": [f"nav/a/e{at + 1:03}"]} if at + 1 < number else {}
+        write_entry(root, f"nav/a/e{at:03}", title=f"Choice {at}", **{**fields, **links, **ended})
+    return root
+
+
+def drawn(root: Path, *addresses: str) -> ElementTree.Element:
+    return ElementTree.fromstring(lineage_svg(lineage_graph(open_root(root).catalog, addresses)))
+
+
+def boxes(picture: ElementTree.Element) -> list[tuple[int, int, int, int]]:
+    found = [one for one in picture.iter(f"{SVG}rect") if one.get("class") != "bar"]
+    return [tuple(int(one.get(name, "")) for name in ("x", "y", "width", "height")) for one in found]  # type: ignore[misc]
+
+
+def test_boxes_lie_apart_and_within_the_picture(tmp_path: Path) -> None:
+    root = chained(tmp_path, 4)
+    for name in ("one", "two"):
+        write_entry(root, f"nav/a/{name}", status="draft", title=name, supersedes=["nav/a/e003"])
+    write_entry(root, "nav/a/amending", amends=["nav/a/e003"], conflicts_with=["nav/a/e003"])
+    picture = drawn(root, "nav/a/e003")
+    width, height = int(picture.get("width", "")), int(picture.get("height", ""))
+    found = boxes(picture)
+    assert len(found) == 7
+    assert all(x >= 0 and x + w <= width and y >= 0 and y + h <= height for x, y, w, h in found)
+    assert not [1 for a, b in combinations(found, 2) if abs(a[0] - b[0]) < a[2] and abs(a[1] - b[1]) < a[3]]
+    columns = [x for x, *_ in found[:4]]
+    assert columns == sorted(set(columns))
+    said = "".join(picture.find(f"{SVG}desc").itertext())  # type: ignore[union-attr]
+    assert "Choice 2 is superseded by Choice 3." in said
+    assert "one is draft." in said
+
+
+def test_a_long_chain_is_drawn_in_part_and_says_so(tmp_path: Path) -> None:
+    picture = drawn(chained(tmp_path, 70), "nav/a/e069")
+    assert len(boxes(picture)) == 60
+    assert "+10 more are not drawn" in "".join(picture.itertext())
+
+
+def test_no_text_of_an_entry_is_markup(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    write_entry(root, "nav/a/b", title="</text><script>alert(1)</script>\u202e & more " + "x" * 10_000)
+    picture = drawn(root, "nav/a/b")
+    assert not [*picture.iter(f"{SVG}script")]
+    assert "\u202e" not in "".join(picture.itertext())
+    assert all(len(one.text or "") <= 36 for one in picture.iter(f"{SVG}text"))
+
+
+def test_cycles_and_lone_nodes_have_places() -> None:
+    placement = layered(["a", "b", "c", "d"], [("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")])
+    assert {node: place[0] for node, place in placement.places.items()} == {"a": 0, "b": 1, "c": 2, "d": 0}
+    assert len(set(placement.places.values())) == 4
+
+
+def test_a_long_edge_passes_beside_the_boxes() -> None:
+    placement = layered(["a", "b", "c"], [("a", "b"), ("b", "c"), ("a", "c")])
+    (way,) = placement.ways["a", "c"]
+    assert way not in placement.places.values()
+
+
+def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = chained(tmp_path, 2)
+    write_entry(root, "nav/a/alone", title="Alone")
+    everything = run_here(capsys, "graph", cwd=root)
+    assert everything.out == run_here(capsys, "graph", cwd=root).out
+    assert "Choice 0" in everything.out
+    assert "Alone" not in everything.out
+    assert "Choice 1" in run_here(capsys, "why", "nav/a/e000", "--format", "svg", cwd=root).out
+    assert run_here(capsys, "graph", "nav/a/alone", "--format", "mermaid", cwd=root).out.startswith("flowchart TD")

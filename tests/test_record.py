@@ -1,0 +1,51 @@
+"""Records in files: what one version wrote it reads back; what is torn, foreign or older is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from mdmem.record import StoredRecord, pack, read_texts, unpack
+
+
+class Point(StoredRecord, frozen=True):
+    name: str
+    height: int | None = None
+
+
+Rows = dict[str, tuple[Point, ...]]
+ROWS = {"one": (Point("a"), Point("b", 3)), "none": ()}
+PACKED = pack("1", ROWS)
+
+
+def test_what_was_packed_is_read_back() -> None:
+    assert unpack(PACKED, "1", Rows) == ROWS
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        PACKED[:-1],
+        PACKED[:20],
+        PACKED + b"\0",
+        PACKED.replace(b"b", b"c"),
+        b'{"version":"1"}',
+        pack("2", ROWS),
+        pack("1", {"one": 3}),
+    ],
+)
+def test_what_is_torn_foreign_or_older_is_none(content: bytes) -> None:
+    assert unpack(content, "1", Rows) is None
+
+
+def test_record_with_other_values_leaves_the_first_as_it_was() -> None:
+    first = Point("a", 1)
+    assert (first.with_changes(height=2), first) == (Point("a", 2), Point("a", 1))
+    with pytest.raises(AttributeError):
+        first.height = 3  # type: ignore[misc]
+
+
+def test_texts_give_place_to_what_they_mean() -> None:
+    found = [Point("a"), Point("b", 3)]
+    read_texts(found, ("name", "height"), str.upper)
+    assert found == [Point("A"), Point("B", 3)]
