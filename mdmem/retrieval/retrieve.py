@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
 from typing import TypeVar
 
 from mdmem.catalog import Catalog, is_misplaced
@@ -16,6 +14,7 @@ from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.budget import pack
+from mdmem.retrieval.code_paths import code_path
 from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
@@ -297,21 +296,7 @@ def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[st
 
     That of a folder ends in a slash.
     """
-    return replace(question, paths=tuple(dict.fromkeys(_code_path(workspace, path) for path in paths)))
-
-
-def _code_path(workspace: Workspace, path: str) -> str:
-    top = workspace.location.base.resolve()
-    # As written: where a folder is a link, the globs of `applies_to` speak of the link.
-    here = Path(os.path.normpath(workspace.cwd.resolve() / path))
-    if "\\" in path and not here.exists() and not (top / path).exists():
-        # As Windows writes it.
-        return _code_path(workspace, path.replace("\\", "/"))
-    if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
-        found = here.relative_to(top).as_posix()
-    else:
-        found = Path(path).as_posix().removeprefix("./").rstrip("/")
-    return f"{found}/" if path.endswith("/") or (top / found).is_dir() else found
+    return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))
 
 
 def retrieve(
