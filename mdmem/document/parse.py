@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from mdmem.document.split import FenceError
-from mdmem.document.yaml_loader import Fields, StrictHandler, Trouble, read_fields
+from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
+
+if TYPE_CHECKING:
+    from mdmem.document.yaml_loader import Fields, Trouble
 
 
 def line_at(text: str, offset: int) -> int:
@@ -29,7 +32,6 @@ def _ends(text: str) -> tuple[int, ...]:
 
 
 SIZE_LIMIT = 1024 * 1024
-_HANDLER = StrictHandler()
 _HEADING = re.compile(r"#{1,6}[ \t]+([^ \t\r\n].*)")
 _LATER_HEADING = re.compile(rf"\n{_HEADING.pattern}")
 _CODE_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
@@ -93,12 +95,12 @@ def parse_document(path: str, data: bytes) -> Document:
     text = text.removeprefix("\ufeff")
     conflict = _merge_marker(path, text)
     try:
-        front, body = _HANDLER.split(text)
+        front, body = split_text(text)
     except FenceError as error:
         broken = Finding(error.code, str(error), Place(path, error.line), error.help)
         # What a conflict entails is no fault of its own.
         return Document(path, data, text, None, text, 1, conflict or (broken,))
-    fields, troubles = read_fields(front)
+    fields, troubles = _reader()(front)
     body_line = text.count("\n", 0, len(text) - len(body)) + 1
     if conflict and conflict[0].place.line < body_line:
         return Document(path, data, text, None, body, body_line, conflict)
@@ -108,6 +110,14 @@ def parse_document(path: str, data: bytes) -> Document:
         *_second_front_matter(path, body, body_line),
     )
     return Document(path, data, text, fields, body, body_line, found)
+
+
+@cache
+def _reader() -> Callable[[str], tuple[Fields | None, tuple[Trouble, ...]]]:
+    """Import YAML when the first front matter is read: what only asks for prose needs none."""
+    from mdmem.document.yaml_loader import read_fields
+
+    return read_fields
 
 
 def first_heading(body: str) -> str | None:
