@@ -18,7 +18,7 @@ from mdmem.document.rationale import rationale_span
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.entry.sections import shortened
 from mdmem.entry.text import content_of, tokens_of
-from mdmem.index.analysis import finder
+from mdmem.index.finder import finder
 from mdmem.retrieval.pack import Form
 
 PRIVATE = "private:"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mdmem.entry.sentences import without_comments
 
+# Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as
+# long.
 _LINE = re.compile(
-    r"^#{1,6}(?=[ \t\r\n]|\Z)|^ {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
-    r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?$)",
-    re.MULTILINE,
+    r"\n(?:#{1,6}(?=[ \t\r\n]|\Z)| {0,3}(?:`{3,}|~{3,}|<!--|\*\*(?=[^\s*])"
+    r"|(?P<mark>[=\-~^\"'*+#.:_`/])(?P=mark)+[ \t]*\r?(?=\n|\Z)))"
 )
+_ANY_ATX = re.compile(r"\n#{1,6}[ \t]")
 # At the margin alone: a comment in code that reStructuredText indents is none.
 _ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
-_ANY_ATX = re.compile(r"^#{1,6}[ \t]", re.MULTILINE)
 # Longer lines are no titles, and what begins so is an item, a quote, a row of a table, a directive or a field.
 _NO_TITLE = re.compile(r"(?:[-*+>|][ \t]|[>|]|\.\. |:[\w-]+:)|.{200}")
 _MARKS = "=-~^\"'*+#.:_`/"
@@ -86,20 +88,33 @@ class Section:
     @property
     def name(self) -> str:
         """Return the heading without number, marks and remarks, in small letters."""
-        return " ".join(_NOT_NAME.sub("", self.heading).casefold().split())
+        return _name_of(self.heading)
 
     @property
     def decided(self) -> int:
         """Return how plainly the heading says that this was decided, the plainest highest; 0 where it does not."""
-        name = self.name
-        return next((len(_DECIDED) - at for at, names in enumerate(_DECIDED) if names.fullmatch(name)), 0)
+        return _meaning(self.heading)[0]
 
     @property
     def is_aside(self) -> bool:
         """Say whether the heading is of alternatives, context, reasons or matters of form."""
-        return _ASIDE.search(self.name) is not None
+        return _meaning(self.heading)[1]
 
 
+def _name_of(heading: str) -> str:
+    return " ".join(_NOT_NAME.sub("", heading).casefold().split())
+
+
+# Records of one kind repeat their headings.
+@lru_cache(maxsize=4096)
+def _meaning(heading: str) -> tuple[int, bool]:
+    name = _name_of(heading)
+    decided = next((len(_DECIDED) - at for at, names in enumerate(_DECIDED) if names.fullmatch(name)), 0)
+    return decided, _ASIDE.search(name) is not None
+
+
+# One answer asks several times what the few bodies that it is about are made of.
+@lru_cache(maxsize=32)
 def sections_of(body: str) -> tuple[Section, ...]:
     """Return the sections of a body in their order; headings in code and comments are none."""
     marks = list(_headings(body))
@@ -138,9 +153,10 @@ def deciding(sections: Sequence[Section]) -> list[Section]:
 
 def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
     """Yield where each heading and where its text begin, its level and what it says."""
-    marks = "=-" if _ANY_ATX.search(body) else ""
+    lines = f"\n{body}"
+    marks = "=-" if _ANY_ATX.search(lines) else ""
     fence, past = "", 0
-    for found in _LINE.finditer(body):
+    for found in _LINE.finditer(lines):
         at = found.start()
         if at < past:
             continue
@@ -197,5 +213,4 @@ def _title_start(body: str, at: int, line: str) -> int:
 
 
 def _is_known(heading: str) -> bool:
-    section = Section(heading, 0, (0, 0), 0, "")
-    return section.is_aside or section.decided > 0
+    return _meaning(heading) != (0, False)

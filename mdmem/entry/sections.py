@@ -103,17 +103,35 @@ def citing_sentences(body: str, names: Collection[str]) -> tuple[str, ...]:
 
     A name is an address, an id, a link, or a kind with its number (`PEP 484`, in any usual writing of it).
     """
-    pattern = naming(names)
-    if pattern is None or not pattern.search(body):
+    marks = _marks_of(names)
+    pattern = naming(names) if _holds(body, marks) else None
+    if pattern is None:
         return ()
     found: list[tuple[bool, bool, str]] = []
     for section in sections_of(body):
-        if pattern.search(body, *section.span):
+        # The pattern looks at every letter and its case: of ten parts nine do not even hold what no mention lacks.
+        if _holds(body[slice(*section.span)], marks) and pattern.search(body, *section.span):
             is_list = section.is_aside
-            sentences = sentences_in(body, section.start, section.span[1])
+            sentences = (one for one in sentences_in(body, section.start, section.span[1]) if _holds(one.text, marks))
             cited = [(one, named) for one in sentences if (named := pattern.search(one.text))]
             found += [(not _CHANGING.search(one.text), is_list, _around(one.text, named)) for one, named in cited]
     return tuple(dict.fromkeys(text for _, _, text in sorted(found, key=lambda one: one[:2])))
+
+
+def _holds(text: str, marks: Collection[str]) -> bool:
+    folded = _folded(text)
+    return any(mark in folded for mark in marks)
+
+
+def _marks_of(names: Iterable[str]) -> frozenset[str]:
+    """Return what each mention of one of the names holds one of: a name itself, or its number."""
+    numbered = ((name, _NUMBERED.fullmatch(name.rsplit("/", 1)[-1])) for name in filter(None, names))
+    return frozenset(mark for name, kind in numbered for mark in (_folded(name), *([kind[2]] if kind else ())))
+
+
+def _folded(text: str) -> str:
+    """Return a text in which whatever is equal but for case is equal; of `ı`, `i` and `İ` patterns make one."""
+    return text.lower() if text.isascii() else text.casefold().replace("\u0307", "").replace("\u0131", "i")
 
 
 def is_changing(sentence: str) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import log
 
 from mdmem.entry.headings import sections_of
-from mdmem.index.analysis import finder, text_terms
+from mdmem.index.analysis import text_terms
+from mdmem.index.finder import finder
 from mdmem.retrieval.question import Coverage
 
 # Of PEPs' own titles all are full at any share from .4 to .67; of foreign questions cut to three words 6 %, of whole

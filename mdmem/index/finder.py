@@ -1,0 +1,70 @@
+"""Where a text holds terms of a question: only what begins like one of them is analysed."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+
+from mdmem.index.analysis import spans
+
+Span = tuple[int, int, frozenset[str]]
+"""Start, end, and which of the terms."""
+
+_BLANK = re.compile(r"\s")
+_NO_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
+    """Return what finds the runs of a text that hold some of the terms."""
+    wanted = frozenset(terms)
+    beginnings = sorted({start for term in wanted if term.isascii() for start in _beginnings(term)})
+    # Texts repeat their words, and a word in front of a comma is another chunk.
+    known: dict[str, Sequence[Span]] = {}
+
+    def held_in(chunk: str) -> Sequence[Span]:
+        if chunk not in known:
+            held = ((start, end, wanted.intersection((*one.words, *one.wholes))) for start, end, one in spans(chunk))
+            known[chunk] = [span for span in held if span[2]]
+        return known[chunk]
+
+    def find(text: str) -> list[Span]:
+        return [
+            (start + first, start + last, held)
+            for start, end in _chunks(text, beginnings)
+            for first, last, held in held_in(text[start:end])
+        ]
+
+    return find
+
+
+def _beginnings(term: str) -> Iterator[str]:
+    """Yield the first letters of whatever has this stem: an `e` may be ours, an `i` a `y`."""
+    letters = term[: max(1, min(4, len(term) - 1))]
+    yield from map("".join, product(*("iy" if letter in "iy" else letter for letter in letters)))
+
+
+def _chunks(text: str, beginnings: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the parts between blanks that hold a beginning, or what is no ASCII; no run holds a blank."""
+    end = 0
+    for place, after in _places(text, beginnings):
+        if after <= end:
+            continue
+        start = max(end, text.rfind(" ", end, place) + 1, text.rfind("\n", end, place) + 1)
+        blank = _BLANK.search(text, after)
+        end = blank.start() if blank else len(text)
+        yield start, end
+
+
+def _places(text: str, beginnings: Sequence[str]) -> Sequence[tuple[int, int]]:
+    """Return where beginnings, in any case, and stretches that are no ASCII start and end, in their order."""
+    lowered = text.lower()
+    places = [] if text.isascii() else [found.span() for found in _NO_ASCII.finditer(text)]
+    if len(lowered) != len(text):
+        # The one letter that becomes two, which is no ASCII either.
+        lowered = text.replace("\u0130", "\u0131").lower()
+    for beginning in beginnings:
+        at = lowered.find(beginning)
+        while at >= 0:
+            places.append((at, at + len(beginning)))
+            at = lowered.find(beginning, at + 1)
+    places.sort()
+    return places
