@@ -21,7 +21,7 @@ PACKAGE = Path(mdmem.__file__).parent
 ROWS = (
     {"__main__"},
     {"cli"},
-    {"mcp"},
+    {"mcp", "site"},
     {"render"},
     {"hygiene", "status"},
     {"saving", "synthesis", "merge", "sync", "exchange", "events"},
@@ -43,6 +43,9 @@ DOORS = {
     "frontmatter": {"mdmem.document"},
     "git": {"mdmem.git"},
     "h11": {"mdmem.mcp"},
+    "jinja2": {"mdmem.site"},
+    "markdown_it": {"mdmem.site"},
+    "markupsafe": {"mdmem.site"},
     "mcp": {"mdmem.mcp"},
     "mcp_types": {"mdmem.mcp"},
     "msgspec": {"mdmem.record"},

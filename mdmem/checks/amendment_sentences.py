@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from mdmem.document.links import BodyLink
+from mdmem.record import StoredRecord
 
 # The verbs but for their first letters, which may be capitals: a text without any is searched at the speed of memory.
 _STEMS = ("mend", "evise", "pdate", "odif", "elax", "upplement", "artially ")
@@ -30,7 +30,7 @@ _NAMES = re.compile(
 )
 
 
-class EntryName(NamedTuple):
+class EntryName(StoredRecord, frozen=True, array_like=True):
     """A name that may mean an entry, and where it stands: its kind and number, or its address."""
 
     offset: int
@@ -39,7 +39,7 @@ class EntryName(NamedTuple):
     address: str
 
 
-class AmendmentSentence(NamedTuple):
+class AmendmentSentence(StoredRecord, frozen=True, array_like=True):
     """Where a verb such as amends stands, and what may be its object.
 
     `start` and `end` bound the part behind the verb in which a link counts as a name, too.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from mdmem.checks.amendment_sentences import AmendmentSentence, amendment_sentences
 from mdmem.checks.prose import text_gives_reason
@@ -14,9 +14,10 @@ from mdmem.document.links import BodyLink, body_links
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.finding import Finding
+from mdmem.record import StoredRecord
 
 
-class WrittenLink(NamedTuple):
+class WrittenLink(StoredRecord, frozen=True, array_like=True):
     """One item of a link field, as the file holds it."""
 
     field: str
@@ -55,6 +56,11 @@ class Extract(Protocol):
     @property
     def size(self) -> int:
         """Return the bytes of the body."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """Return the bytes of the file."""
         ...
 
 
@@ -104,10 +110,14 @@ class DocumentExtract:
         """Return the bytes of the body."""
         return len(self.document.body.encode("utf-8"))
 
+    @property
+    def length(self) -> int:
+        """Return the bytes of the file."""
+        return len(self.document.data)
 
-@dataclass(frozen=True, slots=True)
-class KeptExtract:
-    """The extract of a file that was read before, with what the checks of one file found in it, by code."""
+
+class KeptExtract(StoredRecord, frozen=True):
+    """The extract of a file that was read before, with what the checks of one file found in it."""
 
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()
@@ -115,10 +125,11 @@ class KeptExtract:
     amendments: tuple[AmendmentSentence, ...] = ()
     gives_reason: bool = False
     size: int = 0
-    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    length: int = 0
+    findings: tuple[Finding, ...] = ()
 
 
-def kept_extract(extract: Extract, findings: Mapping[str, tuple[Finding, ...]]) -> KeptExtract:
+def kept_extract(extract: Extract, findings: tuple[Finding, ...]) -> KeptExtract:
     """Return an extract without its document."""
     return KeptExtract(
         extract.links,
@@ -127,6 +138,7 @@ def kept_extract(extract: Extract, findings: Mapping[str, tuple[Finding, ...]]) 
         extract.amendments,
         extract.gives_reason,
         extract.size,
+        extract.length,
         findings,
     )
 

@@ -233,6 +233,8 @@ def _facts(workspace: Workspace) -> GitFacts | SeenFacts | None:
         return None
     index = staged_index(location.repository, workspace.environment, workspace.cwd)
     elsewhere = checked_catalog(workspace).fetched_wings
-    on_disk = tuple(one.path for one in workspace.tree.files() if one.path.partition("/")[0] not in elsewhere)
+    # What git's index lists is nothing that git ignores.
+    listed = () if workspace.snapshot.staged else workspace.tree.files()
+    on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
     facts = GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
     return SeenFacts(facts, workspace.tree) if isinstance(workspace.tree, NarrowedTree) else facts

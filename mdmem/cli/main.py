@@ -52,6 +52,7 @@ GROUPS = {
     },
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
+        "site": "Show the memory as pages: a folder for any browser.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
         "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
@@ -82,6 +83,11 @@ _EXAMPLES = (
 )
 
 
+def module_of(name: str) -> str:
+    """Return the module of a command; a word of Python's is no name for one."""
+    return f"mdmem.cli.{name}_" if iskeyword(name) else f"mdmem.cli.{name.replace('-', '_')}"
+
+
 class LazyGroup(click.Group):
     """Imports a command's module only when that command is run."""
 
@@ -93,9 +99,7 @@ class LazyGroup(click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        # A word of Python's is no name for a module.
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
-        module = import_module(f"mdmem.cli.{name}")
+        module = import_module(module_of(cmd_name))
         command: click.Command = module.command
         return command
 

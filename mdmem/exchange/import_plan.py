@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from mdmem.authoring.approve import stands_behind
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -20,7 +21,7 @@ from mdmem.exchange.dialects import DIALECTS, dialect_of
 from mdmem.exchange.record import ForeignRecord, Guess, Sureness
 from mdmem.exchange.references import References, known_by, known_from
 from mdmem.exchange.settlement import Settled, ended_at, settle
-from mdmem.exchange.source import Found, UnfitError, found_here, found_in, read_source, without_ignored
+from mdmem.exchange.source import Found, UnfitError, foreign, found_here, found_in, in_project, read_source
 from mdmem.git.history import first_days
 from mdmem.workspace.workspace import Workspace
 
@@ -79,22 +80,12 @@ class ImportPlan:
 def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
     """Return what an import writes; raises UsageError for a place, a path or a person that is none."""
     reading = _Reading(workspace, request)
-    records = reading.records
-    known = [known_by(one, address) for address, one in records.items() if not one.part]
-    references = References([*known, *reading.known])
-    settled = settle(records, references)
-    days = _created(workspace, records)
-    rows, changes = list(reading.rows), []
-    for address, record in records.items():
-        dated = replace(record, created_at=days[address][0], guesses={**record.guesses, **days[address][1]})
-        created = {one: day for one, (day, _) in days.items()}
-        change, row = _entry(workspace, request, address, dated, settled[address], references, created, reading)
-        rows.append(row)
-        changes.append(change)
+    writing = _Writing(workspace, request, reading)
+    written = [writing.entry(address) for address in reading.records]
     order = {one.path: number for number, one in enumerate(reading.found)}
-    actions = tuple(WriteAction(Verb.IMPORT, address) for address in records)
-    change_set = ChangeSet(tuple(changes), actions=actions, tells_faults=True)
-    rows.sort(key=lambda row: order[row.path])
+    rows = sorted((*reading.rows, *(row for _, row in written)), key=lambda row: order[row.path])
+    actions = tuple(WriteAction(Verb.IMPORT, address) for address in reading.records)
+    change_set = ChangeSet(tuple(change for change, _ in written), actions=actions, tells_faults=True)
     return ImportPlan(tuple(rows), change_set, reading.contents, reading.remarks)
 
 
@@ -105,7 +96,7 @@ class _Reading:
         location = workspace.location
         base = location.base
         found = found_in(base, workspace.cwd, request.paths) if request.paths else found_here(base, location.repository)
-        self.found = without_ignored(found, location.repository)
+        self.found = foreign(found, workspace)
         self.records: dict[str, ForeignRecord] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
@@ -131,7 +122,7 @@ class _Reading:
             return
         dialect = DIALECTS[request.dialect] if request.dialect is not None else dialect_of(source)
         records = list(dialect.read(source))
-        if not records:
+        if not records and request.paths:
             said = ("holds nothing but what mdmem wrote, or takes in from other files",)
             self.rows.append(ImportRow(path=found.path, outcome=Outcome.SKIPPED, dialect=dialect.NAME, said=said))
         taken = [self._take_record(one, dialect.NAME) for one in records]
@@ -191,55 +182,56 @@ def _created(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> dict
     return found
 
 
-def _entry(
-    workspace: Workspace,
-    request: ImportRequest,
-    address: str,
-    record: ForeignRecord,
-    settled: Settled,
-    references: References,
-    days: Mapping[str, str],
-    reading: _Reading,
-) -> tuple[Change, ImportRow]:
-    source, under = record.source, workspace.location.under
-    cuts = list(carried(record, settled.lost))
-    body = rewritten(record, f"{address}.md", references, under=under, cuts=cuts)
-    fields = _fields(record, address, settled, ended_at(record, settled, days), request.approved_by)
-    text = composed(fields, body.text, newline=source.newline)
-    path = f"{address}.md"
-    row = ImportRow(
-        path=source.path,
-        part=record.part,
-        outcome=Outcome.IMPORTED,
-        dialect=reading.dialects[address],
-        address=address,
-        type=record.type,
-        status=record.status,
-        title=record.title or title_of(address),
-        guesses=record.guesses,
-        said=(*source.said, *record.said, *settled.said, *body.said),
-    )
-    return Change(path, path, None, text.encode()), row
+class _Writing:
+    """Writes the text of each record's entry, its links settled against all others."""
 
+    def __init__(self, workspace: Workspace, request: ImportRequest, reading: _Reading) -> None:
+        self._location, self._person, self._reading = workspace.location, request.approved_by, reading
+        own = (known_by(one, address) for address, one in reading.records.items() if not one.part)
+        self._references = References([*own, *reading.known])
+        self._settled = settle(reading.records, self._references)
+        self._created = _created(workspace, reading.records)
+        self._days = {address: day for address, (day, _) in self._created.items()}
 
-def _fields(
-    record: ForeignRecord, address: str, settled: Settled, ended: str | None, approved_by: str | None
-) -> dict[str, str | tuple[str, ...]]:
-    title = " ".join(record.title.split())
-    is_approved = record.status is Status.ACTIVE and record.type in APPROVED_TYPES
-    fields: dict[str, str | tuple[str, ...]] = {
-        **record.fields,
-        "type": record.type.value,
-        "status": record.status.value,
-        "created_at": record.created_at or "",
-        "title": title or title_of(address),
-        **{name: tuple(links) for name, links in settled.links.items()},
-        KEY: str(Origin(record.source.path, record.part, content_digest(content_of(record)))),
-    }
-    if ended is not None:
-        fields["deprecated_at"] = ended
-    if record.status is Status.DEPRECATED and "superseded_by" not in settled.links:
-        fields["deprecated_reason"] = f"its record says: {record.ended_as or record.status.value}"
-    if is_approved and approved_by is not None:
-        fields["approved_by"] = approved_by
-    return fields
+    def entry(self, address: str) -> tuple[Change, ImportRow]:
+        """Return what writes an entry, and the row that tells of it."""
+        record, settled, path = self._reading.records[address], self._settled[address], f"{address}.md"
+        cuts = list(carried(record, settled.lost))
+        body = rewritten(record, path, self._references, place=partial(in_project, self._location), cuts=cuts)
+        guesses = {**record.guesses, **self._created[address][1]}
+        ended = ended_at(record, settled, self._days)
+        if ended is not None and "deprecated_at" not in record.fields:
+            guesses["deprecated_at"] = Guess("the day of what took its place", Sureness.LIKELY)
+        row = ImportRow(
+            path=record.source.path,
+            part=record.part,
+            outcome=Outcome.IMPORTED,
+            dialect=self._reading.dialects[address],
+            address=address,
+            type=record.type,
+            status=record.status,
+            title=record.title or title_of(address),
+            guesses=guesses,
+            said=(*record.said, *settled.said, *body.said),
+        )
+        text = composed(self._fields(address, settled, ended), body.text, newline=record.source.newline)
+        return Change(path, path, None, text.encode()), row
+
+    def _fields(self, address: str, settled: Settled, ended: str | None) -> dict[str, str | tuple[str, ...]]:
+        record = self._reading.records[address]
+        is_ended = record.status is Status.DEPRECATED
+        fields: dict[str, str | tuple[str, ...]] = {
+            "deprecated_at": ended or "",
+            **record.fields,
+            "type": record.type.value,
+            "status": record.status.value,
+            "created_at": self._days[address],
+            "title": " ".join(record.title.split()) or title_of(address),
+            **{name: tuple(links) for name, links in settled.links.items()},
+            KEY: str(Origin(record.source.path, record.part, content_digest(content_of(record)))),
+        }
+        if is_ended and "superseded_by" not in settled.links:
+            fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
+        if self._person is not None and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:
+            fields["approved_by"] = self._person
+        return fields

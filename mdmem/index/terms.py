@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.headings import sections_of
-from mdmem.index.analysis import analyse
+from mdmem.index.analysis import analyse, counted
 from mdmem.index.protocol import IndexDocument
 
 _TITLES, _TAGS = searched_as(Searched.TITLE), searched_as(Searched.TAG)
@@ -18,6 +19,8 @@ EXACT = ("wing", "room", *searched_as(Searched.WHOLE))
 
 DATES = {name.removesuffix("_at"): name for name in searched_as(Searched.DATE)}
 """The fields that hold a date, with the field of the front matter that they are taken from."""
+
+_WHOLE = {name: name for name in searched_as(Searched.WHOLE)} | DATES
 
 FIELDS = (*SCORED, *EXACT, *DATES)
 
@@ -33,31 +36,31 @@ Terms = Mapping[str, Mapping[str, int]]
 
 def terms_of(document: IndexDocument) -> tuple[Terms, ...]:
     """Return what each field of a document holds, by passage; fields without a term are left out."""
-    titles = {name: analyse(_text(document, name)) for name in _TITLES}
-    tags = {name: analyse(_text(document, name)) for name in _TAGS}
-    stated: dict[str, Mapping[str, int]] = {
-        **{name: Counter(words) for name, (words, _) in titles.items()},
-        **{name: Counter(words + wholes) for name, (words, wholes) in tags.items()},
-        "wing": exact([document.wing]),
-        "room": exact([document.room]),
+    given = document.fields
+    titles = {name: counted("\n".join(given[name])) for name in _TITLES if name in given}
+    tags = {name: counted("\n".join(given[name])) for name in _TAGS if name in given}
+    stated = {
+        **{name: words for name, (words, _) in titles.items()},
+        **{name: _added(*counts) for name, counts in tags.items()},
+        "wing": _exact((document.wing,)),
+        "room": _exact((document.room,)),
+        **{name: _exact(given[source]) for name, source in _WHOLE.items() if source in given},
     }
-    stated |= {name: exact(document.fields.get(name, ())) for name in EXACT if name not in stated}
-    stated |= {name: exact(document.fields.get(given, ())) for name, given in DATES.items()}
-    passages: list[dict[str, Mapping[str, int]]] = []
-    named = [whole for _, wholes in titles.values() for whole in wholes]
+    named = _added(*(wholes for _, wholes in titles.values()))
+    passages: list[Terms] = []
     for headings, text in passages_of(document.body):
-        words, wholes = analyse(text)
+        words, wholes = counted(text)
         # Headings are part of the body, and their identifiers would count twice.
-        passages.append(
-            {
-                "headings": Counter(analyse("\n".join(headings))[0]),
-                "identifiers": Counter([*named, *wholes]),
-                "body": Counter(words),
-            }
-        )
-        named = []
-    passages[0] |= stated
-    return tuple({name: counts for name, counts in passage.items() if counts} for passage in passages)
+        headed, _ = counted("\n".join(headings))
+        passage = {"headings": headed, "identifiers": _added(wholes, named), "body": words} | stated
+        passages.append({name: counts for name, counts in passage.items() if counts})
+        stated, named = {}, {}
+    return tuple(passages)
+
+
+def _added(*counts: Mapping[str, int]) -> Mapping[str, int]:
+    held = [each for each in counts if each]
+    return sum(map(Counter, held), Counter[str]()) if len(held) > 1 else next(iter(held), {})
 
 
 def passages_of(body: str) -> list[tuple[list[str], str]]:
@@ -71,10 +74,6 @@ def passages_of(body: str) -> list[tuple[list[str], str]]:
     return [
         (named, body[start:end]) for named, start, end in zip(headings, edges, [*edges[1:], len(body)], strict=True)
     ]
-
-
-def _text(document: IndexDocument, name: str) -> str:
-    return "\n".join(document.fields.get(name, ()))
 
 
 def lengths_of(terms: Terms) -> tuple[int, ...]:
@@ -94,6 +93,10 @@ def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[lis
             yield analyse(text)[0]
 
 
-def exact(values: Iterable[str | None]) -> dict[str, int]:
+def exact(values: Iterable[str]) -> dict[str, int]:
     """Return the one-term content of a field that is compared as a whole."""
     return {" ".join(value.casefold().split()): 1 for value in values if value and value.strip()}
+
+
+# Thousands of entries are of one wing, of one type and of a few days.
+_exact = lru_cache(4096)(exact)

@@ -68,8 +68,8 @@ def retrieval_of(
         source=answer.source if answer else "scan",
         ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
-    read = (address for address in catalog.entries if scope.holds(address))
-    searched = sorted({address.rsplit("/", 1)[0] for address in read})
+    rooms = {address.rpartition("/")[0] for address in catalog.entries}
+    searched = sorted(room for room in rooms if scope.holds(f"{room}/"))
     return Retrieval(
         scope=scope,
         items=items,
