@@ -13,8 +13,8 @@ from mdmem.render.json import dump
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
-    from mdmem.exchange.import_plan import ImportRow
     from mdmem.exchange.importer import ImportReport
+    from mdmem.exchange.intake import ImportRow
     from mdmem.finding import Finding
 
 # So many errors are told one by one.
