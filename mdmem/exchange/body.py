@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from mdmem.checks.fixes.links import relative
 from mdmem.dataclass import dataclass
@@ -24,8 +24,13 @@ class Body:
     said: tuple[str, ...]
 
 
-def rewritten(record: ForeignRecord, path: str, references: References, *, under: str, cuts: Collection[Cut]) -> Body:
-    """Return the body for an entry at a path of the root without some parts; `under` is the root's path."""
+def rewritten(
+    record: ForeignRecord, path: str, references: References, *, place: Callable[[str], str], cuts: Collection[Cut]
+) -> Body:
+    """Return the body for an entry at a path of the root without some parts; `place` counts one from the project's top.
+
+    Links in the parts that are cut are not looked at.
+    """
     prose = without_code(record.body)
     links = [*body_links(prose), *image_links(prose)]
     edits: list[tuple[int, int, str | None]] = [(cut.start, cut.end, None) for cut in cuts]
@@ -33,7 +38,7 @@ def rewritten(record: ForeignRecord, path: str, references: References, *, under
     for link in links:
         if any(cut.start <= link.offset < cut.end for cut in cuts):
             continue
-        text, why = _new_link(record, link, f"{under}/{path}" if under else path, references, under=under)
+        text, why = _new_link(record, link, path, references, place)
         if text is not None:
             edits.append((link.offset, link.offset + link.width, text))
         if why:
@@ -52,7 +57,7 @@ def _without(body: str, start: int, end: int) -> str:
 
 
 def _new_link(
-    record: ForeignRecord, link: BodyLink, path: str, references: References, *, under: str
+    record: ForeignRecord, link: BodyLink, path: str, references: References, place: Callable[[str], str]
 ) -> tuple[str | None, str]:
     """Return what a link has to say from its new place, None where it stays, and what is to be said of it."""
     written = record.body[link.offset : link.offset + link.width]
@@ -64,8 +69,7 @@ def _new_link(
     if target == ".." or target.startswith("../"):
         return None, f"`{written}` leads out of the project, and stays as it is"
     address = references.by_path.get(target)
-    moved = f"{under}/{address}.md" if under and address else f"{address}.md" if address else target
-    return relative(moved, path, written), ""
+    return relative(place(f"{address}.md") if address else target, place(path), written), ""
 
 
 def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> tuple[str | None, str]:
@@ -74,6 +78,9 @@ def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> 
     if not before.endswith("[["):
         return None, ""
     meant = references.named(link.target, record.source.folder)
+    if len(meant) != 1 and link.target.isdigit():
+        # A list within a list, or a footnote.
+        return None, ""
     if len(meant) != 1:
         why = f"may mean {' or '.join(meant)}" if meant else "names no record that is imported"
         return None, f"`[[{link.target}]]` {why}, and stays as it is"

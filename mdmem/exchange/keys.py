@@ -8,13 +8,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mdmem.dataclass import dataclass, field
+from mdmem.entry.fields import FIELDS, Holder, Kind
 from mdmem.entry.spelling import synonym
+from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind
 
 Value = str | tuple[str, ...]
 
-# What is of the same form here and there; other keys are kept under `x-`.
-_PLAIN = frozenset({"owner", "topic", "label"})
+# What is of the same form here and there, whatever it is called; other keys are kept under `x-`.
+_PLAIN = frozenset({"owner"})
+# What only has the name that it has here.
+_OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
 _LISTS = frozenset({"tags", "applies_to"})
 _ASKED = frozenset({"title", "status", "type", "created_at"})
 _LINKS = {
@@ -56,6 +60,14 @@ def read_keys(pairs: Iterable[tuple[str, Any]], *, globs: Iterable[str] = ()) ->
             fields[name] = _one(value)
         elif name in _LISTS:
             fields[name] = tuple(dict.fromkeys((*fields.get(name, ()), *_many(value))))
+        elif _OWN.get(key) is Kind.TEXT and key != "approved_by":
+            fields[key] = _one(value)
+        elif _OWN.get(key) is Kind.TEXTS:
+            fields[key] = tuple(_many(value, at_commas=False))
+        elif _OWN.get(key) is Kind.MOMENT and (day := read_date(_one(value))) is not None:
+            fields[key] = day.iso
+        elif key.startswith("x-"):
+            fields[key] = _kept(value)
         else:
             fields[f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"] = _kept(value)
     return Keys(asked, fields, tuple(claims))

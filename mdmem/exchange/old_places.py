@@ -9,6 +9,7 @@ from pathlib import Path
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.exchange.import_plan import ImportPlan
+from mdmem.exchange.source import in_project
 from mdmem.git import list_tracked
 from mdmem.git.commit import stage_paths
 from mdmem.state import leads_away, write_whole
@@ -54,11 +55,9 @@ class OldPlaces:
         return None
 
     def _pointer(self, path: str, entries: list[tuple[str, str]]) -> bytes:
-        under = f"{self._location.under}/" if self._location.under else ""
-        links = (
-            f"[{title}](<{posixpath.relpath(f'{under}{address}.md', posixpath.dirname(path) or '.')}>)"
-            for address, title in entries
-        )
+        folder = posixpath.dirname(path) or "."
+        places = ((title, in_project(self._location, f"{address}.md")) for address, title in entries)
+        links = (f"[{title}](<{posixpath.relpath(place, folder)}>)" for title, place in places)
         return f"Moved to {', '.join(links)}.\n".encode()
 
     def _stage(self, plan: ImportPlan, gone: list[str]) -> None:
@@ -67,8 +66,7 @@ class OldPlaces:
         if repository is None or not gone:
             return
         tracked = list_tracked(repository)
-        under = f"{self._location.under}/" if self._location.under else ""
-        new = [f"{under}{address}.md" for path in gone for address, _ in _entries(plan, path)]
+        new = [in_project(self._location, f"{address}.md") for path in gone for address, _ in _entries(plan, path)]
         self.touched = [path for path in gone if path in tracked]
         # What cannot be staged now is on disk all the same.
         with contextlib.suppress(GitError):

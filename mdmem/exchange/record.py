@@ -61,7 +61,7 @@ class Cut:
 class SourceFile:
     """One file to import: its path from the project's top, its bytes, and its front matter and body as read.
 
-    `room` is the folder below the one that was named, if it lies in one; `said` is what could not be read of it.
+    `room` is the folder below the one that was named, if it lies in one.
     """
 
     path: str
@@ -70,7 +70,6 @@ class SourceFile:
     body: str
     newline: str
     room: str = ""
-    said: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:

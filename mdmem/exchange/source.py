@@ -18,7 +18,10 @@ from mdmem.errors import UsageError
 from mdmem.exchange.record import SourceFile
 from mdmem.git import Repository, list_ignored, list_tracked_named
 from mdmem.setup.records import instruction_files, record_folders, records_in
+from mdmem.state import leads_away
 from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.location import Location
+from mdmem.workspace.workspace import Workspace
 
 
 class UnfitError(ValueError):
@@ -47,7 +50,7 @@ def found_here(base: Path, repository: Repository | None) -> list[Found]:
 
 
 def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
-    """Return the files that were named, and those below the folders that were; raises UsageError."""
+    """Return the files that were named, and those below the folders that were, from a base; raises UsageError."""
     found: dict[str, Found] = {}
     for name in named:
         place = Path(os.path.normpath(cwd / name))
@@ -61,10 +64,19 @@ def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
     return list(found.values())
 
 
-def without_ignored(found: Sequence[Found], repository: Repository | None) -> list[Found]:
-    """Return the files that git does not ignore."""
-    ignored = list_ignored(repository, [one.path for one in found]) if repository is not None else frozenset()
-    return [one for one in found if one.path not in ignored]
+def in_project(location: Location, path: str) -> str:
+    """Return a path of the root as counted from the project's top."""
+    under = location.root.relative_to(location.base).as_posix()
+    return path if under == "." else f"{under}/{path}"
+
+
+def foreign(found: Sequence[Found], workspace: Workspace) -> list[Found]:
+    """Return the files that are not of the memory itself, and that git does not ignore."""
+    own = {in_project(workspace.location, file.path) for file in workspace.tree.files()}
+    others = [one for one in found if one.path not in own]
+    repository = workspace.location.repository
+    ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else frozenset()
+    return [one for one in others if one.path not in ignored]
 
 
 _OTHERS = ("*.mdc", "*.instructions.md", "*.markdown")
@@ -87,14 +99,23 @@ def _from(base: Path, path: Path) -> str:
     return real.relative_to(base.resolve()).as_posix()
 
 
+def read_bytes(base: Path, path: str) -> bytes:
+    """Return what a file of the project holds; raises UnfitError."""
+    if not path.isprintable():
+        raise UnfitError("has a name that is no UTF-8, or that does not show; rename it")
+    if leads_away(base, path):
+        raise UnfitError("is a symbolic link, or lies behind one; name what it leads to")
+    try:
+        return read_regular(base / path, follow=False)
+    except OSError as error:
+        raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
 def read_source(base: Path, found: Found) -> SourceFile:
     """Return a file as it was read; raises UnfitError."""
     if not found.path.lower().endswith(_ENDINGS):
         raise UnfitError(f"is no Markdown file: its name ends in none of {', '.join(_ENDINGS)}")
-    try:
-        data = read_regular(base / found.path, follow=False)
-    except OSError as error:
-        raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+    data = read_bytes(base, found.path)
     if len(data) > SIZE_LIMIT:
         raise UnfitError(f"is {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")
     try:
@@ -106,26 +127,26 @@ def read_source(base: Path, found: Found) -> SourceFile:
         raise UnfitError("is empty")
     if text.startswith("Moved to [") and text.count("\n") == 1:
         raise UnfitError("only leads to what was moved")
-    fields, body, said = _split(text)
+    fields, body = _split(text)
     newline = "\r\n" if "\r\n" in text else "\n"
-    return SourceFile(found.path, data, fields, body, newline, found.room, said)
+    return SourceFile(found.path, data, fields, body, newline, found.room)
 
 
-def _split(text: str) -> tuple[Mapping[str, Any], str, tuple[str, ...]]:
+def _split(text: str) -> tuple[Mapping[str, Any], str]:
     if not has_front_matter(text):
-        return {}, text, ()
+        return {}, text
     try:
         front, body = split_text(text)
     except FenceError:
         # A rule at the top of a text that has no front matter.
-        return {}, text, ()
+        return {}, text
     fields, troubles = read_fields(front)
     if fields is not None:
-        return fields, body, ()
+        return fields, body
     loose = _loosely(front)
     if loose is None:
         raise UnfitError(f"has a front matter that cannot be read: line {troubles[0].line + 1}: {troubles[0].message}")
-    return loose, body, ()
+    return loose, body
 
 
 _LINE = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")

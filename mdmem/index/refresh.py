@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, publish, reading, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Progress, Read, RefreshResult
@@ -105,4 +105,4 @@ def _without(old: Manifest, dropped: frozenset[str]) -> Manifest:
         name: [0 if key is None else length for key, length in zip(keys, column, strict=True)]
         for name, column in old.lengths.items()
     }
-    return replace(old, keys=keys, digests=digests, lengths=lengths)
+    return old.with_changes(keys=keys, digests=digests, lengths=lengths)
