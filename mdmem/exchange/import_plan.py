@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest
 from mdmem.exchange.body import carried, rewritten

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 from mdmem.authoring.approve import stands_behind
 from mdmem.catalog import interpret
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.origin import KEY, Origin, origin_in

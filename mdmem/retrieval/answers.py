@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Question
