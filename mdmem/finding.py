@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from mdmem.dataclass import dataclass
 
 
 class Severity(StrEnum):

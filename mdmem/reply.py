@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Status
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord
 from mdmem.exchange.references import References

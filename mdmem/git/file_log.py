@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from mdmem.dataclass import dataclass
 from mdmem.git.errors import UnknownRevisionError
 from mdmem.git.process import Repository, pathspec, records, resolve, run
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from weakref import finalize
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import GitError
 from mdmem.git.errors import UnknownRevisionError, UnwritableStoreError
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status
 
 # A drawing of more is no help.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mdmem.context.facets import Facet
+from mdmem.dataclass import dataclass
 from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog.links import Neighbourhood
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 from mdmem.entry.text import summary_of
 from mdmem.retrieval.question import AnswerBasis

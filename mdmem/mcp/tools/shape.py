@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from mdmem.dataclass import dataclass
 from mdmem.mcp.answers import told
 from mdmem.mcp.session import Given
 
