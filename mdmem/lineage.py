@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mdmem.catalog.addresses import is_entry_place
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Flaw, Wing
 from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, missing_wings

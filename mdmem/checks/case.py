@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Protocol
@@ -15,7 +15,6 @@ from mdmem.catalog.edges import Edge, classify
 from mdmem.catalog.links import Reference, reference_of
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
 from mdmem.checks.suppressions import Suppression
-from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place

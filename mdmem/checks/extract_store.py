@@ -10,14 +10,13 @@ import os
 import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import mdmem
 from mdmem.checks.extract import KeptExtract
-from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder, read_regular
 from mdmem.record import pack, unpack
 from mdmem.state import write_whole

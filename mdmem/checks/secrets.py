@@ -10,8 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-
-from mdmem.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,6 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
-from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +15,6 @@ import click
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
-from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.retrieval.pack import Given, Pack, Printed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
-from mdmem.dataclass import dataclass
 from mdmem.document.split import FenceError
 from mdmem.document.yaml_loader import Fields, StrictHandler, Trouble, read_fields
 from mdmem.finding import Finding, Place

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.fields import KNOWN_FIELDS, LISTS, Kind, names_of
 from mdmem.record import StoredRecord
 

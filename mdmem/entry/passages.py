@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, told
 from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
 

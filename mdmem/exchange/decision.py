@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, deciding, sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.keys import Keys, read_keys

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 
@@ -11,7 +11,6 @@ from mdmem.authoring.approve import stands_behind
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType, Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest, origin_in
 from mdmem.exchange import instructions

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
-from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.exchange.import_plan import ImportPlan, ImportRequest, Outcome, plan_import
 from mdmem.exchange.old_places import OldPlaces

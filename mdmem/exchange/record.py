@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType, Status
 
 

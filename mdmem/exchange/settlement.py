@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Status
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord
 from mdmem.exchange.references import References

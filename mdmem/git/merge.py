@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import GitTooOldError, NoCommonAncestorError, ShallowHistoryError

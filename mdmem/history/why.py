@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mdmem.dataclass import dataclass
+from dataclasses import dataclass
+
 from mdmem.entry.model import Entry, Status
 from mdmem.git import Commit, history, resolve
 from mdmem.workspace.addresses import resolve_name

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from mdmem.dataclass import dataclass
 from mdmem.index.fields import SCORED
 from mdmem.index.manifest import Manifest
 from mdmem.index.protocol import IndexDocument

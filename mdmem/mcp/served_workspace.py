@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from mdmem.access import Access
 from mdmem.catalog import Catalog, load_cached
-from mdmem.dataclass import dataclass
 from mdmem.errors import MdmemError
 from mdmem.git import Repository
 from mdmem.git.default_branch import find_default_branch

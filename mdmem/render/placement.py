@@ -7,8 +7,7 @@ free row of each column between. Every step is in integers or has ties broken by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from mdmem.dataclass import dataclass
+from dataclasses import dataclass
 
 # More sweeps change nothing in drawings of this size.
 _SWEEPS = 6

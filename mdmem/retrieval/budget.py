@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
 from mdmem.entry.sections import deciding_section, is_changing, shortened

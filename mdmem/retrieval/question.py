@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import StrEnum
 from math import inf, log
 from typing import Any
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.standing import Stance

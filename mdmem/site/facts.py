@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
-from mdmem.dataclass import dataclass
 from mdmem.entry.globs import all_matches
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of
 from mdmem.errors import MdmemError

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.site.board import Board, severity_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Wing, visible
 from mdmem.entry.sentences import cut_at_word
 from mdmem.render.lineage_graph import LineageGraph

@@ -9,13 +9,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
-from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
 

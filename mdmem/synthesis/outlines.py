@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from mdmem.context.facets import Facet
-from mdmem.dataclass import dataclass
 from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest
 
 

@@ -6,10 +6,9 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
-
-from mdmem.dataclass import dataclass
 
 _KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
 

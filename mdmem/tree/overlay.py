@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from mdmem.dataclass import dataclass
 from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of
 
 

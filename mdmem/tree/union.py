@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from mdmem.access import EVERYTHING, Access
-from mdmem.dataclass import dataclass
 from mdmem.tree.filtered import NarrowedTree
 from mdmem.tree.model import Tree, TreeFile, Unreadable
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from mdmem.checks.engine import CheckReport
-from mdmem.dataclass import dataclass
 from mdmem.entry.model import visible_text
 from mdmem.finding import Edit, Finding, Fix, Place, Severity
 from mdmem.render.characters import replace_surrogates
