@@ -1,16 +1,19 @@
 """Writing a generation: all documents anew, or changes on top of another."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from time import perf_counter
 
 from mdmem.index.fields import SCORED
+from mdmem.index.fork import beside, is_free
 from mdmem.index.manifest import Manifest
-from mdmem.index.protocol import IndexDocument
+from mdmem.index.protocol import IndexDocument, Progress, Read
 from mdmem.index.segments import Pool, Segment, file_of
-from mdmem.index.store import link_files, new_generation, seal
+from mdmem.index.store import keep_files, link_files, new_generation, seal
 from mdmem.index.terms import lengths_of, terms_of
 
 MAX_SEGMENTS = 6
@@ -18,6 +21,12 @@ MAX_SEGMENTS = 6
 
 DEAD_SHARE = 0.3
 """A segment with more dead documents than this is written anew."""
+
+WORTH_A_PROCESS = 1.0
+"""So many seconds of work must be left for a second process to be started."""
+
+# What is left is estimated from this part of the documents.
+_TRIED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +41,59 @@ class Row:
 _DEAD = (None, None, (0,) * len(SCORED))
 
 
-def rebuild(folder: Path, documents: Iterable[IndexDocument]) -> Manifest:
-    """Write a generation of these documents and nothing else."""
+def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | None = None) -> Manifest:
+    """Write a generation of the documents of these keys, which are in order, and nothing else."""
+    told = _Told(len(keys), progress)
+    tried = len(keys) // _TRIED
     with new_generation(folder) as path:
-        pool = Pool()
-        rows = _taken_in(pool, documents)
-        return _manifest(path, [_written(path, pool, rows)])
+        pool, begun = Pool(), perf_counter()
+        rows = _taken_in(pool, told.passed(read(keys[:tried])), [])
+        left = (perf_counter() - begun) * (_TRIED - 1)
+        if left < WORTH_A_PROCESS or not is_free():
+            _taken_in(pool, told.passed(read(keys[tried:])), rows)
+            return _manifest(path, [_written(path, pool, rows)])
+        half = (tried + len(keys)) // 2
+        with beside(lambda: _handed(_read_and_written(path, read(keys[half:])))) as wait:
+            told.step = 2
+            _taken_in(pool, told.passed(read(keys[tried:half])), rows)
+            first = _written(path, pool, rows)
+            second = _taken(wait())
+        if second is None:
+            keep_files(path, [file_of(first.name)])
+            second = _read_and_written(path, read(keys[half:]))
+        return _manifest(path, [first, second])
+
+
+class _Told:
+    """Tells how many documents are done, each counted for as many as are done meanwhile."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+        self.step = 1
+
+    def passed(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
+        for document in documents:
+            yield document
+            self._done = min(self._total, self._done + self.step)
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+
+def _read_and_written(path: Path, documents: Iterable[IndexDocument]) -> "_Rows":
+    pool = Pool()
+    return _written(path, pool, _taken_in(pool, documents, []))
+
+
+def _handed(segment: "_Rows") -> bytes:
+    rows = [(row.key, row.digest, row.lengths) for row in segment.rows if row]
+    return json.dumps([segment.name, rows]).encode()
+
+
+def _taken(handed: bytes) -> "_Rows | None":
+    if not handed:
+        return None
+    name, rows = json.loads(handed)
+    return _Rows(name, [Row(key, digest, tuple(lengths)) for key, digest, lengths in rows])
 
 
 def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterable[IndexDocument]) -> Manifest:
@@ -46,7 +102,7 @@ def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterabl
     merged = _to_merge(segments)
     kept = [segment for segment in segments if segment not in merged]
     pool = Pool()
-    rows = _taken_in(pool, documents)
+    rows = _taken_in(pool, documents, [])
     with ExitStack() as stack:
         # All are opened, so that a broken one is found by who can write it anew.
         for segment in segments:
@@ -76,13 +132,15 @@ def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:
 
 
 def _to_merge(segments: Sequence[_Rows]) -> list[_Rows]:
-    crowded = len(segments) >= MAX_SEGMENTS
     largest = max((len(segment.rows) for segment in segments), default=0)
-    return [segment for segment in segments if segment.is_due or (crowded and len(segment.rows) < largest)]
+    small = [segment for segment in segments if len(segment.rows) < largest]
+    # The halves of two processes stay: to write one anew takes as long as all changes since.
+    merged = [segment for segment in small if 2 * len(segment.rows) < largest] or small
+    crowded = len(segments) >= MAX_SEGMENTS
+    return [segment for segment in segments if segment.is_due or (crowded and segment in merged)]
 
 
-def _taken_in(pool: Pool, documents: Iterable[IndexDocument]) -> list[Row]:
-    rows: list[Row] = []
+def _taken_in(pool: Pool, documents: Iterable[IndexDocument], rows: list[Row]) -> list[Row]:
     for document in documents:
         for terms in terms_of(document):
             for field, counts in terms.items():
