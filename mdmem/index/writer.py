@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 from mdmem.index.fields import SCORED
 from mdmem.index.fork import beside, is_free
@@ -29,16 +30,15 @@ WORTH_A_PROCESS = 1.0
 _TRIED = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What the manifest holds of one passage of a document."""
+class Row(NamedTuple):
+    """What the manifest holds of one passage of a document; without a key of a dead one."""
 
-    key: str
-    digest: str
-    lengths: tuple[int, ...]
+    key: str | None
+    digest: str | None
+    lengths: Sequence[int]
 
 
-_DEAD = (None, None, (0,) * len(SCORED))
+_DEAD = Row(None, None, (0,) * len(SCORED))
 
 
 def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | None = None) -> Manifest:
@@ -85,15 +85,14 @@ def _read_and_written(path: Path, documents: Iterable[IndexDocument]) -> "_Rows"
 
 
 def _handed(segment: "_Rows") -> bytes:
-    rows = [(row.key, row.digest, row.lengths) for row in segment.rows if row]
-    return json.dumps([segment.name, rows]).encode()
+    return json.dumps([segment.name, segment.rows]).encode()
 
 
 def _taken(handed: bytes) -> "_Rows | None":
     if not handed:
         return None
     name, rows = json.loads(handed)
-    return _Rows(name, [Row(key, digest, tuple(lengths)) for key, digest, lengths in rows])
+    return _Rows(name, [Row._make(row) for row in rows])
 
 
 def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterable[IndexDocument]) -> Manifest:
@@ -116,19 +115,21 @@ def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterabl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """A segment's name, and what the manifest holds of its documents; none stands for a dead one."""
+    """A segment's name, and what the manifest holds of its documents."""
 
     name: str
-    rows: Sequence[Row | None]
+    rows: Sequence[Row]
 
     @property
     def is_due(self) -> bool:
-        return sum(row is None for row in self.rows) > DEAD_SHARE * len(self.rows)
+        return sum(row.key is None for row in self.rows) > DEAD_SHARE * len(self.rows)
 
 
 def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:
-    rows = iter([row if row and row.key not in drop else None for row in _rows(old)])
-    return [_Rows(name, list(islice(rows, count))) for name, count in old.segments]
+    lengths = zip(*(old.lengths[name] for name in SCORED), strict=True)
+    rows = map(Row._make, zip(old.keys, old.digests, lengths, strict=True))
+    living = iter([_DEAD if row.key in drop else row for row in rows])
+    return [_Rows(name, list(islice(living, count))) for name, count in old.segments]
 
 
 def _to_merge(segments: Sequence[_Rows]) -> list[_Rows]:
@@ -151,29 +152,23 @@ def _taken_in(pool: Pool, documents: Iterable[IndexDocument], rows: list[Row]) -
 
 def _carried(pool: Pool, segment: _Rows, opened: Segment, start: int) -> list[Row]:
     """Add the postings of a segment's live documents under numbers from `start` on, and return their rows."""
-    living = [number for number, row in enumerate(segment.rows) if row]
+    living = [number for number, row in enumerate(segment.rows) if row.key is not None]
     renumbered = {number: start + place for place, number in enumerate(living)}
-    for field, term, (numbers, frequencies) in opened.contents():
-        for number, frequency in zip(numbers, frequencies, strict=True):
-            if number in renumbered:
-                pool.add(renumbered[number], field, {term: frequency})
-    return [row for row in segment.rows if row]
+    for field, term, postings in opened.contents():
+        carried = [(renumbered[number], count) for number, count in zip(*postings, strict=True) if number in renumbered]
+        if carried:
+            pool.add_term(field, term, carried)
+    return [segment.rows[number] for number in living]
 
 
 def _written(path: Path, pool: Pool, rows: Sequence[Row]) -> _Rows:
     return _Rows(pool.write(path, len(rows)), rows)
 
 
-def _rows(manifest: Manifest) -> list[Row | None]:
-    lengths = zip(*(manifest.lengths[name] for name in SCORED), strict=True)
-    columns = zip(manifest.keys, manifest.digests, lengths, strict=True)
-    return [Row(key, digest, sizes) if key and digest is not None else None for key, digest, sizes in columns]
-
-
 def _manifest(path: Path, segments: Sequence[_Rows]) -> Manifest:
     rows = [row for segment in segments for row in segment.rows]
-    columns = [(row.key, row.digest, row.lengths) if row else _DEAD for row in rows]
-    lengths = {name: [sizes[at] for _, _, sizes in columns] for at, name in enumerate(SCORED)}
+    keys, digests, sizes = zip(*rows, strict=True) if rows else ((), (), ())
+    columns = zip(*sizes, strict=True) if rows else [()] * len(SCORED)
     named = [(segment.name, len(segment.rows)) for segment in segments]
-    keys, digests = [key for key, _, _ in columns], [digest for _, digest, _ in columns]
-    return Manifest(path.name, seal(path), named, keys, digests, lengths)
+    lengths = dict(zip(SCORED, map(list, columns), strict=True))
+    return Manifest(path.name, seal(path), named, list(keys), list(digests), lengths)
