@@ -56,3 +56,24 @@ def found_in(tree: Tree, code: str, tracked: Iterable[str] | None = None) -> lis
     facts = Tracked(frozenset(tracked)) if tracked is not None else None
     case = Case(load(tree), Settings(), date(2026, 11, 21), facts)
     return [f"{ascii(f.place.path)[1:-1]}: {f.severity} {f.message}" for f in run_checks(case, [code])]
+
+
+@dataclass
+class HeldTree:
+    """A tree of files held in memory, each known by its content."""
+
+    content: Mapping[str, bytes]
+    name: str = "held"
+
+    def files(self) -> tuple[TreeFile, ...]:
+        return tuple(TreeFile(path) for path in sorted(self.content))
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        for path in paths:
+            yield path, self.content.get(path, Unreadable("No such file or directory"))
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        return {file.path: digest_of(self.content[file.path]) for file in files}
+
+    def identity(self, path: str, content: bytes) -> str:
+        return digest_of(content)

@@ -94,13 +94,29 @@ def _refuse_status(entry: Entry) -> None:
 
 def _permitted(catalog: Catalog, settings: Settings, entry: Entry, person: str) -> Sequence[str]:
     """Return what is to be said about a person's approval; raises UsageError where it does not count."""
-    if not _PERSON.match(person):
-        raise UsageError(f'`{person}` is no person that can be told; write --by "Name <email>"')
+    _refuse_nobody(person, "--by")
     if entry.agent is not None and names_the_same(entry.agent, person):
         raise UsageError(f"`{entry.agent}` wrote {entry.address} as an agent; let a person approve it")
     given = approval(settings, catalog.wings[entry.wing], person)
     if not given.allowed:
         raise UsageError(f"{entry.address} is not approved: {given.remark}")
+    return (given.remark,) if given.remark else ()
+
+
+def _refuse_nobody(person: str, option: str) -> None:
+    if not _PERSON.match(person):
+        raise UsageError(f'`{person}` is no person that can be told; write {option} "Name <email>"')
+
+
+def stands_behind(catalog: Catalog, settings: Settings, wing: str, person: str) -> Sequence[str]:
+    """Return what is to be said where a person stands behind what a wing takes in as decided already.
+
+    Raises UsageError for who is no person of git's form, or may not approve there.
+    """
+    _refuse_nobody(person, "--approved-by")
+    given = approval(settings, catalog.wings.get(wing) or Wing(name=wing), person)
+    if not given.allowed:
+        raise UsageError(f"nothing is imported: {given.remark}")
     return (given.remark,) if given.remark else ()
 
 

@@ -79,6 +79,7 @@ class ChangeSet:
     Every rename comes after them; the renames of all that a folder holds are made as one where the system can.
     `actions` say what is done to which entry, the first one foremost; `supersedes` are the entries that end in favour
     of another; `reason` is the user's own words. `remarks` are sentences for people that belong to no file.
+    `tells_faults`: it takes in what was written elsewhere, whose faults are told, and keep nothing from being written.
     """
 
     changes: tuple[Change, ...] = ()
@@ -88,6 +89,7 @@ class ChangeSet:
     reason: str | None = None
     agent: str | None = None
     remarks: tuple[str, ...] = ()
+    tells_faults: bool = False
 
 
 def apply(root: Path, change_set: ChangeSet, *, state: Path, newest: Callable[[], ChangeSet] | None = None) -> None:

@@ -18,6 +18,7 @@ class Verb(StrEnum):
     APPROVE = "Approve"
     DEPRECATE = "Deprecate"
     EDIT = "Edit"
+    IMPORT = "Import"
     MOVE = "Move"
     REVIEW = "Review"
     SUPERSEDE = "Supersede"

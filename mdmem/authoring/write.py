@@ -158,7 +158,8 @@ def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
         workspace.access.require_write(wing)
         refuse_remote(workspace, wing)
     changes = tuple(one for one in change_set.changes if (one.path, one.before) != (one.to, one.after))
-    _prove(workspace, changes)
+    if not change_set.tells_faults:
+        _prove(workspace, changes)
     return replace(change_set, changes=changes)
 
 
@@ -171,7 +172,19 @@ def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str
     return files == workspace.tree.files() and known == fresh.tree.digests([one for one in files if one.path in known])
 
 
-def _commit(workspace: Workspace, repository: Repository, change_set: ChangeSet) -> str | None:
+def commit_files(
+    workspace: Workspace, change_set: ChangeSet, written: WriteResult, *, also: Sequence[str], commit: bool | None
+) -> WriteResult:
+    """Return what was written with the commit of it, and of more paths from the top, where one is wanted."""
+    repository = repository_to_commit_to(workspace, commit=commit)
+    if repository is None or not (written.changes or also):
+        return written
+    return replace(written, commit=_commit(workspace, repository, change_set, also=also))
+
+
+def _commit(
+    workspace: Workspace, repository: Repository, change_set: ChangeSet, *, also: Sequence[str] = ()
+) -> str | None:
     message = commit_message(
         subject_of(change_set.actions),
         reason=change_set.reason,
@@ -182,7 +195,7 @@ def _commit(workspace: Workspace, repository: Repository, change_set: ChangeSet)
     under = f"{workspace.location.under}/" if workspace.location.under else ""
     before = {f"{under}{change.path}": change.before for change in change_set.changes}
     before |= {f"{under}{change.to}": None for change in change_set.changes if change.to != change.path}
-    return commit_paths(repository, sorted(before), message, before=before)
+    return commit_paths(repository, sorted({*before, *also}), message, before=before)
 
 
 def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Repository | None:

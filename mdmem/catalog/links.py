@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from mdmem.catalog import Catalog, full_address
-from mdmem.document.links import BodyLink, body_links
+from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status
 
@@ -32,13 +32,17 @@ def references_in(prose: Mapping[str, str], addresses: Collection[str]) -> Itera
     """Yield the references of every body, by address and offset."""
     for address, text in prose.items():
         for link in body_links(text):
-            if link.is_path:
-                # A leading slash means the repository's top, and stays.
-                path = posixpath.normpath(posixpath.join(posixpath.dirname(address), link.target))
-                target = path.removesuffix(".md") if path.endswith(".md") else ""
-                yield Reference(address, link, target if target in addresses else None, path)
-            else:
-                yield Reference(address, link, full_address(link.target, address, addresses))
+            yield reference_of(link, address, addresses)
+
+
+def reference_of(link: BodyLink, address: str, addresses: Collection[str]) -> Reference:
+    """Return what a reference in the body of the entry at an address means."""
+    if not link.is_path:
+        return Reference(address, link, full_address(link.target, address, addresses))
+    # A leading slash means the repository's top, and stays.
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(address), link.target))
+    target = path.removesuffix(".md") if path.endswith(".md") else ""
+    return Reference(address, link, target if target in addresses else None, path)
 
 
 class Direction(StrEnum):
@@ -109,7 +113,8 @@ class Neighbourhood:
             yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
 
     def _in_body(self, address: str, body: str) -> Iterator[_Edge]:
-        if body:
+        # To blank out the code takes longest, and brings no link about.
+        if may_have_links(body):
             for reference in references_in({address: without_code(body)}, self.catalog.entries):
                 if reference.target is not None:
                     yield reference.target, "see"

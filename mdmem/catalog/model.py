@@ -138,6 +138,12 @@ class Catalog:
         return tuple(unreadable(file).findings[0] for file in self.others if may_hide_entries(file))
 
     @cached_property
+    def with_bytes(self) -> Set[str]:
+        """Return the addresses whose files were opened, be they readable or not."""
+        opened = (path for path, one in self.broken.items() if one.findings and _CLOSED.isdisjoint(_codes(one)))
+        return self.entries.keys() | {path.removesuffix(".md") for path in opened}
+
+    @cached_property
     def not_fetched(self) -> tuple[Finding, ...]:
         """Return what keeps wings of other repositories from being read: any of them may bind."""
         return tuple(not_fetched(self.tree))
@@ -196,6 +202,13 @@ class Catalog:
     def place(self, address: str, name: str, item: int | None = None) -> Place:
         """Return where a field of an entry stands."""
         return self.document(f"{address}.md").place(name, item)
+
+
+_CLOSED = frozenset({"symlink", "submodule", "unreadable"})
+
+
+def _codes(loaded: LoadedFile) -> Iterator[str]:
+    return (finding.code for finding in loaded.findings)
 
 
 def _near(path: str) -> str:

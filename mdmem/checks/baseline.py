@@ -15,7 +15,7 @@ from mdmem.checks.registry import ASKS_GIT, CODES, EXCUSABLE, INCOMPLETE_CODES
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import codes_of
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, SettingsError, UsageError
+from mdmem.errors import EnvironmentFaultError, GitError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings
 from mdmem.settings.insertion import with_baseline
@@ -204,11 +204,15 @@ def without_known(
 
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
-    """A baseline that was written: its file, the settings if they were told of it, and how many findings it records."""
+    """A baseline that was written: its file, the settings if they were told of it, and how many findings it records.
+
+    `is_staged` says that git has both for the next commit.
+    """
 
     path: Path
     settings: Path | None
     number: int
+    is_staged: bool = False
 
 
 def write_baseline(
@@ -232,7 +236,23 @@ def write_baseline(
     if not is_named:
         _write(settings, named)
     number = sum(record.count for record in read_baseline(content).records)
-    return BaselineResult(path, None if is_named else settings, number)
+    told = None if is_named else settings
+    return BaselineResult(path, told, number, _staged(workspace, path, *([settings] if told else [])))
+
+
+def _staged(workspace: Workspace, *paths: Path) -> bool:
+    """Stage files of the root and say whether that worked: what is known has to be in the commit that holds it."""
+    repository = workspace.location.repository
+    if repository is None or not all(path.resolve().is_relative_to(repository.top) for path in paths):
+        return False
+    # Committing is imported where it is needed: a hook needs none of it.
+    from mdmem.git.commit import stage_paths
+
+    try:
+        stage_paths(repository, [path.resolve().relative_to(repository.top).as_posix() for path in paths])
+    except GitError:
+        return False
+    return True
 
 
 def _naming(settings: Path, name: str) -> bytes:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Protocol
 
-from mdmem.catalog import Catalog, full_address
+from mdmem.catalog import Catalog, full_address, is_entry_place
+from mdmem.catalog.addresses import is_manifest
 from mdmem.catalog.changes import Changes, changes_between
 from mdmem.catalog.edges import Edge, classify
-from mdmem.catalog.links import Reference, references_in
-from mdmem.document.parse import Document, without_code
-from mdmem.entry.model import LINK_FIELDS, Entry, Status
+from mdmem.catalog.links import Reference, reference_of
+from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
+from mdmem.checks.prose import text_gives_reason
+from mdmem.checks.suppressions import Suppression
+from mdmem.document.parse import Document
+from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place
 from mdmem.git.history import FileDays
 from mdmem.git.merge import PathConflict
@@ -111,6 +115,8 @@ class Case:
 
     `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong
     while the case was put together; `known_changes` what the change did, where that was found out already.
+    `kept` is what is known of files by path, so that nobody need read them again; `focus` are the paths of the files
+    that checks of one file look at, None where that is all of them.
     """
 
     catalog: Catalog
@@ -122,10 +128,16 @@ class Case:
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
     known_changes: Changes | None = None
+    kept: Mapping[str, KeptExtract] = field(default_factory=dict)
+    focus: frozenset[str] | None = None
 
     def loaded(self, code: str) -> Iterator[Finding]:
-        """Yield what loading, or putting the case together, found under one code."""
-        yield from self._by_code.get(code, ())
+        """Yield what loading, or putting the case together, found under one code, as far as it is in focus."""
+        yield from (one for one in self._by_code.get(code, ()) if self.is_in_focus(one.place.path))
+
+    def is_in_focus(self, path: str) -> bool:
+        """Say whether checks of one file look at a path; what is in no entry's place they always do."""
+        return self.focus is None or path in self.focus or not is_entry_place(path)
 
     @cached_property
     def _by_code(self) -> dict[str, list[Finding]]:
@@ -134,17 +146,23 @@ class Case:
             found.setdefault(finding.code, []).append(finding)
         return found
 
+    def has_work(self, code: str) -> bool:
+        """Say whether a check of one file has anything to look at here."""
+        return bool(self.documents) or not self._is_printable or any(True for _ in self.loaded(code))
+
+    @cached_property
+    def _is_printable(self) -> bool:
+        return all(file.path.isprintable() for file in self.catalog.others)
+
     @cached_property
     def documents(self) -> tuple[tuple[str, Document], ...]:
-        """Return every file in an entry's place that has bytes, with its address."""
-        places = [
-            path.removesuffix(".md") for path, broken in self.catalog.broken.items() if not _is_closed(broken.findings)
-        ]
-        return tuple(self.catalog.documents(sorted([*self.catalog.entries, *places])))
+        """Return every file in focus that is in an entry's place and has bytes, with its address."""
+        found = sorted(self.catalog.with_bytes)
+        return tuple(self.catalog.documents([one for one in found if self.focus is None or f"{one}.md" in self.focus]))
 
     @cached_property
     def entries(self) -> tuple[tuple[Entry, Document], ...]:
-        """Return every entry with its document, by address."""
+        """Return every entry in focus with its document, by address."""
         return tuple(
             (self.catalog.entries[address], document)
             for address, document in self.documents
@@ -155,13 +173,53 @@ class Case:
     def prose(self) -> Mapping[str, str]:
         """Return each document's body by address, with code blanked out and every character at its offset."""
         return {
-            address: without_code(document.body) for address, document in self.documents if document.fields is not None
+            address: self._extract_of(document).prose
+            for address, document in self.documents
+            if document.fields is not None
         }
+
+    def extract(self, path: str) -> Extract:
+        """Return what a file tells the checks that look at more than one."""
+        return self.kept.get(path) or self._extract_of(self.catalog.document(path))
+
+    def prose_of(self, address: str) -> str:
+        """Return the body of one entry, with code blanked out and every character at its offset."""
+        return self._extract_of(self.catalog.document(f"{address}.md")).prose
+
+    def _extract_of(self, document: Document) -> DocumentExtract:
+        found = self._extracts.get(document.path)
+        if found is None:
+            found = self._extracts[document.path] = DocumentExtract(document)
+        return found
+
+    @cached_property
+    def _extracts(self) -> dict[str, DocumentExtract]:
+        return {}
+
+    @cached_property
+    def suppressions(self) -> tuple[Suppression, ...]:
+        """Return every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
+        entries = (entry.path for entry in self.catalog.entries.values())
+        manifests = (file.path for file in self.catalog.others if is_manifest(file))
+        return tuple(one for path in (*entries, *manifests) for one in self.extract(path).suppressions)
+
+    def gives_reason(self, entry: Entry) -> bool:
+        """Say whether an entry holds a reason, or one that could not be read."""
+        if entry.reason or "reason" in entry.unread:
+            return True
+        told = self.extract(entry.path).gives_reason
+        return text_gives_reason(self.catalog.document(entry.path).body) if told is None else told
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Return every link of every front matter, by address, field and item."""
-        return tuple(link for entry in self.catalog.entries.values() for link in _links(entry, self.catalog))
+        return tuple(self._links())
+
+    def _links(self) -> Iterator[Link]:
+        for entry in self.catalog.entries.values():
+            if written := self.extract(entry.path).links:
+                for name in dict.fromkeys(one.field for one in written):
+                    yield from _field_links(entry, name, written, self.catalog.addresses)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -183,7 +241,10 @@ class Case:
     @cached_property
     def references(self) -> tuple[Reference, ...]:
         """Return every cross-reference of every body, by address and offset."""
-        return tuple(references_in(self.prose, self.catalog.addresses))
+        known = self.catalog.addresses
+        found = ((one, self.extract(f"{one}.md").references) for one in self.catalog.with_bytes)
+        named = sorted((address, links) for address, links in found if links)
+        return tuple(reference_of(link, address, known) for address, links in named for link in links)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -198,7 +259,11 @@ class Case:
         if self.base is None:
             return Changes()
         unmerged = frozenset(path.removesuffix(".md") for path in self.unmerged)
-        return changes_between(self.base.catalog, self.catalog, dict(self.documents), left_out=unmerged)
+        before, old, new = self.base.catalog, self.base.catalog.digests, self.catalog.digests
+        # A file without a digest went away or refused while it was listed: only its bytes tell.
+        same = {address for address, digest in old.items() if new.get(address) == digest}
+        told = sorted(self.catalog.with_bytes - (same & before.entries.keys()))
+        return changes_between(before, self.catalog, dict(self.catalog.documents(told)), left_out=unmerged)
 
     @cached_property
     def unmerged(self) -> frozenset[str]:
@@ -236,7 +301,8 @@ class Case:
 
     def link_place(self, address: str, field: str, target: str) -> Place:
         """Return where an entry names another in one link field; the head of its file where it does not."""
-        for link in _field_links(self.catalog.entries[address], field, self.catalog):
+        written = self.extract(f"{address}.md").links
+        for link in _field_links(self.catalog.entries[address], field, written, self.catalog.addresses):
             if target in (link.target, link.written):
                 return self.catalog.place(address, field, link.item)
         return Place(f"{address}.md")
@@ -247,32 +313,19 @@ class Case:
         return Finding(code, message, place, help_, address)
 
 
-def _links(entry: Entry, catalog: Catalog) -> Iterator[Link]:
-    for name in LINK_FIELDS:
-        if entry.links(name):
-            yield from _field_links(entry, name, catalog)
-
-
-def _field_links(entry: Entry, name: str, catalog: Catalog) -> Iterator[Link]:
+def _field_links(
+    entry: Entry, name: str, written: tuple[WrittenLink, ...], addresses: Collection[str]
+) -> Iterator[Link]:
     """Yield the links of one field beside what the file holds, where an item that could not be read has no link."""
-    listed = enumerate(_items(catalog.document(entry.path), name))
+    listed = (one for one in written if one.field == name)
     for meant in entry.links(name):
-        for item, written in listed:
-            if written == meant or full_address(str(written), entry.address, catalog.addresses) == meant:
-                yield Link(entry, name, item, str(written), meant if meant in catalog.addresses else None)
+        for one in listed:
+            if one.written == meant or full_address(one.written, entry.address, addresses) == meant:
+                yield Link(entry, name, one.item, one.written, meant if meant in addresses else None)
                 break
 
 
 def written_links(document: Document, name: str) -> list[str]:
     """Return what a link field holds in the file, item by item."""
-    return [str(item) for item in _items(document, name) if item is not None]
-
-
-def _items(document: Document, name: str) -> list[object]:
     value = document.fields.get(name) if document.fields is not None else None
-    return value if isinstance(value, list) else [value]
-
-
-def _is_closed(findings: tuple[Finding, ...]) -> bool:
-    """Say whether a file has no bytes to look at: it is a link, a submodule, or cannot be read."""
-    return any(finding.code in ("symlink", "submodule", "unreadable") for finding in findings) or not findings
+    return [str(item) for item in (value if isinstance(value, list) else [value]) if item is not None]

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 
-from mdmem.catalog import Catalog
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path
 from mdmem.document.parse import Document
@@ -17,10 +16,10 @@ from mdmem.finding import Finding, Severity
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def invisible_in_names(catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Yield the paths below the root in which a character does not show, with the first such."""
-    for file in (*catalog.files, *catalog.others):
-        if not file.path.isprintable():
+def invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
+    """Yield the paths in focus in which a character does not show, with the first such; no entry's is in focus, too."""
+    for file in (*case.catalog.files, *case.catalog.others):
+        if not file.path.isprintable() and case.is_in_focus(file.path):
             yield file.path, next(character for character in file.path if not character.isprintable())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Merge
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.finding import Finding, Place
@@ -160,13 +161,18 @@ def _usual(repository: Repository) -> tuple[str, ...]:
     return ("HEAD",) if branch is None else ("HEAD", branch.name)
 
 
+def checked_catalog(opened: Workspace) -> Catalog:
+    """Return the entries that checks look at, links into hidden wings among them."""
+    return opened.whole_catalog if opened.access.is_narrow else opened.catalog
+
+
 def _as_base(opened: Workspace, name: str | None = None) -> Base:
     try:
         settings = opened.settings
     except SettingsError as error:
         # What the change started from may have been broken; the change is not to blame.
         settings = error.readable if isinstance(error.readable, Settings) else Settings()
-    return Base(name or opened.tree.name, opened.whole_catalog, settings)
+    return Base(name or opened.tree.name, checked_catalog(opened), settings)
 
 
 def _repository(workspace: Workspace) -> Repository:

@@ -7,12 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Protocol, cast
 
+from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
-from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES
+from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES, KEPT
 from mdmem.checks.rules import unused_suppression
 from mdmem.checks.rules.check_crashed import crash_of
 from mdmem.checks.rules.loaded import LOADED
@@ -167,28 +169,39 @@ def run_checks(
     return sorted(set(run.found), key=lambda finding: finding.sort_key)
 
 
+def ask(code: str, case: Case) -> list[Finding] | Exception:
+    """Return what one check finds, or what it raised; raises MdmemError, which is no fault of the check."""
+    try:
+        return list(get_check(code).find(case))
+    except MdmemError:
+        raise
+    # A fault in one check of a hundred must not hide what the others find.
+    except Exception as error:  # noqa: BLE001  # the caller tells of it
+        return error
+
+
 class _Run:
     """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
 
     def __init__(self, case: Case, policy: SeverityPolicy, *, is_debugging: bool) -> None:
         self._case, self._policy, self._is_debugging = case, policy, is_debugging
-        self._suppressions = Suppressions(case)
+        self._suppressions = Suppressions(case.suppressions)
+        known = frozenset(path for path in case.kept if is_entry_place(path))
+        self._rest = replace(case, focus=frozenset(file.path for file in case.catalog.files) - known)
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 
     def take(self, code: str) -> None:
-        check = get_check(code)
-        try:
-            found = list(check.find(self._case))
-        except MdmemError:
-            raise
-        # A fault in one check of a hundred must not hide what the others find.
-        except Exception as error:
+        found = self._found(code)
+        if isinstance(found, Exception):
             if self._is_debugging:
-                raise
-            self._add(crash_of(code, error, self._case), Severity.ERROR)
+                raise found
+            self._add(crash_of(code, found, self._case), Severity.ERROR)
             return
         self._ran.add(code)
+        if not found:
+            return
+        check = get_check(code)
         told = Counter[str]()
         for finding in found:
             if not self._suppressions.keeps_back(finding) and self._policy.counts(code, finding.place.path):
@@ -200,6 +213,25 @@ class _Run:
                 message = f"the file has {number} such findings, of which {_MOST_ALIKE} are told"
                 rest = Finding(code, message, Place(path), "mend these first, then run this again")
                 self._add(replace(rest, count=number - _MOST_ALIKE), check.SEVERITY)
+
+    def _found(self, code: str) -> list[Finding] | Exception:
+        if code not in KEPT:
+            return ask(code, self._case)
+        kept = self._kept.get(code, [])
+        if not self._rest.has_work(code):
+            # To import a check costs more than what it would not find.
+            return kept
+        found = ask(code, self._rest)
+        return found if isinstance(found, Exception) else [*kept, *found]
+
+    @cached_property
+    def _kept(self) -> dict[str, list[Finding]]:
+        """What was found in files before, by code."""
+        found: dict[str, list[Finding]] = {}
+        for one in self._case.kept.values():
+            for finding in one.findings:
+                found.setdefault(finding.code, []).append(finding)
+        return found
 
     def _add(self, finding: Finding, default: Severity) -> None:
         severity = self._policy.severity(finding, default)

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.changes import Changed, first_difference
-from mdmem.checks.case import Case
-from mdmem.entry.model import Entry
 from mdmem.finding import Place
 
 _REASON = r"(?:rationale|motivation|reason(?:ing)?|justification|why)s?"
@@ -72,17 +70,14 @@ def sentences(text: str) -> Iterator[tuple[int, str]]:
     yield start, text[start:]
 
 
-def gives_reason(entry: Entry, catalog: Catalog) -> bool:
-    """Say whether an entry holds a reason, or one that could not be read."""
-    if entry.reason or "reason" in entry.unread:
-        return True
-    body = catalog.body(entry.address)
+def text_gives_reason(body: str) -> bool:
+    """Say whether a body holds a reason."""
     if "Rationale:" in body or "because" in body:
         return True
     return _CAUSE.search(body) is not None or reasons_begin(body) is not None
 
 
-def first_reworded(case: Case, one: Changed) -> Place:
+def first_reworded(catalog: Catalog, one: Changed) -> Place:
     """Return the first line of an entry's body that is another than before."""
     line, text = first_difference(one.body_before, one.body_after)
-    return Place(one.after.path, case.catalog.document(one.after.path).body_line + line, 1, len(text))
+    return Place(one.after.path, catalog.document(one.after.path).body_line + line, 1, len(text))

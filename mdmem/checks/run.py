@@ -7,10 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mdmem.catalog import Catalog
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Base, Case
-from mdmem.checks.compare import ComparedTrees, compare
+from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
+from mdmem.checks.extract_store import ExtractStore
+from mdmem.checks.extraction import with_extracts
 from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
@@ -22,7 +25,6 @@ from mdmem.settings import Old, Settings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
 
 
@@ -108,13 +110,13 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     if request.progress is not None:
         # To read the files is a quarter of it.
         request.progress(0, len(workspace.tree.files()))
-    catalog = workspace.whole_catalog
+    catalog = checked_catalog(workspace)
     require_known_wings(workspace.settings, catalog.wings)
     found = find(workspace, compared, codes, request)
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    seen = visible_findings(catalog, found)
+    seen = _visible(catalog, found)
     found, known = (seen, []) if request.is_bare else without_known(workspace, seen, codes, request.baseline)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
         # Nobody can write into a commit; what is staged is mended on disk.
@@ -131,6 +133,14 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     )
 
 
+def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
+    if not catalog.access.is_narrow:
+        return found
+    from mdmem.workspace.visibility import visible_findings
+
+    return visible_findings(catalog, found)
+
+
 def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:
     codes = chosen_codes(workspace.settings, request.select, request.ignore)
     guard = settings_loosened.CODE
@@ -143,8 +153,10 @@ def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest)
 def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], request: CheckRequest) -> list[Finding]:
     """Return every finding of the tree, those marked new that what it is compared with has not."""
     case = _case(workspace, compared, in_ci=request.in_ci)
+    store = ExtractStore(workspace.cache_folder).load()
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
+        one = with_extracts(one, store)
         files, told = len(one.catalog.files), request.progress
         step = None if told is None else lambda done: told(files * done // len(some), files)
         return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging, step=step)
@@ -212,7 +224,7 @@ def update_baseline(workspace: Workspace, request: CheckRequest) -> BaselineResu
 
 def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case:
     return Case(
-        catalog=workspace.whole_catalog,
+        catalog=checked_catalog(workspace),
         settings=workspace.settings,
         today=workspace.today,
         facts=_facts(workspace),
@@ -228,7 +240,9 @@ def _facts(workspace: Workspace) -> GitFacts | SeenFacts | None:
     if location.repository is None:
         return None
     index = staged_index(location.repository, workspace.environment, workspace.cwd)
-    elsewhere = workspace.whole_catalog.fetched_wings
-    on_disk = tuple(one.path for one in workspace.tree.files() if one.path.partition("/")[0] not in elsewhere)
+    elsewhere = checked_catalog(workspace).fetched_wings
+    # What git's index lists is nothing that git ignores.
+    listed = () if workspace.snapshot.staged else workspace.tree.files()
+    on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
     facts = GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
     return SeenFacts(facts, workspace.tree) if isinstance(workspace.tree, NarrowedTree) else facts

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from mdmem.catalog.addresses import is_manifest
-from mdmem.checks.case import Case
+from mdmem.catalog.addresses import is_entry_place
 from mdmem.checks.registry import CODES, EXCUSABLE
-from mdmem.document.parse import Document, without_code
+from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
 
 # A comment that nothing closes reaches to the end, as it does for whoever renders it.
@@ -28,20 +27,22 @@ class Suppression:
     fault: tuple[str, str] | None = None
 
 
-def suppressions(case: Case) -> Iterator[Suppression]:
-    """Yield every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
-    for entry, document in case.entries:
-        for code, reason in _in_front_matter(document).items():
-            given = reason if isinstance(reason, str) else ""
-            how = f"write `ignore: {{{code}: REASON}}`"
-            place = document.place("ignore")
-            yield Suppression(code, given, place, entry.address, _fault(code, given, how))
-        yield from _in_comments(document, case.prose[entry.address], entry.address)
-    for file in filter(is_manifest, case.catalog.others):
-        manifest = case.catalog.document(file.path)
-        # One whose front matter cannot be read may hide a wing; one without is prose and hides nothing.
-        if manifest.fields is not None or any(one.code == "front-matter-missing" for one in manifest.findings):
-            yield from _in_comments(manifest, without_code(manifest.body), None)
+def suppressions_in(document: Document, prose: Callable[[], str]) -> Iterator[Suppression]:
+    """Yield every suppression of an entry or a manifest, by place; one that is faulty, too.
+
+    `prose` gives the body with its code blanked out.
+    """
+    is_entry = is_entry_place(document.path)
+    is_prose = not is_entry and any(one.code == "front-matter-missing" for one in document.findings)
+    if document.fields is None and not is_prose:
+        # A manifest whose front matter cannot be read may hide a wing; one without is prose and hides nothing.
+        return
+    address = document.path.removesuffix(".md") if is_entry else None
+    for code, reason in _in_front_matter(document).items() if is_entry else ():
+        given = reason if isinstance(reason, str) else ""
+        how = f"write `ignore: {{{code}: REASON}}`"
+        yield Suppression(code, given, document.place("ignore"), address, _fault(code, given, how))
+    yield from _in_comments(document, prose, address)
 
 
 def _in_front_matter(document: Document) -> dict[str, object]:
@@ -49,10 +50,10 @@ def _in_front_matter(document: Document) -> dict[str, object]:
     return stated if isinstance(stated, dict) else {}
 
 
-def _in_comments(document: Document, prose: str, address: str | None) -> Iterator[Suppression]:
+def _in_comments(document: Document, prose: Callable[[], str], address: str | None) -> Iterator[Suppression]:
     if "mdmem:" not in document.body:
         return
-    for comment in _COMMENT.finditer(prose):
+    for comment in _COMMENT.finditer(prose()):
         # Code is blank in the prose, and a reason may hold some.
         words = document.body[comment.start(1) : comment.end(1)].split(maxsplit=2)
         verb, code, reason = (*words, "", "", "")[:3]
@@ -82,11 +83,11 @@ def _fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
 
 
 class Suppressions:
-    """The suppressions of a case that hold, and which of them kept a finding back."""
+    """Those suppressions that hold, and which of them kept a finding back."""
 
-    def __init__(self, case: Case) -> None:
-        """Gather the suppressions."""
-        self._stated = tuple(one for one in suppressions(case) if one.fault is None)
+    def __init__(self, stated: Iterable[Suppression]) -> None:
+        """Take the suppressions of a case."""
+        self._stated = tuple(one for one in stated if one.fault is None)
         self._keys = frozenset((one.place.path, one.code) for one in self._stated)
         self._used: set[tuple[str, str]] = set()
 

@@ -230,7 +230,8 @@ def _update_baseline(
         given.remark(f"{path} records {count(done.number, 'finding')}")
         if done.settings is not None:
             named = show(os.fspath(done.settings))
-            given.remark(f"{named} names it; commit both: git add {shlex.quote(path)} {shlex.quote(named)}")
+            add = f"git add {shlex.quote(path)} {shlex.quote(named)}"
+            given.remark(f"{named} names it; {'both are staged' if done.is_staged else f'commit both: {add}'}")
     return 0
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -23,6 +24,7 @@ GROUPS = {
     },
     "Ask": {
         "retrieve": "Answer what is binding here, now, in order, within a budget.",
+        "brief": "Say in a few lines what binds the files at hand.",
         "search": "Find entries by words; what was superseded yields its heads.",
         "context": "Compile what matters for a goal: a set to start work from.",
         "show": "Show entries in full.",
@@ -50,6 +52,7 @@ GROUPS = {
     },
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
+        "site": "Show the memory as pages: a folder for any browser.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
         "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
@@ -60,11 +63,15 @@ GROUPS = {
         "pending": "List the writes that failed on the way; retry or drop them.",
         "audit": "List which context packs were asked for, and by whom.",
     },
+    "Exchange": {
+        "import": "Take in the records and instructions a project has.",
+    },
     "Upkeep": {
         "hygiene": "Show what needs maintenance: duplicates, what is old.",
         "index": "Bring the full-text index up to date, or build it anew.",
     },
     "Plumbing": {
+        "hook-event": "Answer a client's hook; `init --hooks` sets it up.",
         "merge-driver": "Merge an entry for git; `hooks install` sets it up.",
     },
 }
@@ -74,6 +81,11 @@ _EXAMPLES = (
     ("mdmem retrieve --path src/pay.py retries", "what binds before an edit"),
     ("mdmem check", "what is wrong, and what to type"),
 )
+
+
+def module_of(name: str) -> str:
+    """Return the module of a command; a word of Python's is no name for one."""
+    return f"mdmem.cli.{name}_" if iskeyword(name) else f"mdmem.cli.{name.replace('-', '_')}"
 
 
 class LazyGroup(click.Group):
@@ -87,7 +99,7 @@ class LazyGroup(click.Group):
         """Return the command, or None where the table has none."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"mdmem.cli.{cmd_name.replace('-', '_')}")
+        module = import_module(module_of(cmd_name))
         command: click.Command = module.command
         return command
 

@@ -86,6 +86,11 @@ class Section:
     text: str
 
     @property
+    def name(self) -> str:
+        """Return the heading without number, marks and remarks, in small letters."""
+        return _name_of(self.heading)
+
+    @property
     def decided(self) -> int:
         """Return how plainly the heading says that this was decided, the plainest highest; 0 where it does not."""
         return _meaning(self.heading)[0]
@@ -96,11 +101,14 @@ class Section:
         return _meaning(self.heading)[1]
 
 
+def _name_of(heading: str) -> str:
+    return " ".join(_NOT_NAME.sub("", heading).casefold().split())
+
+
 # Records of one kind repeat their headings.
 @lru_cache(maxsize=4096)
 def _meaning(heading: str) -> tuple[int, bool]:
-    # Without number, marks and remarks.
-    name = " ".join(_NOT_NAME.sub("", heading).casefold().split())
+    name = _name_of(heading)
     decided = next((len(_DECIDED) - at for at, names in enumerate(_DECIDED) if names.fullmatch(name)), 0)
     return decided, _ASIDE.search(name) is not None
 

@@ -67,6 +67,13 @@ def meant_field(key: str) -> str | None:
     return _SYNONYMS[plain] if plain in _SYNONYMS else nearest(key, KNOWN_FIELDS - _NEVER_MEANT)
 
 
+def synonym(key: str) -> str | None:
+    """Return the field that a key of another format surely is or stands for, else None."""
+    plain = "".join(character for character in key.lower() if character.isalnum())
+    named = key.lower().replace("-", "_")
+    return named if named in KNOWN_FIELDS else _SPELLINGS.get(plain) or _SYNONYMS.get(plain)
+
+
 def known_spelling(key: str) -> str | None:
     """Return the field that a misspelt key surely means, else None."""
     return _SPELLINGS.get("".join(character for character in key.lower() if character.isalnum()))

@@ -1,1 +1,1 @@
-"""Entries in from other tools' records, and out to them."""
+"""Import and export: other tools' records become entries, and entries what other tools read."""

@@ -27,6 +27,7 @@ from mdmem.git.status import (
     list_staged,
     list_tracked,
     list_tracked_named,
+    matching_lines,
     search_lines,
 )
 
@@ -61,6 +62,7 @@ __all__ = [
     "list_staged_deletions",
     "list_tracked",
     "list_tracked_named",
+    "matching_lines",
     "read_blobs",
     "resolve",
     "run",

@@ -46,6 +46,15 @@ def commit_paths(
             _forget(asked, intended, wait=wait)
 
 
+def stage_paths(repository: Repository, paths: Sequence[str], *, wait: float = 5.0) -> None:
+    """Stage exactly these files, from the top, as they are on disk, those that are gone as deleted; raises GitError."""
+    if paths:
+        sparse = ("--sparse",) if has_sparse_checkout(repository) else ()
+        specs = _specs(tuple(dict.fromkeys(paths)))
+        add = ("add", "--all", *sparse, *_FROM_STDIN)
+        in_turn(repository, lambda: _say(_start(repository, *add, text_in=specs)), wait=wait)
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     repository: Repository

@@ -87,6 +87,24 @@ def file_days(repository: Repository, under: str) -> FileDays:
     return FileDays(added, {now.get(path, path): day for path, day in reversed(ended)})
 
 
+def first_days(repository: Repository, paths: Sequence[str]) -> dict[str, str]:
+    """Return the day on which each of some files was first committed, through renames within their folders.
+
+    Nothing in a shallow clone, where each file looks new.
+    """
+    folders = sorted({path.rpartition("/")[0] or path for path in paths})
+    if not folders or _cut_commits(repository):
+        return {}
+    plain = ("log", "-M", "--format=%x01%as", "--no-ext-diff", "--no-textconv", "--no-show-signature")
+    specs = [pathspec(folder) for folder in folders]
+    try:
+        names = run(repository.top, *plain, "-z", "--diff-filter=AR", "--name-status", "--", *specs)
+    except GitError:
+        return {}
+    added, _ = _parse_added(records(names))
+    return {path: added[path] for path in paths if path in added}
+
+
 def _parse_added(records: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the first day of each path, and where each path that was renamed is now."""
     steps: list[tuple[str, str, str]] = []

@@ -150,6 +150,14 @@ def search_lines(
     return found
 
 
+def matching_lines(repository: Repository, start: str, under: str) -> list[str]:
+    """Return the lines below a folder that begin with a text, in files that git tracks or would add."""
+    options = ("-h", "-I", "--untracked", "--no-color", "--no-textconv", "-e", f"^{start}")
+    where = [pathspec(under)] if under else []
+    printed = run(repository.top, "grep", *options, "--", *where, ok=(0, 1))
+    return printed.decode("utf-8", "replace").splitlines()
+
+
 @dataclass(frozen=True, slots=True)
 class FileStatus:
     """How one file stands between HEAD, the index and the disk; a digest is None where there is no file."""

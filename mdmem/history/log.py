@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmem.document.parse import Document, parse_document
+from mdmem.entry.origin import KEY, origin_in, read_origin
 from mdmem.errors import GitError, NotFoundError
 from mdmem.git import Commit, Repository, read_blobs
+from mdmem.git.errors import UnknownRevisionError
 from mdmem.git.file_log import FileRevision, file_changes
 from mdmem.git.merge import is_shallow
 from mdmem.standing import Stance
@@ -122,6 +124,7 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
     under = workspace.location.under
     path = f"{under}/{address}.md" if under else f"{address}.md"
     changes = _visible(workspace, file_changes(repository, path, until=workspace.snapshot.revision))
+    changes += _before_import(workspace, repository, changes)
     blobs = dict.fromkeys(blob for one in changes for blob in (one.before, one.after) if blob is not None)
     contents = dict(read_blobs(repository, list(blobs)))
 
@@ -131,6 +134,21 @@ def _versions(workspace: Workspace, repository: Repository, address: str) -> lis
         return found if found is not None and found.fields is not None else None
 
     return [_Version(one, document(one.before), document(one.after)) for one in changes]
+
+
+def _before_import(workspace: Workspace, repository: Repository, changes: Sequence[FileRevision]) -> list[FileRevision]:
+    """Return the history of the file that an entry was imported from, where git does not tell it as a move."""
+    first = changes[-1] if changes else None
+    if first is None or first.before is not None or first.after is None or workspace.access.is_narrow:
+        return []
+    content = dict(read_blobs(repository, [first.after]))[first.after]
+    origin = origin_in((content or b"").decode("utf-8", "replace"))
+    if origin is None:
+        return []
+    try:
+        return list(file_changes(repository, origin.path, until=f"{first.commit}^1"))
+    except UnknownRevisionError:
+        return []
 
 
 def _visible(workspace: Workspace, changes: Sequence[FileRevision]) -> list[FileRevision]:
@@ -157,6 +175,11 @@ def _from_root(workspace: Workspace, path: str) -> str:
     return path.removeprefix(f"{workspace.location.under}/") if workspace.location.under else path
 
 
+def _is_of_root(workspace: Workspace, path: str) -> bool:
+    """Say whether a path, from the repository's top, lies below the root; else an entry came from there."""
+    return not workspace.location.under or path.startswith(f"{workspace.location.under}/")
+
+
 def _is_cut(repository: Repository, versions: list[_Version]) -> bool:
     return is_shallow(repository) and (not versions or versions[-1].change.before is None)
 
@@ -181,6 +204,12 @@ def _value(document: Document, name: str) -> Any:
 def _told(workspace: Workspace, version: _Version) -> Iterator[str]:
     """Yield what one commit changed, as far as the caller may see it."""
     change, before, after = version.change, version.before, version.after
+    if not _is_of_root(workspace, change.path):
+        yield f"{'written as' if change.before is None else 'changed in'} {change.path}"
+        return
+    if change.moved_from is not None and not _is_of_root(workspace, change.moved_from):
+        # What it was before was no entry.
+        change, before = replace(change, before=None, moved_from=None), None
     if change.moved_from is not None:
         yield f"moved from {_from_root(workspace, change.moved_from).removesuffix('.md')}"
     if after is None:
@@ -193,6 +222,8 @@ def _told(workspace: Workspace, version: _Version) -> Iterator[str]:
     if before is None:
         yield f"created as {fields.get('status', 'no status')} {fields.get('type', 'entry')}: {_title(fields, after)}"
         yield from (f"{name}: {_text(fields[name])}" for name in _TOLD[3:] if fields.get(name))
+        if (origin := read_origin(fields.get(KEY))) is not None:
+            yield f"imported from {origin.path}"
         return
     yield from _changed(workspace.catalog.shown_fields(before), fields)
     if before.body.strip() != body:

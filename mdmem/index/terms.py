@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.headings import sections_of
 from mdmem.index.analysis import analyse, counted
-from mdmem.index.fields import DATES, EXACT, SCORED, TAGS, TITLES, Terms
+from mdmem.index.fields import DATES, SCORED, TAGS, TITLES, Terms
 from mdmem.index.protocol import IndexDocument
 
-_WHOLE = {name: name for name in EXACT if name not in ("wing", "room")} | DATES
+_WHOLE = {name: name for name in searched_as(Searched.WHOLE)} | DATES
 
 # A section of two lines is no passage: it would win over whatever says more.
 _SHORTEST = 1000

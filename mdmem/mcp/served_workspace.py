@@ -1,19 +1,27 @@
-"""The workspace of a server: entries that were loaded once are kept as long as no file changed."""
+"""The workspace of a server: what was made of the files once is kept as long as neither they nor the refs changed."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from mdmem.access import Access
 from mdmem.catalog import Catalog, load_cached
+from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.tree import FileKind, Tree, TreeFile
+from mdmem.workspace.deadline import TimedTree
 from mdmem.workspace.workspace import Workspace
 
 # So many callers' views are kept.
 _VIEWS = 8
+
+
+_Made = TypeVar("_Made")
+Make = Callable[[Workspace], _Made]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,39 +37,85 @@ class _Seen:
         return cls(files, tree.digests([file for file in files if file.kind is FileKind.FILE]))
 
 
-class CatalogCache:
+@dataclass(slots=True)
+class _Kept:
+    """A catalog of files as they were seen, and what was made of it while the repository was as it is noted with it."""
+
+    seen: _Seen
+    catalog: Catalog
+    made: dict[Make[Any], tuple[Stamp | None, Any]] = field(default_factory=dict)
+
+
+class KeptViews:
     """The catalog that was loaded last, for each root and each view that a caller may have of its files."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without any; `tracked` are the files that git tracks, by root."""
         self._turn = threading.Lock()
-        self._known: dict[tuple[Path, Access], tuple[_Seen, Catalog]] = {}
+        self.tracked: dict[Path, tuple[Stamp | None, frozenset[str]]] = {}
+        self._known: dict[tuple[Path, Access], _Kept] = {}
 
-    def catalog(self, workspace: Workspace) -> Catalog:
-        """Return the entries as the files are now."""
+    def of(self, workspace: Workspace) -> _Kept:
+        """Return what is kept of the files as they are now."""
         # A caller's own memory is read beside the team's.
         tree, view = workspace.tree, (workspace.location.root, workspace.access)
         seen = _Seen.of(tree)
         with self._turn:
             before = self._known.get(view)
-        if before is not None and before[0] == seen:
-            return before[1].over(tree)
-        loaded = load_cached(tree, workspace.cache_folder)
+        if before is not None and before.seen == seen:
+            return before
+        loaded = load_cached(tree, workspace.cache_folder, parsed=workspace.parsed)
+        # What was parsed on the way is read again by whoever shows it.
+        kept = _Kept(seen, replace(loaded, _documents={}))
         with self._turn:
+            self._known.pop(view, None)
             while len(self._known) >= _VIEWS:
                 self._known.pop(next(iter(self._known)))
-            self._known[view] = (seen, loaded)
-        return loaded
+            self._known[view] = kept
+        return kept
 
 
 @dataclass(frozen=True)
 class ServedWorkspace(Workspace):
     """A workspace of a server; replaced, it shares what was loaded."""
 
-    recent: CatalogCache = field(default_factory=CatalogCache, repr=False, compare=False)
+    recent: KeptViews = field(default_factory=KeptViews, repr=False, compare=False)
+
+    def once(self, make: Make[_Made]) -> _Made:
+        """Return what a function makes of the files, that of a call before where all that it is made of is the same."""
+        if self._is_plain and make not in self._made:
+            self._made[make] = self._while_still(self._kept.made, make, make).over(self)
+        return super().once(make)
+
+    def tracked_files(self) -> frozenset[str]:
+        """Return the files that git tracks, those of a call before where git's index is the same."""
+        tracked = super().tracked_files
+        found: frozenset[str] = self._while_still(self.recent.tracked, self.location.root, lambda _: tracked())
+        return found
+
+    def _while_still(self, known: dict[Any, tuple[Stamp | None, Any]], key: object, make: Make[Any]) -> Any:
+        """Return what is known under a key as long as the repository is the same, else what a function makes."""
+        repository = self.location.repository
+        # Looked at before, so that it is never too new.
+        stamp = stamp_of(repository) if repository is not None else ()
+        before = known.get(key)
+        if stamp is None or before is None or before[0] != stamp:
+            before = known[key] = (stamp, make(self))
+        return before[1]
+
+    @cached_property
+    def _kept(self) -> _Kept:
+        return self.recent.of(self)
 
     def _loaded(self) -> Catalog:
-        """Return the entries, those of the call before where nothing changed."""
-        if not self.snapshot.is_working_tree:
-            return load_cached(self.tree, self.cache_folder)
-        return self.recent.catalog(self)
+        """Return the entries, those of a call before where nothing changed."""
+        if not self._is_plain:
+            return load_cached(self.tree, self.cache_folder, parsed=self.parsed)
+        return self._kept.catalog.over(self.tree)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Say whether these are the files on disk as they are, and nothing is known of them yet."""
+        tree = self.parts.tree
+        is_disk = tree is None or isinstance(tree, TimedTree)
+        return is_disk and self.parts.catalog is None and self.snapshot.is_working_tree

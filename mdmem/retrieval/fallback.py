@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from mdmem.disk import read_regular
+from mdmem.entry.origin import KEY, origin_in
 from mdmem.entry.text import tokens_of
 from mdmem.errors import GitError
-from mdmem.git import Repository, find_repository, search_lines
+from mdmem.git import Repository, find_repository, matching_lines, search_lines
 from mdmem.retrieval.pack import Pack
 from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
@@ -126,8 +127,16 @@ def outside(workspace: Workspace, words: str) -> tuple[Passage, ...]:
         own = (location.under,) if location.under else tuple(workspace.catalog.wings)
         with suppress(GitError):
             lines = search_lines(location.repository, wanted, _RANKED, without=own, seconds=_SECONDS)
-            found += (Passage(path, line, _short(text)) for path, line, text in lines if path not in _DOCUMENTS)
+            imported = _imported(location.repository, location.under) if lines else frozenset()
+            others = (one for one in lines if one[0] not in _DOCUMENTS and one[0] not in imported)
+            found += (Passage(path, line, _short(text)) for path, line, text in others)
     return _best_of(found, wanted)
+
+
+def _imported(repository: Repository, under: str) -> frozenset[str]:
+    """Return the files of which the memory has what they say."""
+    stated = (origin_in(line) for line in matching_lines(repository, f"{KEY}: ", under))
+    return frozenset(one.path for one in stated if one is not None)
 
 
 def _best_of(found: Iterable[Passage], wanted: Sequence[str]) -> tuple[Passage, ...]:

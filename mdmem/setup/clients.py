@@ -37,7 +37,8 @@ COMMAND_LINES = """\
 Before you change code, ask once what is binding, with all files that you will touch:
 `mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
 Ask again only when the files change; what was given before is one line then.
-For a question without files: `mdmem retrieve --budget 500 "WORDS"`; `mdmem show ADDRESS` prints an entry whole.
+All your questions go into one call, each is answered in short: `mdmem retrieve --ask "QUESTION?" --ask "QUESTION?"`.
+What an answer lacks, `mdmem show ADDRESS ADDRESS --about "WORDS"` finds in those entries: no need to open files.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
@@ -52,6 +53,11 @@ Once, with what you are about to do and all files that you will touch; again onl
 Propose what you learned with its tool `{write}`; people approve it.
 Where the server is not at hand, type `mdmem retrieve --path FILE "what you are about to do"` and `mdmem new`.
 """
+
+
+def own_lines() -> tuple[str, ...]:
+    """Return the lines that may stand in a project's AGENTS.md because `init` wrote them."""
+    return (COMMAND_LINES, *dict.fromkeys(agents_lines(profile) for profile in ("core", *_TOOLS)))
 
 
 def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:

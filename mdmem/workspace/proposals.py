@@ -19,7 +19,7 @@ from mdmem.errors import SettingsError
 from mdmem.git import Repository, read_blobs
 from mdmem.settings import OneSided, Proposals, Settings, parse_settings
 from mdmem.standing import BINDING, Stance, Standing
-from mdmem.tree import OverlaidTree
+from mdmem.tree import OverlaidTree, narrowed
 from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
 
@@ -39,6 +39,22 @@ class View:
     checkout: Workspace
     overridden: frozenset[str] = frozenset()
     alternatives: frozenset[str] = frozenset()
+
+    def over(self, workspace: Workspace) -> View:
+        """Return the same view of the same files, in the same standing, as another workspace reads them."""
+        checkout = _laid_over(self.checkout, workspace)
+        if self.effective is self.checkout:
+            return replace(self, effective=checkout, checkout=checkout)
+        effective = _laid_over(self.effective, workspace)
+        source = checkout if self.effective.index_source is not None else None
+        return replace(self, effective=replace(effective, index_source=source), checkout=checkout)
+
+
+def _laid_over(kept: Workspace, workspace: Workspace) -> Workspace:
+    tree, made = workspace.whole_tree, kept.whole_tree
+    if isinstance(made, OverlaidTree):
+        tree = OverlaidTree(tree, made.changed, made.gone)
+    return workspace.over(tree).with_catalog(kept.catalog.over(narrowed(tree, workspace.access)))
 
 
 def view_of(workspace: Workspace) -> View:

@@ -10,7 +10,6 @@ from mdmem.catalog import load
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.checks.registry import CODES, EXCUSABLE
-from mdmem.checks.suppressions import suppressions
 from mdmem.finding import Severity
 from mdmem.settings import Settings, WingSettings
 from mdmem.tree import WorkingTree
@@ -58,7 +57,7 @@ def test_comment_that_does_not_hold_keeps_out_nothing(tmp_path: Path, comment: s
 
 def test_reason_may_hold_code_and_several_lines(tmp_path: Path) -> None:
     write_vague(tmp_path, A, f"{IGNORE} {VAGUE}:\n`prefer`\nis quoted -->")
-    (only,) = suppressions(case_of(tmp_path))
+    (only,) = case_of(tmp_path).suppressions
     assert (only.code, only.reason, only.fault, only.place.line) == (VAGUE, "`prefer` is quoted", None, 9)
 
 

@@ -13,7 +13,7 @@ import click
 import pytest
 from builders import commit_all, entry_text, git, memory, run_here, run_mdmem, write
 
-from mdmem.cli.main import COMMANDS
+from mdmem.cli.main import COMMANDS, module_of
 
 Capture = pytest.CaptureFixture[str]
 # A colour, a window's title, the clipboard, C1, DEL, turned direction, no width, other ends of lines.
@@ -51,6 +51,8 @@ CALLS: dict[str, list[list[str]]] = {
     "check": [["--verbose"], ["--base", BRANCH, "--verbose"], ["--select", EVIL], ["--explain", EVIL], [EVIL]],
     "diff": [[BRANCH], [EVIL]],
     "hygiene": [[]],
+    "export": [["json"], ["madr"], ["json", "--wing", EVIL]],
+    "import": [["--dry-run", "."], [EVIL], ["--from", "markdown", "."], ["--approved-by", EVIL, "."], ["--to", EVIL]],
     "index": [[]],
     "sync": [["--wings"], ["--wings", EVIL]],
     "pending": [[], ["retry", EVIL], ["drop", EVIL]],
@@ -82,13 +84,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(top, "memory/nav/rules/\x1b[31mFORGED\u202e.md", "---\ntype: [\n---\n")
     write(top, f"memory/nav/\x1b[31mFORGED/{'a'}.md", f"---\ntype: {quoted(EVIL)}\n{EVIL}: 1\n---\n")
     git(top, "config", "user.name", "Eve \x1b[31mFORGED\u202e Mallory")
+    write(top, "docs/adr/0001-\x1b[31mFORGED.md", f"# 1. {EVIL}\n")
+    write(top, "docs/adr/0002-evil.md", f"# 2. {EVIL}\n\n## Status\n\n{EVIL}\n\n## Decision\n\n[[{EVIL}]]\n")
     commit_all(top, f"change {EVIL} it")
     write(top, "memory/nav/rules/evil.md", (top / "memory/nav/rules/evil.md").read_text().replace("see", "look at"))
     return top
 
 
 def forms(name: str) -> list[str]:
-    command = import_module(f"mdmem.cli.{name.replace('-', '_')}").command
+    command = import_module(module_of(name)).command
     choices = [one.type for one in command.params if one.name == "form"]
     return list(choices[0].choices) if choices and isinstance(choices[0], click.Choice) else []
 

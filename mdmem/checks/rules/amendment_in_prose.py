@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from mdmem.catalog.amendments import is_lower, may_speak_for
+from mdmem.checks.amendment_sentences import AmendmentSentence, EntryName
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import with_choice
 from mdmem.document.patch import add_items
@@ -27,24 +28,6 @@ from mdmem.finding import Finding, Severity
 
 CODE = "amendment-in-prose"
 SEVERITY = Severity.INFO
-# Looked for first, since a subject may stand anywhere.
-_VERB = re.compile(
-    r"\b(?:[Aa]mend|[Rr]evise|[Uu]pdate|[Mm]odif(?:ie|y)|[Rr]elaxe?|[Ss]upplement"
-    r"|[Pp]artially (?:supersede|replace))(s?)\b"
-)
-_SUBJECT = re.compile(
-    r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?\Z", re.IGNORECASE
-)
-# Where nobody is named, it begins the sentence, and `Update the list` is a task for somebody.
-_START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
-_BEFORE = 40
-# Up to the end of the sentence, and no further: a name far from the verb is of something else.
-_OBJECT = re.compile(r"(?:[^.!?;\n]|\.(?=\w)|\n(?!\s)){0,60}")
-_LONGEST = 200
-_NAMES = re.compile(
-    r"(?<![\w-])(?P<kind>[A-Za-z]{2,10})(?:[ \-_]|:`|\s#)0*(?P<number>\d{1,6})(?![\w-])"
-    r"|(?<![\w/-])(?P<address>[a-z0-9_]+/[a-z0-9-]+/[\w-]+)"
-)
 _ID = re.compile(r"(?:([a-z]+)-)?0*(\d+)(?:-|\Z)")
 # What a number alone is called in prose.
 _KINDS = ("adr", "decision", "record")
@@ -54,30 +37,26 @@ _SAID = ("amends", "supersedes", "superseded_by", "overrides")
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry in force that a sentence of another one in force says it amends."""
     names = _Names(case)
-    for entry, document in case.entries:
-        if not case.is_current(entry.address):
+    for entry in case.catalog.entries.values():
+        sentences = case.extract(entry.path).amendments
+        if not sentences or not case.is_current(entry.address):
             continue
-        for target, offset in dict(_amended(names, entry, case.prose[entry.address])).items():
+        # The first that names an entry tells where.
+        named = ((names.first(entry, one), one.offset) for one in reversed(sentences))
+        for target, offset in {target: offset for target, offset in named if target is not None}.items():
             if _may_amend(case, entry, target):
                 message = f"the text says that it amends `{target}`, and `amends` does not"
                 help_ = f"add `{target}` to `amends`, or to `supersedes` if nothing of it holds any more"
                 shown = case.in_body(CODE, entry.address, message, help_, offset=offset)
+                document = case.catalog.document(entry.path)
                 yield with_choice(shown, f"Add `{target}` to `amends`", add_items, document, "amends", [target])
 
 
-def _amended(names: _Names, entry: Entry, prose: str) -> Iterator[tuple[str, int]]:
-    """Yield the first entry that is named behind each verb, with the place of the verb; the last one first."""
-    for verb in reversed(list(_VERB.finditer(prose))):
-        before = prose[max(0, verb.start() - _BEFORE) : verb.start()]
-        if _SUBJECT.search(before) or (verb[1] and verb[0][0].isupper() and _START.search(before)):
-            said = _OBJECT.match(prose, verb.end())
-            target = names.first(entry, prose, verb.end(), said.end()) if said else None
-            if target:
-                yield target, verb.start()
-
-
 def _may_amend(case: Case, entry: Entry, target: str) -> bool:
-    other = case.catalog.entries[target]
+    other = case.catalog.entries.get(target)
+    if other is None:
+        # A link may lead to a file that cannot be read.
+        return False
     is_said = any(target in entry.links(name) for name in _SAID)
     is_allowed = not is_lower(entry, other) and may_speak_for(entry, other, case.catalog.wings)
     return target != entry.address and case.is_current(target) and is_allowed and not is_said
@@ -89,19 +68,18 @@ class _Names:
     def __init__(self, case: Case) -> None:
         self._case = case
 
-    def first(self, entry: Entry, prose: str, start: int, end: int) -> str | None:
-        """Return the entry that is named first in a part of a body."""
-        linked = [(at, target) for at, target in self._links.get(entry.address, ()) if start <= at < end]
-        # It may end behind the part, where a number that is cut off would be another.
-        written = [found for found in _NAMES.finditer(prose, start, end + _LONGEST) if found.start() < end]
-        meant = ((found.start(), self._meant(entry, found)) for found in written)
+    def first(self, entry: Entry, sentence: AmendmentSentence) -> str | None:
+        """Return the entry that is named first behind the verb."""
+        links = self._links.get(entry.address, ())
+        linked = [(at, target) for at, target in links if sentence.start <= at < sentence.end]
+        meant = ((name.offset, self._meant(entry, name)) for name in sentence.names)
         named = [(at, target) for at, target in meant if target is not None]
         return min(linked + named)[1] if linked or named else None
 
-    def _meant(self, entry: Entry, found: re.Match[str]) -> str | None:
-        if found["address"]:
-            return found["address"] if found["address"] in self._case.catalog.entries else None
-        meant = self._numbered.get((entry.wing, found["kind"].casefold(), int(found["number"])), [])
+    def _meant(self, entry: Entry, name: EntryName) -> str | None:
+        if name.address:
+            return name.address if name.address in self._case.catalog.entries else None
+        meant = self._numbered.get((entry.wing, name.kind, name.number), [])
         return meant[0] if len(meant) == 1 else None
 
     @cached_property

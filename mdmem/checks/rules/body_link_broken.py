@@ -47,7 +47,7 @@ def find(case: Case) -> Iterator[Finding]:
             continue
         if found.path is not None and case.catalog.hides_path(found.path):
             continue
-        if found.path is None and not _is_address(found, case.prose[found.address]):
+        if found.path is None and not _is_address(found, case.prose_of(found.address)):
             continue
         fate = missing.fate(found.path or found.link.target, found.address)
         message = f"`{found.link.target}` {fate.story}"

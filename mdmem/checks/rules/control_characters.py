@@ -31,7 +31,7 @@ _C1 = b"\xc2"
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each front matter, value, body and name that holds some, at the first."""
     yield from case.loaded(CODE)
-    for path, character in invisible_in_names(case.catalog):
+    for path, character in invisible_in_names(case):
         if unicodedata.category(character) == "Cc":
             yield in_name(CODE, path, character)
     for address, document in case.documents:

@@ -25,7 +25,7 @@ SEVERITY = Severity.INFO
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each date-time without an offset."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         for name in DATE_FIELDS:
             moment = getattr(entry, name)
             if isinstance(moment, datetime) and moment.tzinfo is None:

@@ -29,7 +29,7 @@ _FIELDS = ("tags", "applies_to", "exclusions", "decisions_made", "open_items", "
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each item that repeats an earlier one of its list."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         for name in _FIELDS:
             items = getattr(entry, name)
             if len(items) > 1 and len({_folded(name, item) for item in items}) < len(items):

@@ -39,17 +39,17 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry over the budget that the settings, else this check, give its type."""
     budgets = {**_TOKENS, **case.settings.entry_tokens}
-    for entry, document in case.entries:
+    for entry in case.catalog.entries.values():
         budget = budgets[entry.type]
-        if len(document.data) <= budget * _BYTES_PER_TOKEN:
+        extract = case.extract(entry.path)
+        if extract.length <= budget * _BYTES_PER_TOKEN:
             continue
-        tokens = ceil(_size(entry, document.body) / _BYTES_PER_TOKEN)
+        tokens = ceil((extract.size + _listed(entry)) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             help_ = "split it, or move the story into a note and link it with `see`"
             yield replace(case.on_entry(CODE, entry, message, help_), measure=tokens)
 
 
-def _size(entry: Entry, body: str) -> int:
-    listed = (item for name in _SHOWN for item in getattr(entry, name))
-    return len(body.encode("utf-8")) + sum(len(item.encode("utf-8")) for item in listed)
+def _listed(entry: Entry) -> int:
+    return sum(len(item.encode("utf-8")) for name in _SHOWN for item in getattr(entry, name))

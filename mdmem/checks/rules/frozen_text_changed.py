@@ -42,7 +42,7 @@ def find(case: Case) -> Iterator[Finding]:
         version = (one.before.version or 1) + 1
         slip = f"for a corrected slip run `mdmem edit --editorial {one.after.address}`"
         help_ = f"supersede it instead, with `mdmem supersede`, or write `version: {version}`; {slip}"
-        place = case.catalog.place(one.after.address, "title") if one.keeps_text else first_reworded(case, one)
+        place = case.catalog.place(one.after.address, "title") if one.keeps_text else first_reworded(case.catalog, one)
         yield Finding(CODE, message, place, help_, one.after.address, severity=severity)
 
 

@@ -54,7 +54,7 @@ _SUSPECT_BYTES = (b"\xc2", b"\xd8", b"\xe1", b"\xef", b"\xf3")
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each key, address, name, value and body that holds some, at the first."""
     yield from case.loaded(CODE)
-    for path, character in invisible_in_names(case.catalog):
+    for path, character in invisible_in_names(case):
         if unicodedata.category(character) not in ("Cc", "Cs"):
             yield in_name(CODE, path, character)
     for address, document in case.documents:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.prose import gives_reason
 from mdmem.finding import Finding, Severity
 
 CODE = "override-without-reason"
@@ -28,6 +27,6 @@ SEVERITY = Severity.ERROR
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry that overrides and gives no reason."""
     for entry in case.catalog.entries.values():
-        if entry.overrides and not gives_reason(entry, case.catalog):
+        if entry.overrides and not case.gives_reason(entry):
             message = f"nothing says why it overrides `{entry.overrides[0]}`"
             yield case.on_entry(CODE, entry, message, "add `reason:` with what is different here", field="overrides")

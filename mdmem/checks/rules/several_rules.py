@@ -28,10 +28,10 @@ _MUST = re.compile(r"\bmust\b", re.IGNORECASE)
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each invariant with two sentences that say must, at the second."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
-        rule = statement(case.prose[entry.address])
+        rule = statement(case.prose_of(entry.address))
         if len(_MUST.findall(rule)) < 2:
             continue
         found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]

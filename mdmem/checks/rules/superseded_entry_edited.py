@@ -35,5 +35,7 @@ def find(case: Case) -> Iterator[Finding]:
         heads = case.catalog.lineage.heads(one.after.address)
         current = " and ".join(f"`{head}`" for head in heads if head != one.after.address)
         help_ = f"take the change back{f', and write it in {current}' if current else ''}"
-        place = case.catalog.place(one.after.address, fields[0]) if one.keeps_text else first_reworded(case, one)
+        place = (
+            case.catalog.place(one.after.address, fields[0]) if one.keeps_text else first_reworded(case.catalog, one)
+        )
         yield Finding(CODE, f"it had ended, and the change alters {what}", place, help_, one.after.address)

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from mdmem.checks.case import Case
-from mdmem.checks.prose import gives_reason
 from mdmem.entry.model import EntryType
 from mdmem.finding import Finding, Severity
 
@@ -31,7 +30,7 @@ def find(case: Case) -> Iterator[Finding]:
     consistent = sorted((edge.new, edge.old) for edge in case.edges if edge.kind.is_consistent)
     for address, group in groupby(consistent, key=lambda ends: ends[0]):
         entry, olds = case.catalog.entries[address], [old for _, old in group]
-        if gives_reason(entry, case.catalog):
+        if case.gives_reason(entry):
             continue
         types = {entry.type, *(case.catalog.entries[old].type for old in olds)}
         severity = Severity.ERROR if EntryType.INVARIANT in types else Severity.WARNING

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
-from mdmem.checks.suppressions import suppressions
 from mdmem.finding import Finding, Severity
 
 CODE = "suppression-invalid"
@@ -27,7 +26,7 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each suppression that keeps nothing back for a fault of its own."""
-    for suppression in suppressions(case):
+    for suppression in case.suppressions:
         if suppression.fault is not None:
             message, help_ = suppression.fault
             yield Finding(CODE, message, suppression.place, help_, suppression.address)

@@ -25,7 +25,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each tag that is several, separated by commas."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         joined = next((tag for tag in entry.tags if len(_parts(tag)) > 1), None)
         if joined is None:
             continue

@@ -31,7 +31,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry whose title is only its entry-id in words."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         if entry.title != title_of(entry.address) or "title" in entry.unread:
             continue
         document = case.catalog.document(entry.path)

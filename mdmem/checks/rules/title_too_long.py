@@ -24,7 +24,7 @@ _LIMIT = 100
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each title over 100 characters, where it stands."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         if len(entry.title) <= _LIMIT:
             continue
         message = f"the title has {len(entry.title)} characters, over {_LIMIT}"

@@ -40,13 +40,13 @@ _ENGLISH = re.compile(r"\b(?:the|is|are|and|of|to|for|with|not|by|from|that)\b",
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each invariant with a sentence that binds nobody, or without a binding word."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         if entry.type is EntryType.INVARIANT and entry.status is not Status.DEPRECATED:
             yield from _judged(case, entry)
 
 
 def _judged(case: Case, entry: Entry) -> Iterator[Finding]:
-    rule = statement(case.prose[entry.address])
+    rule = statement(case.prose_of(entry.address))
     soft = _soft_word(rule) if _SOFT.search(rule) else None
     if soft:
         offset, word = soft

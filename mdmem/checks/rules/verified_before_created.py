@@ -26,7 +26,7 @@ SEVERITY = Severity.ERROR
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry whose verification surely lies before its creation."""
-    for entry in case.catalog.entries.values():
+    for entry, _ in case.entries:
         created, verified = entry.created_at, entry.verified_at
         if created is None or verified is None or not _is_before(verified, created):
             continue

@@ -1,0 +1,106 @@
+"""What was taken from files and found in them, in the cache of a root: by path and content, so that it is true again.
+
+A file of the cache is derived: one that is torn, of another version or of other sources counts as none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import mdmem
+from mdmem.checks.extract import KeptExtract
+from mdmem.disk import make_folder, read_regular
+from mdmem.record import pack, unpack
+from mdmem.state import write_whole
+
+_VERSION = "1"
+_ALL, _RECENT = "checks.mdmem", "checks-recent.mdmem"
+# Until so many were learned only the small file is written: at 10,000 entries the large one takes as long as 100 files.
+_RECENT_LIMIT = 100
+# Findings of one file depend on nothing else that is outside of this package.
+_LIBRARIES = ("yaml", "pydantic_core")
+
+
+_Known = dict[str, KeptExtract]
+
+
+@dataclass(slots=True)
+class ExtractStore:
+    """The extracts of a root's files, of all its trees, by the identity of their content and their path."""
+
+    folder: Path
+    _known: _Known = field(default_factory=dict)
+    _recent: _Known = field(default_factory=dict)
+
+    def load(self) -> ExtractStore:
+        """Read what is there, and return self."""
+        self._known, self._recent = self._read(_ALL), self._read(_RECENT)
+        return self
+
+    def _read(self, name: str) -> _Known:
+        try:
+            return unpack(read_regular(self.folder / name), version(), _Known) or {}
+        except OSError:
+            return {}
+
+    def _write(self, name: str, known: _Known) -> bool:
+        try:
+            content = pack(version(), known)
+            make_folder(self.folder)
+            # What a crash tore counts as none, so it need not wait for the disk.
+            write_whole(self.folder / name, content, durable=False)
+        except (OSError, UnicodeEncodeError):
+            return False
+        return True
+
+    def find(self, digests: Mapping[str, str]) -> _Known:
+        """Return what is known of files of such content, by path."""
+        known = self._known | self._recent if self._recent else self._known
+        keys = ((path, f"{digest} {path}") for path, digest in digests.items())
+        return {path: known[key] for path, key in keys if key in known}
+
+    def keep(self, made: Mapping[str, KeptExtract], digests: Mapping[str, str]) -> None:
+        """Keep what was made of files of such content; `digests` are those of all files of the tree."""
+        self._recent |= {f"{digests[path]} {path}": one for path, one in made.items()}
+        if len(self._recent) <= _RECENT_LIMIT < len(self._known):
+            self._write(_RECENT, self._recent)
+            return
+        known = self._known | self._recent
+        if len(known) > 4 * len(digests) + 4000:
+            used = {f"{digest} {path}" for path, digest in digests.items()}
+            known = {key: one for key, one in known.items() if key in used}
+        self._known, self._recent = known, {}
+        if self._write(_ALL, known):
+            self._write(_RECENT, {})
+
+
+def version() -> str:
+    """Return what must be the same for a file of the cache to count."""
+    return f"checks {_VERSION} {sources()}"
+
+
+@cache
+def sources() -> str:
+    """Return what tells this program's sources, and those that it parses with, from any others."""
+    folder = Path(mdmem.__file__).parent
+    read = (folder, *(folder / name for name in ("catalog", "checks", "checks/fixes", "checks/rules")))
+    read += tuple(folder / name for name in ("document", "entry", "settings", "tree"))
+    stats = [*(_stat(item) for one in read for item in sorted(os.scandir(one), key=lambda item: item.name))]
+    libraries = [_stat(Path(spec.origin)) for name in _LIBRARIES if (spec := find_spec(name)) and spec.origin]
+    told = (mdmem.__version__, sys.version, unicodedata.unidata_version, *filter(None, stats), *libraries)
+    return hashlib.sha256(repr(told).encode()).hexdigest()
+
+
+def _stat(item: os.DirEntry[str] | Path) -> tuple[str, int, int] | None:
+    if not item.name.endswith((".py", ".so", ".pyd")):
+        return None
+    stat = item.stat()
+    return os.fspath(item), stat.st_size, stat.st_mtime_ns

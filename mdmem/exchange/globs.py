@@ -1,0 +1,43 @@
+"""Patterns of files as clients write them, as globs of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_EVERYTHING = frozenset({"*", "**", "**/*", "./**", "/**"})
+_COMMA = re.compile(r",(?![^{]*\})")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_MOST = 64
+
+
+def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the globs that a value states, and those that cannot be carried; none where every file is meant.
+
+    `below` is the folder that they count from; with `anywhere` a pattern without a slash is one of every folder.
+    """
+    items = value if isinstance(value, list) else [value]
+    written = [part.strip().strip("\"'") for item in items if isinstance(item, str) for part in _COMMA.split(item)]
+    if any(one in _EVERYTHING for one in written):
+        return ((f"{below}/**",) if below else ()), ()
+    kept: dict[str, None] = {}
+    lost = []
+    for one in filter(None, written):
+        if one.startswith("!") or one.count("{") > 3:
+            lost.append(one)
+            continue
+        for glob in _spelt_out(one.removeprefix("./").lstrip("/")):
+            plain = f"**/{glob}" if anywhere and "/" not in glob else glob
+            kept[f"{below}/{plain}" if below else plain] = None
+    return tuple(kept)[:_MOST], tuple(lost)
+
+
+def _spelt_out(glob: str) -> Iterator[str]:
+    """Yield one glob for each alternative between braces, which git does not know."""
+    found = _BRACES.search(glob)
+    if found is None:
+        yield glob
+        return
+    for choice in found[1].split(","):
+        yield from _spelt_out(glob[: found.start()] + choice.strip() + glob[found.end() :])

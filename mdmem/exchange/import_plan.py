@@ -1,0 +1,118 @@
+"""What an import would write: every source that is there, the entries it becomes, and what is to be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from mdmem.authoring.change_set import Change, ChangeSet
+from mdmem.authoring.message import Verb, WriteAction
+from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.entry.model import Status, title_of
+from mdmem.entry.origin import KEY, Origin, content_digest
+from mdmem.exchange.body import carried, rewritten
+from mdmem.exchange.composition import composed
+from mdmem.exchange.intake import ImportRequest, ImportRow, Intake, Outcome, content_of
+from mdmem.exchange.record import ForeignRecord, Guess, Sureness
+from mdmem.exchange.references import References, known_by
+from mdmem.exchange.settlement import Settled, ended_at, settle
+from mdmem.exchange.source import in_project
+from mdmem.git.history import first_days
+from mdmem.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """All rows in the order of their files, what is written, and the contents of the files that were taken in."""
+
+    rows: tuple[ImportRow, ...]
+    change_set: ChangeSet
+    contents: Mapping[str, bytes]
+    remarks: tuple[str, ...] = ()
+
+
+def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
+    """Return what an import writes; raises UsageError for a place, a path or a person that is none."""
+    intake = Intake(workspace, request)
+    writing = _Writing(workspace, request, intake)
+    written = [writing.entry(address) for address in intake.records]
+    order = {one.path: number for number, one in enumerate(intake.found)}
+    rows = sorted((*intake.rows, *(row for _, row in written)), key=lambda row: order[row.path])
+    whole = [Change(path, path, None, content) for path, content in intake.files.items()]
+    addresses = [*(path.removesuffix(".md") for path in intake.files), *intake.records]
+    actions = tuple(WriteAction(Verb.IMPORT, address) for address in addresses)
+    change_set = ChangeSet((*whole, *(change for change, _ in written)), actions=actions, tells_faults=True)
+    return ImportPlan(tuple(rows), change_set, intake.contents, intake.remarks)
+
+
+def _created(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> dict[str, tuple[str, dict[str, Guess]]]:
+    """Return the day of each record, and what was guessed: its own, else its file's first commit, else today."""
+    undated = sorted({one.source.path for one in records.values() if one.created_at is None})
+    repository = workspace.location.repository
+    days = first_days(repository, undated) if repository is not None and undated else {}
+    found: dict[str, tuple[str, dict[str, Guess]]] = {}
+    for address, record in records.items():
+        day = days.get(record.source.path)
+        if record.created_at is not None:
+            found[address] = (record.created_at, {})
+        elif day is not None:
+            found[address] = (day, {"created_at": Guess("the file's first commit", Sureness.LIKELY)})
+        else:
+            found[address] = (workspace.today.isoformat(), {"created_at": Guess("no date is stated", Sureness.GUESS)})
+    return found
+
+
+class _Writing:
+    """Writes the text of each record's entry, its links settled against all others."""
+
+    def __init__(self, workspace: Workspace, request: ImportRequest, intake: Intake) -> None:
+        self._location, self._person, self._intake = workspace.location, request.approved_by, intake
+        own = (known_by(one, address) for address, one in intake.records.items() if not one.part)
+        self._references = References([*own, *intake.known])
+        self._settled = settle(intake.records, self._references)
+        self._created = _created(workspace, intake.records)
+        self._days = {address: day for address, (day, _) in self._created.items()}
+
+    def entry(self, address: str) -> tuple[Change, ImportRow]:
+        """Return what writes an entry, and the row that tells of it."""
+        record, settled, path = self._intake.records[address], self._settled[address], f"{address}.md"
+        cuts = list(carried(record, settled.lost))
+        body = rewritten(record, path, self._references, place=partial(in_project, self._location), cuts=cuts)
+        guesses = {**record.guesses, **self._created[address][1]}
+        ended = ended_at(record, settled, self._days)
+        if ended is not None and "deprecated_at" not in record.fields:
+            guesses["deprecated_at"] = Guess("the day of what took its place", Sureness.LIKELY)
+        row = ImportRow(
+            path=record.source.path,
+            part=record.part,
+            outcome=Outcome.IMPORTED,
+            dialect=self._intake.dialects[address],
+            address=address,
+            type=record.type,
+            status=record.status,
+            title=record.title or title_of(address),
+            guesses=guesses,
+            said=(*record.said, *settled.said, *body.said),
+        )
+        text = composed(self._fields(address, settled, ended), body.text, newline=record.source.newline)
+        return Change(path, path, None, text.encode()), row
+
+    def _fields(self, address: str, settled: Settled, ended: str | None) -> dict[str, str | tuple[str, ...]]:
+        record = self._intake.records[address]
+        is_ended = record.status is Status.DEPRECATED
+        fields: dict[str, str | tuple[str, ...]] = {
+            "deprecated_at": ended or "",
+            **record.fields,
+            "type": record.type.value,
+            "status": record.status.value,
+            "created_at": self._days[address],
+            "title": " ".join(record.title.split()) or title_of(address),
+            **{name: tuple(links) for name, links in settled.links.items()},
+            KEY: str(Origin(record.source.path, record.part, content_digest(content_of(record)))),
+        }
+        if is_ended and "superseded_by" not in settled.links:
+            fields.setdefault("deprecated_reason", f"its record says: {record.ended_as or record.status.value}")
+        if self._person is not None and record.status is Status.ACTIVE and record.type in APPROVED_TYPES:
+            fields["approved_by"] = self._person
+        return fields

@@ -1,0 +1,99 @@
+"""Instructions for agents: each section of the top level is a draft note, of which people may make a rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mdmem.catalog.names import well_formed
+from mdmem.entry.headings import Section, sections_of
+from mdmem.entry.model import EntryType, Status
+from mdmem.exchange.decision import plain_title
+from mdmem.exchange.globs import globs_of
+from mdmem.exchange.keys import read_keys
+from mdmem.exchange.markers import without_own
+from mdmem.exchange.record import ForeignRecord, SourceFile
+
+NAME = "instructions"
+_FILE = re.compile(
+    r"(?:.*/)?(?:AGENTS\.md|CLAUDE\.md|GEMINI\.md|QWEN\.md|copilot-instructions\.md|[^/]+\.instructions\.md|[^/]+\.mdc)\Z"
+)
+_GLOBS = ("globs", "applyTo", "paths")
+_TAKEN_IN = re.compile(r"^@(\S+)[ \t]*\r?$\n?", re.MULTILINE)
+_SUFFIX = re.compile(r"[-.](?:instructions|md)\Z", re.IGNORECASE)
+# Folders that clients keep their files in say nothing of the code.
+_HOME = re.compile(r"(?:^|/)\.(?:claude|cursor|github)(?:/.*)?\Z")
+
+
+def fits(source: SourceFile) -> bool:
+    """Say whether a client reads a file of that name."""
+    return _FILE.match(source.path) is not None
+
+
+def read(source: SourceFile) -> Iterator[ForeignRecord]:
+    """Yield a draft note for each section; what only takes in other files, or is mdmem's own, is none."""
+    body = _TAKEN_IN.sub("", without_own(source.body))
+    globs, lost = _globs(source)
+    taken_in = (name for name in _TAKEN_IN.findall(source.body) if _FILE.match(name) is None)
+    said = (*lost, *(f"`@{name}` takes in a file, which is not imported with it" for name in taken_in))
+    keys = read_keys(source.fields.items(), globs=(*_GLOBS, "alwaysApply", "description"))
+    description = " ".join(str(source.fields.get("description") or "").split())
+    stem = _stem(source)
+    names: dict[str, int] = {}
+    for heading, text in _parts(sections_of(body), body):
+        title = plain_title(heading) or keys.asked.get("title") or description or stem.replace("-", " ").capitalize()
+        part = well_formed("entry", heading) or ""
+        names[part] = names.get(part, 0) + 1
+        part += f"-{names[part]}" if names[part] > 1 else ""
+        fields = {**keys.fields, "applies_to": globs, "x-description": description if description != title else ""}
+        yield ForeignRecord(
+            source=source,
+            type=EntryType.NOTE,
+            status=Status.DRAFT,
+            title=title,
+            name="-".join(filter(None, (stem, part if part != stem else ""))),
+            body=text,
+            fields=fields,
+            said=said,
+            part=part or "top",
+        )
+        said = ()
+
+
+def _globs(source: SourceFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    folder = "" if _HOME.search(source.folder) else source.folder
+    stated = [source.fields[key] for key in _GLOBS if source.fields.get(key)]
+    if not stated or str(source.fields.get("alwaysApply")).lower() == "true":
+        return ((f"{folder}/**",) if folder else ()), ()
+    globs, lost = globs_of(stated[0], below=folder, anywhere=source.path.endswith(".mdc"))
+    return globs, tuple(f"`{one}` is a pattern that `applies_to` has no word for" for one in lost)
+
+
+def _stem(source: SourceFile) -> str:
+    folder = "" if _HOME.search(source.folder) else source.folder
+    return well_formed("entry", "-".join((*folder.split("/"), _SUFFIX.sub("", source.stem).lower()))) or "instructions"
+
+
+def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
+    """Yield heading and text of each section of the top level that says something, first what stands above them."""
+    levels = [one.level for one in sections if one.level]
+    if not levels:
+        yield from _told("", body)
+        return
+    # A single heading of the first level is the file's title.
+    top = min(levels)
+    if levels.count(top) == 1 and levels[0] == top and len(levels) > 1:
+        above, top = top, min(one for one in levels if one > top)
+    else:
+        above = 0
+    heads = [one for one in sections if one.level == top]
+    start = next((one for one in sections if one.level == above and above), None)
+    first = heads[0].span[0]
+    yield from _told(start.heading if start else "", body[start.start if start else 0 : first])
+    for head, end in zip(heads, [*(one.span[0] for one in heads[1:]), len(body)], strict=True):
+        yield from _told(head.heading, body[head.start : end])
+
+
+def _told(title: str, text: str) -> Iterator[tuple[str, str]]:
+    if re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).strip():
+        yield title, f"{text.rstrip()}\n"

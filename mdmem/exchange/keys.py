@@ -1,0 +1,101 @@
+"""The keys of another tool's front matter, or of its lines below the title, as fields of ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mdmem.entry.fields import FIELDS, Holder, Kind
+from mdmem.entry.spelling import synonym
+from mdmem.exchange.moments import read_date
+from mdmem.exchange.record import Claim, ClaimKind
+
+Value = str | tuple[str, ...]
+
+# What is of the same form here and there, whatever it is called; other keys are kept under `x-`.
+_PLAIN = frozenset({"owner"})
+# What only has the name that it has here.
+_OWN = {field.name: field.kind for field in FIELDS if field.holder is not Holder.WING}
+_LISTS = frozenset({"tags", "applies_to"})
+_ASKED = frozenset({"title", "status", "type", "created_at"})
+_LINKS = {
+    "supersedes": ClaimKind.SUPERSEDES,
+    "superseded_by": ClaimKind.SUPERSEDED_BY,
+    "amends": ClaimKind.AMENDS,
+    "see": ClaimKind.SEE,
+}
+_NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
+_PATH = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(\S+\.md)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What keys say: those that are `asked` one by one, more fields, and links to other records."""
+
+    asked: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Value] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+
+
+def read_keys(pairs: Iterable[tuple[str, Any]], *, globs: Iterable[str] = ()) -> Keys:
+    """Return what pairs of key and value say; a value that is empty says nothing.
+
+    `globs` are keys whose values are patterns of files, which their dialect reads.
+    """
+    asked: dict[str, str] = {}
+    fields: dict[str, Value] = {}
+    claims: list[Claim] = []
+    for key, value in pairs:
+        name = synonym(key)
+        if key in globs or _is_empty(value):
+            continue
+        if name in _ASKED and name not in asked:
+            asked[name] = _one(value)
+        elif name in _LINKS:
+            claims += (_claim(_LINKS[name], item) for item in _many(value))
+        elif name in _PLAIN:
+            fields[name] = _one(value)
+        elif name in _LISTS:
+            fields[name] = tuple(dict.fromkeys((*fields.get(name, ()), *_many(value))))
+        elif _OWN.get(key) is Kind.TEXT and key != "approved_by":
+            fields[key] = _one(value)
+        elif _OWN.get(key) is Kind.TEXTS:
+            fields[key] = tuple(_many(value, at_commas=False))
+        elif _OWN.get(key) is Kind.MOMENT and (day := read_date(_one(value))) is not None:
+            fields[key] = day.iso
+        elif key.startswith("x-"):
+            fields[key] = _kept(value)
+        else:
+            fields[f"x-{re.sub(r'[^a-z0-9]+', '-', key.lower()).strip('-')}"] = _kept(value)
+    return Keys(asked, fields, tuple(claims))
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING) or value in ([], {})
+
+
+def _one(value: Any) -> str:
+    """Return a value as one line; several names are joined."""
+    return ", ".join(_many(value, at_commas=False))
+
+
+def _many(value: Any, *, at_commas: bool = True) -> list[str]:
+    if isinstance(value, dict):
+        return [_kept(value)]
+    items = value if isinstance(value, list) else value.split(",") if at_commas else [value]
+    return [
+        " ".join(text.split()) for item in items if (text := item if isinstance(item, str) else _kept(item)).strip()
+    ]
+
+
+def _kept(value: Any) -> str:
+    """Return a value that is only kept: a text as it is, all else as JSON."""
+    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _claim(kind: ClaimKind, item: str) -> Claim:
+    found = _PATH.search(item)
+    return Claim(kind, found[1] or found[2], is_path=True) if found else Claim(kind, item.strip("[]"))

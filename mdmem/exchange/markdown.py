@@ -1,0 +1,84 @@
+"""Plain Markdown, with a front matter of any keys or without one: what it says that it is, else a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from mdmem.entry.headings import sections_of
+from mdmem.entry.model import EntryType, Status
+from mdmem.entry.spelling import meant_value
+from mdmem.exchange.decision import decision_record, names_successor
+from mdmem.exchange.record import Claim, ForeignRecord, Guess, SourceFile, Sureness
+
+NAME = "markdown"
+_NUMBERED = re.compile(r"(?:adr[-_ ]?)?\d{3,}[-_ ]", re.IGNORECASE)
+_RECORDS = re.compile(
+    r"(?:^|/)(?:adrs?|decisions|architecture-decisions|architectural-decisions)(?:/|\Z)", re.IGNORECASE
+)
+# A session and the facts about a thing have fields of their own, which another tool's note lacks.
+_OWN_LABELS = frozenset({"session", "entity"})
+
+
+def fits(source: SourceFile) -> bool:  # noqa: ARG001  # a dialect has this
+    """Say that every Markdown file can be taken as one."""
+    return True
+
+
+def read(source: SourceFile) -> Iterator[ForeignRecord]:
+    """Yield the record."""
+    yield plain_record(source)
+
+
+def plain_record(source: SourceFile, *, claims: tuple[Claim, ...] = ()) -> ForeignRecord:
+    """Return a file as the type that it states, else a decision by its place, else a note."""
+    record = decision_record(source, unstated=Status.DRAFT)
+    type_, guess, label = _type(source)
+    guesses = dict(record.guesses)
+    if guess is not None:
+        guesses["type"] = guess
+    status = record.status
+    if not _states_status(record) and names_successor(claims):
+        status = Status.DEPRECATED
+        del guesses["status"]
+    elif not type_.is_rule and not _states_status(record):
+        # A note binds nobody, so that nothing is put in force by it.
+        status = Status.ACTIVE
+        guesses["status"] = Guess(f"no status is stated, and a {type_} only helps", Sureness.LIKELY)
+    fields = {**record.fields, **({"label": label} if label and "label" not in record.fields else {})}
+    return replace(record, type=type_, status=status, guesses=guesses, fields=fields, claims=(*record.claims, *claims))
+
+
+def _states_status(record: ForeignRecord) -> bool:
+    return record.guesses.get("status", Guess("", Sureness.LIKELY)).why not in _UNSTATED
+
+
+_UNSTATED = ("no status is stated", "no status is stated; it says what was decided")
+
+
+def _type(source: SourceFile) -> tuple[EntryType, Guess | None, str]:
+    stated = _stated(source.fields)
+    meant = meant_value(stated, _TYPES) if stated else None
+    if meant is not None and (meant == stated or EntryType(meant) is not EntryType.INVARIANT):
+        label = stated if meant != stated and meant == EntryType.NOTE and stated not in _OWN_LABELS else ""
+        guess = Guess(f"it says `{stated}`", Sureness.LIKELY) if meant != stated else None
+        return EntryType(meant), guess, label
+    if _NUMBERED.match(source.stem) and _RECORDS.search(source.folder):
+        return (
+            EntryType.DECISION,
+            Guess("its folder and its number are those of a decision record", Sureness.LIKELY),
+            "",
+        )
+    if any(one.name == "decision" for one in sections_of(source.body)):
+        return EntryType.DECISION, Guess("it has a section `Decision`", Sureness.GUESS), ""
+    why = f"`{stated}` is no type of ours" if stated else "no type is stated"
+    return EntryType.NOTE, Guess(why, Sureness.LIKELY), stated if stated not in _OWN_LABELS else ""
+
+
+_TYPES = tuple(one.value for one in EntryType)
+
+
+def _stated(fields: Mapping[str, object]) -> str:
+    value = next((fields[key] for key in ("type", "kind") if isinstance(fields.get(key), str)), "")
+    return " ".join(str(value).lower().split())

@@ -1,0 +1,107 @@
+"""What a record of another tool says, before it has an address: fields, links, what was guessed and what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from mdmem.entry.model import EntryType, Status
+
+
+class Sureness(StrEnum):
+    """How sure something is that a record does not say in so many words."""
+
+    LIKELY = "likely"
+    GUESS = "a guess"
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Why a field got its value although the record does not state it, and how surely."""
+
+    why: str
+    sureness: Sureness
+
+
+class ClaimKind(StrEnum):
+    """What a record says of another; the passive ones are written into that other record."""
+
+    SUPERSEDES = "supersedes"
+    SUPERSEDED_BY = "superseded_by"
+    AMENDS = "amends"
+    AMENDED_BY = "amended_by"
+    SEE = "see"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A link from one record to another, as written: a path, else a number, a slug or a title.
+
+    `is_in_text` says that the body has it, too, and keeps it.
+    """
+
+    kind: ClaimKind
+    target: str
+    is_path: bool = False
+    is_in_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part of the body that became front matter; it stays where one of its claims could not be carried over."""
+
+    start: int
+    end: int
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file to import: its path from the project's top, its bytes, and its front matter and body as read.
+
+    `room` is the folder below the one that was named, if it lies in one.
+    """
+
+    path: str
+    data: bytes
+    fields: Mapping[str, Any]
+    body: str
+    newline: str
+    room: str = ""
+
+    @property
+    def stem(self) -> str:
+        """Return the file's name without its extension."""
+        return self.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+    @property
+    def folder(self) -> str:
+        """Return the path of the folder that holds the file."""
+        return self.path.rpartition("/")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignRecord:
+    """One entry to be: what its source says of it.
+
+    `part` names a section, where one file becomes several; `name` is what the entry-id is made of; `created_at` is
+    None where no readable date is stated; `fields` are more keys of the front matter, their values as text; `said`
+    are sentences about what cannot be carried over.
+    """
+
+    source: SourceFile
+    type: EntryType
+    status: Status
+    title: str
+    name: str
+    body: str
+    created_at: str | None = None
+    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    guesses: Mapping[str, Guess] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    part: str = ""
+    ended_as: str = ""

@@ -1,0 +1,175 @@
+"""The files that are read: which ones, and each as front matter and body, however loosely it was written."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mdmem.catalog.names import well_formed
+from mdmem.disk import read_regular
+from mdmem.document.parse import SIZE_LIMIT
+from mdmem.document.split import FenceError, has_front_matter, split_text
+from mdmem.document.yaml_loader import read_fields
+from mdmem.errors import UsageError
+from mdmem.exchange.record import SourceFile
+from mdmem.git import Repository, list_ignored, list_tracked_named
+from mdmem.setup.records import instruction_files, record_folders, records_in
+from mdmem.state import leads_away
+from mdmem.tree import SETTINGS_NAME
+from mdmem.workspace.location import Location
+from mdmem.workspace.workspace import Workspace
+
+
+class UnfitError(ValueError):
+    """A file cannot be imported; the sentence says why, without the file's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file to read, from the project's top, and the folder below the named one that it lies in."""
+
+    path: str
+    room: str = ""
+
+
+# What a client reads in each folder that it works in.
+_NESTED = ("AGENTS.md", "CLAUDE.md")
+_ENDINGS = (".md", ".markdown", ".mdc")
+
+
+def found_here(base: Path, repository: Repository | None) -> list[Found]:
+    """Return what a project holds where records and instructions usually are, those of each folder that git knows."""
+    records = [one for folder in record_folders(base) for one in _below(base, base / folder)]
+    nested = (list_tracked_named(repository, name) for name in _NESTED) if repository is not None else ()
+    paths = dict.fromkeys((*instruction_files(base), *(path for paths in nested for path in paths)))
+    return [*records, *(Found(path) for path in paths)]
+
+
+def found_in(base: Path, cwd: Path, named: Sequence[str]) -> list[Found]:
+    """Return the files that were named, and those below the folders that were, from a base; raises UsageError."""
+    found: dict[str, Found] = {}
+    for name in named:
+        place = Path(os.path.normpath(cwd / name))
+        if not os.path.lexists(place):
+            raise UsageError(f"there is no `{name}`")
+        if not place.resolve().is_relative_to(base.resolve()):
+            raise UsageError(f"`{name}` lies outside of {base}; copy it into the project first")
+        ones = _below(base, place) if place.is_dir() else (Found(_from(base, place)),)
+        for one in ones:
+            found.setdefault(one.path, one)
+    return list(found.values())
+
+
+def in_project(location: Location, path: str) -> str:
+    """Return a path of the root as counted from the project's top."""
+    under = location.root.relative_to(location.base).as_posix()
+    return path if under == "." else f"{under}/{path}"
+
+
+def foreign(found: Sequence[Found], workspace: Workspace) -> list[Found]:
+    """Return the files that are not of the memory itself, and that git does not ignore."""
+    own = {in_project(workspace.location, file.path) for file in workspace.tree.files()}
+    others = [one for one in found if one.path not in own]
+    repository = workspace.location.repository
+    ignored = list_ignored(repository, [one.path for one in others]) if repository is not None else frozenset()
+    return [one for one in others if one.path not in ignored]
+
+
+_OTHERS = ("*.mdc", "*.instructions.md", "*.markdown")
+
+
+def _below(base: Path, folder: Path) -> Iterator[Found]:
+    if (folder / SETTINGS_NAME).exists():
+        raise UsageError(f"`{_from(base, folder)}` is a memory already")
+    homes = [folder, *(base / one for one in record_folders(base))]
+    paths = {*records_in(folder), *(path for ending in _OTHERS for path in folder.rglob(ending))}
+    for path in sorted(paths):
+        # A folder of records within the one that was named is no subject of theirs.
+        home = max((one for one in homes if path.is_relative_to(one)), key=lambda one: len(one.parts))
+        parts = path.parent.relative_to(home).parts
+        yield Found(_from(base, path), well_formed("room", "-".join(parts)) or "" if parts else "")
+
+
+def _from(base: Path, path: Path) -> str:
+    real = path.parent.resolve() / path.name
+    return real.relative_to(base.resolve()).as_posix()
+
+
+def read_bytes(base: Path, path: str) -> bytes:
+    """Return what a file of the project holds; raises UnfitError."""
+    if not path.isprintable():
+        raise UnfitError("has a name that is no UTF-8, or that does not show; rename it")
+    if leads_away(base, path):
+        raise UnfitError("is a symbolic link, or lies behind one; name what it leads to")
+    try:
+        return read_regular(base / path, follow=False)
+    except OSError as error:
+        raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
+def read_source(base: Path, found: Found) -> SourceFile:
+    """Return a file as it was read; raises UnfitError."""
+    if not found.path.lower().endswith(_ENDINGS):
+        raise UnfitError(f"is no Markdown file: its name ends in none of {', '.join(_ENDINGS)}")
+    data = read_bytes(base, found.path)
+    if len(data) > SIZE_LIMIT:
+        raise UnfitError(f"is {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        hint = f"`iconv -f CP1252 -t UTF-8 {found.path}` may read it"
+        raise UnfitError(f"is not UTF-8 at byte {error.start}; save it as UTF-8: {hint}") from error
+    if not text.strip():
+        raise UnfitError("is empty")
+    if text.startswith("Moved to [") and text.count("\n") == 1:
+        raise UnfitError("only leads to what was moved")
+    fields, body = _split(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return SourceFile(found.path, data, fields, body, newline, found.room)
+
+
+def _split(text: str) -> tuple[Mapping[str, Any], str]:
+    if not has_front_matter(text):
+        return {}, text
+    try:
+        front, body = split_text(text)
+    except FenceError:
+        # A rule at the top of a text that has no front matter.
+        return {}, text
+    fields, troubles = read_fields(front)
+    if fields is not None:
+        return fields, body
+    loose = _loosely(front)
+    if loose is None:
+        raise UnfitError(f"has a front matter that cannot be read: line {troubles[0].line + 1}: {troubles[0].message}")
+    return loose, body
+
+
+_LINE = re.compile(r"(?P<key>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\Z")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(?P<value>.*?)[ \t]*\r?\Z")
+
+
+def _loosely(front: str) -> dict[str, Any] | None:
+    """Return keys and values of a front matter that is no YAML, such as Cursor's; None where a line is neither."""
+    fields: dict[str, Any] = {}
+    last = ""
+    for line in front.split("\n"):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        item, pair = _ITEM.match(line), _LINE.match(line)
+        if pair and pair["key"] not in fields:
+            last = pair["key"]
+            fields[last] = _unquoted(pair["value"] or "") or None
+        elif item and last and not isinstance(fields[last], str):
+            fields[last] = [*(fields[last] or ()), _unquoted(item["value"])]
+        else:
+            return None
+    return fields
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -1,0 +1,129 @@
+"""What an import did, or would do, as text and JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mdmem.entry.model import Status, visible
+from mdmem.render.ink import Ink
+from mdmem.render.json import dump
+from mdmem.render.words import count
+
+if TYPE_CHECKING:
+    from mdmem.exchange.importer import ImportReport
+    from mdmem.exchange.intake import ImportRow
+    from mdmem.finding import Finding
+
+# So many errors are told one by one.
+_TOLD = 20
+_WIDEST = 60
+
+
+def import_text(report: ImportReport, ink: Ink) -> str:
+    """Return a line for each file of a dry run, else for each of which there is something to say; then the errors."""
+    rows = [row for row in report.plan.rows if report.written.is_dry or _is_worth_saying(row)]
+    width = min(_WIDEST, max((len(_name(row)) for row in rows), default=0))
+    lines = [line for row in rows for line in _lines(row, width, ink)]
+    if report.errors:
+        lines += ["", ink.bold(f"what is wrong in the records themselves ({count(len(report.errors), 'error')}):")]
+        lines += [_error(one) for one in report.errors[:_TOLD]]
+        if len(report.errors) > _TOLD:
+            lines.append(f"  {len(report.errors) - _TOLD} more; `mdmem check` shows them")
+    return "\n".join([*lines, *([""] if lines else []), _summary(report)])
+
+
+def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Iterator[str]:
+    """Yield what belongs to no file, and the line to type next; `memory` is the root from where the user stands."""
+    yield from report.remarks
+    written = report.written
+    if written.is_dry or not (written.changes or report.gone):
+        return
+    if written.commit is not None:
+        yield f"committed as {written.commit[:10]}"
+    steps = ["mdmem check --update-baseline"] if report.errors else []
+    if is_in_git and written.commit is None:
+        steps = [f"git add {shlex.quote(memory)}", *steps, "git commit"]
+    if report.errors:
+        yield "the baseline sets aside what is wrong in the records; from then on each commit shows what it breaks"
+    if steps:
+        yield f"next: {' && '.join(steps)}"
+
+
+def import_json(report: ImportReport) -> str:
+    """Return each file with what became of it, what is wrong in the records, and what was written."""
+    return dump(
+        {
+            "records": [_row_json(row) for row in report.plan.rows],
+            "errors": [
+                {"code": one.code, "path": one.place.path, "line": one.place.line, "message": one.message}
+                for one in report.errors
+            ],
+            "changed": [change.to for change in report.written.changes],
+            "gone": list(report.gone),
+            "remarks": list(report.remarks),
+            "commit": report.written.commit,
+            "dry_run": report.written.is_dry,
+        }
+    )
+
+
+def _row_json(row: ImportRow) -> dict[str, Any]:
+    guessed = {name: {"why": one.why, "sureness": one.sureness} for name, one in row.guesses.items()}
+    return {
+        "path": row.path,
+        "part": row.part or None,
+        "outcome": row.outcome,
+        "dialect": row.dialect or None,
+        "address": row.address,
+        "type": row.type,
+        "status": row.status,
+        "guessed": guessed,
+        "said": list(row.said),
+    }
+
+
+def _is_worth_saying(row: ImportRow) -> bool:
+    return bool(row.said) or row.outcome in ("skipped", "changed since it was imported")
+
+
+def _name(row: ImportRow) -> str:
+    return visible(f"{row.path}#{row.part}" if row.part else row.path)
+
+
+def _lines(row: ImportRow, width: int, ink: Ink) -> Iterator[str]:
+    stated = ", ".join(str(one) for one in (row.type, row.status) if one is not None)
+    what = stated if row.outcome == "imported" else row.outcome
+    to = f" → {ink.bold(visible(row.address))}" if row.address is not None else ""
+    yield f"{_name(row):<{width}}{to}  {what}{f' ({row.dialect})' if row.dialect else ''}"
+    for name, guess in row.guesses.items():
+        yield ink.dim(f"  {name}: {visible(guess.why)} ({guess.sureness})")
+    for sentence in row.said:
+        yield f"  {ink.warn(visible(sentence))}"
+
+
+def _error(finding: Finding) -> str:
+    return f"  {finding.place.path}:{finding.place.line}: {finding.code}: {visible(finding.message)}"
+
+
+def _summary(report: ImportReport) -> str:
+    rows = report.plan.rows
+    new = [row for row in rows if row.outcome == "imported"]
+    if not rows:
+        return "no records found; name a file or a folder"
+    verb = "would import" if report.written.is_dry else "imported"
+    entries = [row for row in new if row.type is not None]
+    manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
+    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{_of(entries)}", *manifests]
+    outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
+    parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
+    if report.gone:
+        parts.append(f"{count(len(report.gone), 'file')} {'would be ' if report.written.is_dry else ''}moved")
+    return "; ".join(parts)
+
+
+def _of(rows: Sequence[ImportRow]) -> str:
+    kinds = Counter(f"{row.status} {row.type}" if row.status is not Status.ACTIVE else f"{row.type}" for row in rows)
+    return f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())})" if rows else ""

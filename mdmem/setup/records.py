@@ -1,0 +1,60 @@
+"""Where a project keeps records that other tools wrote, and instructions for agents, before there is a memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mdmem.disk import read_regular
+from mdmem.state import leads_away
+
+# Where adr-tools, MADR, log4brains and those who use none put decision records.
+_FOLDERS = (
+    *("doc/adr", "docs/adr", "docs/adrs", "doc/adrs", "docs/ADR", "docs/decisions", "doc/decisions"),
+    *("docs/architecture/decisions", "doc/architecture/decisions", "docs/architecture/adr"),
+    *("docs/architecture-decisions", "docs/architectural-decisions", "architecture/decisions"),
+    *("adr", "adrs", "decisions"),
+)
+_INSTRUCTIONS = (
+    *("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"),
+    *(".github/instructions/**/*.instructions.md", ".cursor/rules/**/*.mdc"),
+)
+# What stands beside records and is none.
+_NO_RECORD = re.compile(r"(?:readme|index|(?!\d)(?:.*[-_])?template(?:[-_].*)?)\Z", re.IGNORECASE)
+_ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
+
+
+def record_folders(base: Path) -> tuple[str, ...]:
+    """Return the folders, from a project's top, that hold decision records."""
+    named = (*_stated(base / ".adr-dir", re.compile(r"\A\s*(\S.*)")), *_stated(base / ".log4brains.yml", _ADR_FOLDER))
+    wanted = dict.fromkeys(path.strip().removeprefix("./").rstrip("/") for path in (*named, *_FOLDERS))
+    found: dict[Path, str] = {}
+    for path in wanted:
+        if path and ".." not in path.split("/") and not path.startswith("/") and not leads_away(base, path):
+            # Where capital letters do not count, two names are one folder.
+            folder = (base / path).resolve()
+            if folder.is_dir() and any(records_in(base / path)):
+                found.setdefault(folder, path)
+    return tuple(found.values())
+
+
+def records_in(folder: Path) -> Iterator[Path]:
+    """Yield the Markdown files below a folder that may be records, sorted; links and hidden folders are passed over."""
+    for path in sorted(folder.rglob("*.md")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not hidden and path.is_file() and not path.is_symlink() and not _NO_RECORD.match(path.stem):
+            yield path
+
+
+def instruction_files(base: Path) -> tuple[str, ...]:
+    """Return the files, from a project's top, in which agents are told what to do."""
+    found = (path for pattern in _INSTRUCTIONS for path in sorted(base.glob(pattern)))
+    return tuple(path.relative_to(base).as_posix() for path in found if path.is_file() and not path.is_symlink())
+
+
+def _stated(path: Path, pattern: re.Pattern[str]) -> list[str]:
+    try:
+        return pattern.findall(read_regular(path, follow=False).decode("utf-8", "replace"))
+    except OSError:
+        return []

@@ -1,0 +1,260 @@
+"""`mdmem import` through the command line: what moves, what is said, and what each kind of bad record leads to."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from builders import commit_all, environment, git, memory, run_here, run_mdmem, snapshot, without_rights, write
+
+from cli.test_init import PROGRAMS
+
+Capture = pytest.CaptureFixture[str]
+# The memory of `builders.memory` has the wing `nav`.
+PLACE = "memory/nav/architecture"
+
+
+def record(number: int, title: str, status: str = "Accepted", *, date: str = "2024-02-13", text: str = "") -> str:
+    decision = text or "We do, because it was tried."
+    return f"# {number}. {title}\n\nDate: {date}\n\n## Status\n\n{status}\n\n## Decision\n\n{decision}\n"
+
+
+def project(folder: Path, **records: str | bytes) -> Path:
+    """Return a repository with a memory and some records, committed; a record's name has `_` for `-`."""
+    memory(folder)
+    for name, text in records.items():
+        write(folder, f"docs/adr/{name.removeprefix('r').replace('_', '-')}.md", text)
+    commit_all(folder)
+    return folder
+
+
+def said_of(out: str, path: str) -> list[str]:
+    """Return the sentences below the line of a file."""
+    _, _, rest = out.partition(f"{path} ")
+    lines = rest.splitlines()[1:]
+    return [line.strip() for line in lines[: next((n for n, one in enumerate(lines) if one[:2] != "  "), None)]]
+
+
+def entry(folder: Path, name: str) -> str:
+    return (folder / PLACE / f"{name}.md").read_text()
+
+
+PAIR = {
+    "r0001_files": record(1, "Files", "Superseded by [2. Database](0002-database.md)"),
+    "r0002_database": record(2, "Database", "Accepted\n\nSupersedes [1. Files](0001-files.md)", date="2024-06-01"),
+}
+
+
+@pytest.mark.parametrize("pointer", [False, True])
+def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    write(folder, "docs/adr/0002-database.md", PAIR["r0002_database"] + "\nMore.\n")
+    commit_all(folder, "say more")
+    options = ("--pointer",) if pointer else ()
+    ran = run_here(capsys, "import", "--move", *options, "--commit", cwd=folder)
+    assert (ran.code, ran.out) == (0, "imported 2 entries (1 deprecated decision, 1 decision); 2 files moved\n")
+    assert git(folder, "status", "--porcelain") == ""
+    old = folder / "docs/adr/0002-database.md"
+    left = "Moved to [Database](<../../memory/nav/architecture/0002-database.md>).\n"
+    assert (old.read_text() if pointer else old.exists()) == (left if pointer else False)
+    told = run_here(capsys, "log", "0002-database", cwd=folder).out.splitlines()
+    assert [line.split(": ")[-1] for line in told if line[0] != " "] == ["Import 2 entries", "say more", "change"]
+    assert "    imported from docs/adr/0002-database.md" in told
+    assert run_here(capsys, "import", "docs", cwd=folder).out.endswith("2 skipped\n") if pointer else True
+
+
+def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    ran = run_here(capsys, "import", cwd=folder)
+    assert ran.err == "next: git add memory && git commit\n"
+    before = snapshot(folder / "memory")
+    write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
+    again = run_here(capsys, "import", cwd=folder)
+    assert again.out == (
+        "docs/adr/0001-files.md → nav/architecture/0001-files  changed since it was imported (adr-tools)\n\n"
+        "imported 0 entries; 1 changed since it was imported; 1 imported before\n"
+    )
+    assert snapshot(folder / "memory") == before
+
+
+def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    nobody = run_here(capsys, "import", "--approved-by", "Ada", cwd=folder)
+    assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
+    run_here(capsys, "import", "--approved-by", "Ada <ada@example.org>", cwd=folder)
+    git(folder, "add", "-A")
+    assert "approved_by: Ada <ada@example.org>" in entry(folder, "0002-database")
+    assert run_here(capsys, "check", "--staged", "--select", "approved-by-nobody", cwd=folder).code == 0
+    assert "approved-by-nobody" not in run_here(capsys, "check", "--staged", cwd=folder).out
+
+
+def test_json_says_what_was_guessed_and_how_surely(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, r0001_files=record(1, "Files", date="02/03/2024"))
+    told = json.loads(run_here(capsys, "import", "--dry-run", "--format", "json", cwd=folder).out)
+    (row,) = told["records"]
+    assert (row["address"], row["status"], told["changed"]) == (
+        "nav/architecture/0001-files",
+        "active",
+        ["nav/architecture/0001-files.md"],
+    )
+    why = "`02/03/2024` is read with the day first, as adr-tools wrote it"
+    assert row["guessed"] == {"created_at": {"why": why, "sureness": "likely"}}
+
+
+BAD: dict[str, tuple[str, str | bytes, str]] = {
+    "two statuses": ("0005-two", record(5, "Two", "Proposed\n\nAccepted"), "two statuses, `proposed` and `accepted`"),
+    "a status nobody knows": ("0005-odd", record(5, "Odd", "Simmering"), "the status `Simmering` is not known"),
+    "a date that is none": ("0005-date", record(5, "Date", date="2023-14-05"), "`2023-14-05` is no date"),
+    "five megabytes": ("0005-big", b"# 5. Big\n\n" + b"word " * 1_100_000, "is 5.2 MiB, over the limit of 1 MiB"),
+    "no UTF-8": ("0005-old", record(5, "Gr\xf6\xdfe").encode("cp1252"), "is not UTF-8 at byte 7"),
+    "nothing": ("0005-none", "\n", "is empty"),
+    "a link out": (
+        "0005-out",
+        record(5, "Out", text="We do, because of [this](../../../x.md)."),
+        "`../../../x.md` leads out of the project, and stays as it is",
+    ),
+    "an absent successor": (
+        "0005-gone",
+        record(5, "Gone", "Superseded by ADR-0099"),
+        "superseded by `ADR-0099`, which is no record that is imported",
+    ),
+    "an unclear successor": (
+        "0005-which",
+        record(5, "Which", "Superseded by ADR-2"),
+        "superseded by `ADR-2`, which may be nav/architecture/0002-database or nav/architecture/0002-other",
+    ),
+    "a front matter": ("0005-front", "---\na b c\n---\n# 5. Front\n", "has a front matter that cannot be read: line 2"),
+    "a template": ("0005-self", record(5, "Self", "Superseded by ADR-0005"), "superseded by `ADR-0005`, which is the"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    name, content, sentence = BAD[kind]
+    folder = project(tmp_path, **PAIR, r0002_other=record(2, "Other"))
+    path = f"docs/adr/{name}.md"
+    write(folder, path, content)
+    before = snapshot(folder / "docs")
+    ran = run_here(capsys, "import", cwd=folder)
+    assert ran.code == 0
+    assert any(one.startswith(sentence) for one in said_of(ran.out, path)), ran.out
+    assert snapshot(folder / "docs") == before
+    assert "superseded_by: [nav/architecture/0002-database]" in entry(folder, "0001-files")
+    git(folder, "add", "-A")
+    # What cannot be carried over stays in the text, and what is imported is no error.
+    assert run_here(capsys, "check", cwd=folder).code == 0
+    if (folder / PLACE / f"{name}.md").exists() and "uperseded" in sentence:
+        assert "## Status" in entry(folder, name)
+
+
+def test_cycle_of_supersessions_is_listed_apart(tmp_path: Path, capsys: Capture) -> None:
+    both = {
+        "r0001_files": record(1, "Files", "Superseded by [2. Database](0002-database.md)"),
+        "r0002_database": record(2, "Database", "Superseded by [1. Files](0001-files.md)"),
+    }
+    ran = run_here(capsys, "import", cwd=project(tmp_path, **both, r0003_third=record(3, "Third")))
+    assert "what is wrong in the records themselves (1 error):" in ran.out
+    assert "supersession-cycle" in ran.out
+    assert (tmp_path / PLACE / "0003-third.md").exists()
+
+
+def test_names_that_differ_in_case_and_a_target_that_exists_are_said(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, r0001_files=record(1, "Files"), r0001_Files=record(1, "Other"))
+    write(folder, f"{PLACE}/0003-third.md", (folder / PLACE / "threads.md").read_bytes())
+    write(folder, "docs/adr/0003-third.md", record(3, "Third"))
+    before = (folder / PLACE / "0003-third.md").read_bytes()
+    ran = run_here(capsys, "import", "--move", cwd=folder)
+    assert said_of(ran.out, "docs/adr/0001-files.md") == [
+        "would be `nav/architecture/0001-files`, as `docs/adr/0001-Files.md` is; rename one of them"
+    ]
+    third = "nav/architecture/0003-third"
+    assert said_of(ran.out, "docs/adr/0003-third.md") == [
+        f"would be `{third}`, and `{third}` is there already; nothing is overwritten"
+    ]
+    assert (folder / PLACE / "0003-third.md").read_bytes() == before
+    assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == ["0001-files.md", "0003-third.md"]
+
+
+def test_folders_that_nobody_may_write_to_keep_their_records_alone(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, **PAIR)
+    write(folder, "docs/adr/web/0001-hooks.md", record(1, "Hooks"))
+    write(folder, "docs/adr/0004-hidden.md", record(4, "Hidden")).chmod(0)
+    write(folder, "memory/nav/web/README.md", "# web\n").parent.chmod(0o555)
+    (folder / "docs/adr").chmod(0o555)
+    try:
+        ran = run_mdmem("import", "--move", cwd=folder, first=without_rights())
+    finally:
+        (folder / "docs/adr").chmod(0o755)
+        (folder / "memory/nav/web").chmod(0o755)
+    assert ran.returncode == 0
+    assert said_of(ran.stdout, "docs/adr/0004-hidden.md") == ["cannot be read: permission denied"]
+    assert said_of(ran.stdout, "docs/adr/web/0001-hooks.md") == [
+        "would be `nav/web/0001-hooks`, and nobody may write into `nav/web`"
+    ]
+    assert "docs/adr/0001-files.md stays: permission denied; the same command takes it away later" in ran.stderr
+    assert (folder / PLACE / "0001-files.md").exists()
+    assert run_here(capsys, "import", "--move", cwd=folder).code == 0
+    assert not (folder / "docs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("nowhere",), "there is no `nowhere`"),
+        (("--pointer",), "--pointer says what --move leaves in the old place; give both, or neither"),
+        (("--to", "mars/rooms"), "there is no wing `mars`; `--new-wing` makes one"),
+        (("memory",), "`memory` is a memory already"),
+        (("..",), "lies outside of"),
+    ],
+)
+def test_wrong_argument_is_one_sentence(
+    arguments: tuple[str, ...], sentence: str, tmp_path: Path, capsys: Capture
+) -> None:
+    ran = run_here(capsys, "import", *arguments, cwd=project(tmp_path / "here", **PAIR))
+    assert (ran.code, sentence in ran.err) == (2, True), ran.err
+
+
+def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture) -> None:
+    one_sided = "Accepted\n\nSupersedes [2. Database](0002-database.md)"
+    folder = project(tmp_path, **PAIR, r0003_cloud=record(3, "Cloud", one_sided))
+    assert run_here(capsys, "init", "--wing", "nav", cwd=folder).code == 0
+    ran = run_here(capsys, "import", cwd=folder)
+    *_, last = ran.err.splitlines()
+    assert last == "next: git add memory && mdmem check --update-baseline && git commit"
+    git(folder, "add", "memory")
+    assert "both are staged" in run_here(capsys, "check", "--update-baseline", cwd=folder).err
+
+    def commit() -> subprocess.CompletedProcess[str]:
+        command = ["git", "commit", "-q", "-m", "records"]
+        return subprocess.run(
+            command, cwd=folder, env=environment(**PROGRAMS), capture_output=True, text=True, check=False
+        )
+
+    first = commit()
+    assert first.returncode == 0, first.stderr
+    # From then on a commit tells what it breaks, and nothing else.
+    broken = folder / PLACE / "0001-files.md"
+    write(folder, f"{PLACE}/0001-files.md", broken.read_text().replace("status: deprecated", "status: over"))
+    git(folder, "add", "-A")
+    second = commit()
+    assert second.returncode == 1
+    assert "unknown-status" in second.stderr
+    assert "0003-cloud" not in second.stderr
+
+
+def test_retrieve_finds_records_until_they_are_in(tmp_path: Path, capsys: Capture) -> None:
+    folder = project(tmp_path, r0001_files=record(1, "Files", text="Zeppelins carry zinc."))
+    question = ("retrieve", "zeppelins zinc", "--type", "note")
+    assert "docs/adr/0001-files.md:" in run_here(capsys, *question, cwd=folder).out
+    run_here(capsys, "import", cwd=folder)
+    assert "docs/adr/0001-files.md:" not in run_here(capsys, *question, cwd=folder).out
+
+
+def test_init_names_the_records_that_are_there(tmp_path: Path, capsys: Capture) -> None:
+    write(tmp_path, "doc/adr/0001-files.md", record(1, "Files"))
+    write(tmp_path, "doc/adr/README.md", "# Index\n")
+    git(tmp_path, "init", "-q")
+    said = run_here(capsys, "init", "--wing", "app", cwd=tmp_path).out
+    assert "decision records are there, 1 in doc/adr: `mdmem import --dry-run` shows what becomes of them\n" in said
