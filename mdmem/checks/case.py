@@ -14,6 +14,7 @@ from mdmem.catalog.changes import Changes, changes_between
 from mdmem.catalog.edges import Edge, classify
 from mdmem.catalog.links import Reference, reference_of
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
+from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
@@ -204,7 +205,10 @@ class Case:
 
     def gives_reason(self, entry: Entry) -> bool:
         """Say whether an entry holds a reason, or one that could not be read."""
-        return bool(entry.reason) or "reason" in entry.unread or self.extract(entry.path).gives_reason
+        if entry.reason or "reason" in entry.unread:
+            return True
+        told = self.extract(entry.path).gives_reason
+        return text_gives_reason(self.catalog.document(entry.path).body) if told is None else told
 
     @cached_property
     def links(self) -> tuple[Link, ...]:

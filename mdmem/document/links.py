@@ -33,6 +33,20 @@ class BodyLink:
     is_path: bool
 
 
+# What a body holds, its code included, whose prose holds a reference: blanks in the place of code bring none together.
+_MAYBE_ADDRESS = re.compile(r"\[(?:\[|[sS][eE][eE]:)")
+_MAYBE_PATH = re.compile(r"\](?:\(|:)")
+_MAYBE_DEFINITION = re.compile(r"^ {0,3}\[.*\]:", re.MULTILINE)
+
+
+def may_hold_links(body: str) -> bool:
+    """Say whether a body whose code was not blanked out yet may hold references; False is certain."""
+    if _MAYBE_ADDRESS.search(body):
+        return True
+    found = _MAYBE_PATH.search(body)
+    return found is not None and ("](" in body or _MAYBE_DEFINITION.search(body) is not None)
+
+
 def body_links(prose: str) -> Iterator[BodyLink]:
     """Yield the references of a body whose code was blanked out; links to the web and to headings are none."""
     if "[" not in prose:

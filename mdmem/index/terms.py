@@ -7,38 +7,20 @@ from functools import lru_cache
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.headings import sections_of
 from mdmem.index.analysis import analyse, counted
+from mdmem.index.fields import DATES, SCORED, TAGS, TITLES, Terms
 from mdmem.index.protocol import IndexDocument
-
-_TITLES, _TAGS = searched_as(Searched.TITLE), searched_as(Searched.TAG)
-
-SCORED = (*_TITLES, "headings", "identifiers", *_TAGS, "body")
-"""The fields whose words count for the score, in the order in which they are summed."""
-
-EXACT = ("wing", "room", *searched_as(Searched.WHOLE))
-"""The fields that hold one value as it stands, but for case."""
-
-DATES = {name.removesuffix("_at"): name for name in searched_as(Searched.DATE)}
-"""The fields that hold a date, with the field of the front matter that they are taken from."""
 
 _WHOLE = {name: name for name in searched_as(Searched.WHOLE)} | DATES
 
-FIELDS = (*SCORED, *EXACT, *DATES)
-
-PASSAGE_FIELDS = frozenset({"headings", "identifiers", "body"})
-"""The fields of which each passage of a document has its own; the others stand with the first."""
-
 # A section of two lines is no passage: it would win over whatever says more.
 _SHORTEST = 1000
-
-Terms = Mapping[str, Mapping[str, int]]
-"""Field to term to how often the field holds it."""
 
 
 def terms_of(document: IndexDocument) -> tuple[Terms, ...]:
     """Return what each field of a document holds, by passage; fields without a term are left out."""
     given = document.fields
-    titles = {name: counted("\n".join(given[name])) for name in _TITLES if name in given}
-    tags = {name: counted("\n".join(given[name])) for name in _TAGS if name in given}
+    titles = {name: counted("\n".join(given[name])) for name in TITLES if name in given}
+    tags = {name: counted("\n".join(given[name])) for name in TAGS if name in given}
     stated = {
         **{name: words for name, (words, _) in titles.items()},
         **{name: _added(*counts) for name, counts in tags.items()},
@@ -87,7 +69,7 @@ def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[lis
         "headings": [section.heading for section in sections_of(document.body)],
         "body": [document.body],
     }
-    texts |= {name: document.fields.get(name, ()) for name in (*_TITLES, *_TAGS)}
+    texts |= {name: document.fields.get(name, ()) for name in (*TITLES, *TAGS)}
     for field in fields:
         for text in texts.get(field, ()):
             yield analyse(text)[0]
