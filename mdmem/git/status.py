@@ -6,14 +6,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.git.process import Repository, pathspec, records, run
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """One file as git lists it; `path` is counted from the top of the repository."""
 
     path: str
