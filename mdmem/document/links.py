@@ -59,6 +59,14 @@ def body_links(prose: str) -> Iterator[BodyLink]:
     yield from sorted([*links, *defined], key=lambda link: link.offset)
 
 
+_MARKS = re.compile(r"\[\[|\]\(|\]:|\[see:", re.IGNORECASE)
+
+
+def may_have_links(body: str) -> bool:
+    """Say whether a body, whose code is not blanked out yet, has what every reference has."""
+    return _MARKS.search(body) is not None
+
+
 def _links_of(found: re.Match[str]) -> Iterator[BodyLink]:
     kind = found.lastgroup or "see"
     text = found.group(kind).strip()

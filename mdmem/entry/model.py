@@ -232,7 +232,11 @@ def title_of(address: str) -> str:
 
 def visible(text: str) -> str:
     """Return a text with each character that does not show written as its number, the ends of lines included."""
-    return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    return character if character.isprintable() else f"<U+{ord(character):04X}>"
 
 
 # What a terminal obeys, what turns the direction of text, and what has no width; line ends and tabs are text.

@@ -78,6 +78,9 @@ def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> 
     if not before.endswith("[["):
         return None, ""
     meant = references.named(link.target, record.source.folder)
+    if len(meant) != 1 and link.target.isdigit():
+        # A list within a list, or a footnote.
+        return None, ""
     if len(meant) != 1:
         why = f"may mean {' or '.join(meant)}" if meant else "names no record that is imported"
         return None, f"`[[{link.target}]]` {why}, and stays as it is"

@@ -9,7 +9,8 @@ from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, comm
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
 from mdmem.errors import UsageError
-from mdmem.exchange.import_plan import ImportPlan, ImportRequest, Outcome, plan_import
+from mdmem.exchange.import_plan import ImportPlan, plan_import
+from mdmem.exchange.intake import ImportRequest, Outcome
 from mdmem.exchange.old_places import OldPlaces
 from mdmem.finding import Finding, Severity
 from mdmem.workspace.workspace import Workspace

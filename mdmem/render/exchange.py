@@ -13,8 +13,8 @@ from mdmem.render.json import dump
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
-    from mdmem.exchange.import_plan import ImportRow
     from mdmem.exchange.importer import ImportReport
+    from mdmem.exchange.intake import ImportRow
     from mdmem.finding import Finding
 
 # So many errors are told one by one.
@@ -114,7 +114,9 @@ def _summary(report: ImportReport) -> str:
     if not rows:
         return "no records found; name a file or a folder"
     verb = "would import" if report.written.is_dry else "imported"
-    parts = [f"{verb} {count(len(new), 'entry', 'entries')}{_of(new)}"]
+    entries = [row for row in new if row.type is not None]
+    manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
+    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{_of(entries)}", *manifests]
     outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:

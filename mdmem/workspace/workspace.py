@@ -299,9 +299,10 @@ class Workspace:
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
+        names = searched_as(*Searched)
         for address, body, digest in self.catalog.bodies(addresses):
             entry = self.catalog.entries[address]
-            stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+            stated = {name: _texts_of(getattr(entry, name)) for name in names}
             yield IndexDocument(address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
     @cached_property
