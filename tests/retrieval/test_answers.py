@@ -82,3 +82,10 @@ def test_short_answer_keeps_to_its_budget_and_names_the_next_by_title(tmp_path: 
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)
+
+
+def test_other_projects_that_were_not_asked_are_named(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "arm/rules/grip", "Grip gently.\n", title="Grip")
+    (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
+    said = [run_here(capsys, "retrieve", *ASKED, *more, cwd=folder).out for more in ((), ("--wing", "nav"))]
+    assert ["; not read: arm (--wing, --all-wings)\n" in one for one in said] == [True, False]
