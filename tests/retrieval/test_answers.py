@@ -32,7 +32,7 @@ def test_work_at_hand_comes_first_and_what_it_gave_is_a_line(folder: Path, capsy
     said = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     assert said.startswith("2 entries in nav")
     given = f"[decision] {CHOICE}: Use two threads (given before)\n"
-    rest = "Each leaves out up to 1 entry that hold less of it; from the index\n"
+    rest = "Each leaves out up to 1 entry with less of it; from the index\n"
     assert said.endswith(f"\n\n1. which threads has navigation?\n{given}\n{rest}")
 
 
