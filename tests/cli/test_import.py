@@ -218,7 +218,13 @@ def test_wrong_argument_is_one_sentence(
 
 def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture) -> None:
     one_sided = "Accepted\n\nSupersedes [2. Database](0002-database.md)"
-    folder = project(tmp_path, **PAIR, r0003_cloud=record(3, "Cloud", one_sided))
+    early = record(4, "Early", "Superseded by ADR-5")
+    faulty = {
+        "r0003_cloud": record(3, "Cloud", one_sided),
+        "r0004_early": early,
+        "r0005_late": record(5, "Late", "Draft"),
+    }
+    folder = project(tmp_path, **PAIR, **faulty)
     assert run_here(capsys, "init", "--wing", "nav", cwd=folder).code == 0
     ran = run_here(capsys, "import", cwd=folder)
     *_, last = ran.err.splitlines()
