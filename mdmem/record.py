@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
-from msgspec import DecodeError, Struct
+from msgspec import DecodeError, Struct, convert
 from msgspec.msgpack import Decoder, encode
 from msgspec.structs import force_setattr, replace
 
@@ -44,6 +44,15 @@ def pack(version: str, value: object) -> bytes:
     return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)) + content
 
 
+def is_packable(value: object) -> bool:
+    """Say whether `pack` can write a value."""
+    try:
+        encode(value)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     """Return what `pack` made of a value of a kind under this version; None for what is torn, foreign or older."""
     head, _, packed = content.partition(b"\n")
@@ -53,6 +62,24 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
         decoder: Decoder[_Kind] = _DECODERS.get(kind) or _DECODERS.setdefault(kind, Decoder(kind))
         return decoder.decode(packed)
     except (DecodeError, RecursionError):
+        return None
+
+
+def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
+    """Return the value of a kind that a JSON text is; None where it is another, or none."""
+    # Imported here: few files are JSON.
+    import json
+
+    from msgspec.json import decode
+
+    try:
+        return decode(content, type=kind)
+    except (DecodeError, RecursionError):
+        pass
+    try:
+        # The name of a file need not be UTF-8, and this takes what stands for such bytes.
+        return convert(json.loads(content), kind)
+    except (ValueError, RecursionError):
         return None
 
 

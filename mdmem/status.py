@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.git import Repository
@@ -15,7 +16,9 @@ from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Re
 from mdmem.saving.pending import blocked_saves
 from mdmem.setup.hooks import HookState, find_hooks
 from mdmem.setup.merge_driver import DriverState, find_driver
+from mdmem.state.consultations import Tally
 from mdmem.state.pending_writes import PendingWrites
+from mdmem.workspace.consultations import tally_of
 from mdmem.workspace.freshness import LastHygiene, last_of
 from mdmem.workspace.remote_wings import Borrowed, borrowed_wings
 from mdmem.workspace.scope import Filters, resolve_scope
@@ -41,7 +44,10 @@ class WingCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
-    """Where the memory is, what it holds, and how its index and its findings stand; a baseline records `known` more."""
+    """Where the memory is, what it holds, and how its index and its findings stand; a baseline records `known` more.
+
+    `told` is what reached agents lately, and `untold` the rules in force that did not.
+    """
 
     root: Path
     why: str
@@ -53,6 +59,8 @@ class StatusReport:
     known: int = 0
     hygiene: LastHygiene = field(default_factory=LastHygiene)
     borrowed: tuple[Borrowed, ...] = ()
+    told: Tally = field(default_factory=Tally)
+    untold: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -65,7 +73,10 @@ def report_status(workspace: Workspace) -> StatusReport:
         active = resolve_scope(catalog, workspace.settings, Filters()).wing
     except UsageError:
         active = None
+    told = tally_of(workspace)
     return StatusReport(
+        told=told,
+        untold=tuple(address for address in _rules(catalog) if address not in told.times),
         root=workspace.location.root,
         why=workspace.location.why,
         tree=catalog.tree.name,
@@ -78,6 +89,12 @@ def report_status(workspace: Workspace) -> StatusReport:
         borrowed=borrowed_wings(workspace),
         remarks=tuple(_remarks(workspace)),
     )
+
+
+def _rules(catalog: Catalog) -> Iterator[str]:
+    """Yield the addresses of the rules in force."""
+    rules = (address for address, one in catalog.entries.items() if one.type.is_rule)
+    return filter(catalog.lineage.is_current, rules)
 
 
 def _index_state(workspace: Workspace) -> IndexState:

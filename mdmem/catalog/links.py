@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from mdmem.catalog import Catalog, full_address
-from mdmem.document.links import BodyLink, body_links
+from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status
 
@@ -113,7 +113,8 @@ class Neighbourhood:
             yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
 
     def _in_body(self, address: str, body: str) -> Iterator[_Edge]:
-        if body:
+        # To blank out the code takes longest, and brings no link about.
+        if may_have_links(body):
             for reference in references_in({address: without_code(body)}, self.catalog.entries):
                 if reference.target is not None:
                     yield reference.target, "see"

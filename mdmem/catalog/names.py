@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _WORDS = {"wing": re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")}
 # A dot is for versions, as in `python-3.12`: with `x.md` as an entry-id, `x.md` could mean two files.
@@ -10,7 +11,8 @@ _WORDS["entry"] = re.compile(r"[^\W_]+(?:(?:[-_]|(?<=[0-9])\.(?=[0-9]))[^\W_]+)*
 _JOINED_BY = {"wing": "_", "room": "-", "entry": "-"}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FORBIDDEN = re.compile(r'[<>:"|?*\\]')
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9¹²³])(?:\.|\Z)", re.IGNORECASE)
+_DEVICE = r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9¹²³])"
+_RESERVED = re.compile(rf"{_DEVICE}(?:\.|\Z)", re.IGNORECASE)
 
 
 def is_well_formed(kind: str, name: str) -> bool:
@@ -22,6 +24,17 @@ def well_formed(kind: str, name: str) -> str | None:
     """Return the name written as it should be, or None where nothing is left of it."""
     words = re.findall(r"[^\W_]+", _HUMP.sub(" ", name).lower())
     return _JOINED_BY[kind].join(words) or None
+
+
+# One expression over all paths asks no more than the four questions about each name of each.
+_SUSPECT = re.compile(
+    rf'[<>:"|?*\\\udc80-\udcff]|[. ](?:[/\n]|\Z)|(?:^|/){_DEVICE}(?:[./]|$)', re.IGNORECASE | re.MULTILINE
+)
+
+
+def may_be_illegal_on_windows(paths: Iterable[str]) -> bool:
+    """Say whether any part of any path may be a name that no Windows can hold; False is certain."""
+    return _SUSPECT.search("\n".join(paths)) is not None
 
 
 def why_not_on_windows(name: str) -> str | None:

@@ -14,9 +14,10 @@ from mdmem.catalog.changes import Changes, changes_between
 from mdmem.catalog.edges import Edge, classify
 from mdmem.catalog.links import Reference, reference_of
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
+from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression
 from mdmem.document.parse import Document
-from mdmem.entry.model import LINK_FIELDS, Entry, Status
+from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place
 from mdmem.git.history import FileDays
 from mdmem.git.merge import PathConflict
@@ -204,17 +205,21 @@ class Case:
 
     def gives_reason(self, entry: Entry) -> bool:
         """Say whether an entry holds a reason, or one that could not be read."""
-        return bool(entry.reason) or "reason" in entry.unread or self.extract(entry.path).gives_reason
+        if entry.reason or "reason" in entry.unread:
+            return True
+        told = self.extract(entry.path).gives_reason
+        return text_gives_reason(self.catalog.document(entry.path).body) if told is None else told
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
         """Return every link of every front matter, by address, field and item."""
-        return tuple(link for entry in self.catalog.entries.values() for link in self._links(entry))
+        return tuple(self._links())
 
-    def _links(self, entry: Entry) -> Iterator[Link]:
-        for name in LINK_FIELDS:
-            if entry.links(name):
-                yield from _field_links(entry, name, self.extract(entry.path).links, self.catalog.addresses)
+    def _links(self) -> Iterator[Link]:
+        for entry in self.catalog.entries.values():
+            if written := self.extract(entry.path).links:
+                for name in dict.fromkeys(one.field for one in written):
+                    yield from _field_links(entry, name, written, self.catalog.addresses)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -237,8 +242,9 @@ class Case:
     def references(self) -> tuple[Reference, ...]:
         """Return every cross-reference of every body, by address and offset."""
         known = self.catalog.addresses
-        found = ((one, self.extract(f"{one}.md").references) for one in sorted(self.catalog.with_bytes))
-        return tuple(reference_of(link, address, known) for address, links in found for link in links)
+        found = ((one, self.extract(f"{one}.md").references) for one in self.catalog.with_bytes)
+        named = sorted((address, links) for address, links in found if links)
+        return tuple(reference_of(link, address, known) for address, links in named for link in links)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:

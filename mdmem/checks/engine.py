@@ -229,8 +229,8 @@ class _Run:
         """What was found in files before, by code."""
         found: dict[str, list[Finding]] = {}
         for one in self._case.kept.values():
-            for code, findings in one.findings.items():
-                found.setdefault(code, []).extend(findings)
+            for finding in one.findings:
+                found.setdefault(finding.code, []).append(finding)
         return found
 
     def _add(self, finding: Finding, default: Severity) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.engine import ask
-from mdmem.checks.extract import DocumentExtract, KeptExtract, kept_extract
+from mdmem.checks.extract import KeptExtract, kept_extract
 from mdmem.checks.extract_store import ExtractStore
 from mdmem.checks.registry import KEPT
 from mdmem.finding import Finding
@@ -34,23 +34,21 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
 
 def _made(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] | None:
     """Return the extracts of files that were read as they were listed; None where a check fails."""
-    findings: dict[str, dict[str, tuple[Finding, ...]]] = {}
+    findings: dict[str, list[Finding]] = {}
     for code in KEPT:
         found = ask(code, case)
         if isinstance(found, Exception):
             return None
         for one in found:
-            of_file = findings.setdefault(one.place.path, {})
-            of_file[code] = (*of_file.get(code, ()), one)
+            findings.setdefault(one.place.path, []).append(one)
     made = {}
     for path, digest in fresh.items():
-        document, told = case.catalog.document(path), findings.get(path, {})
+        document, told = case.catalog.document(path), findings.get(path, [])
         if case.catalog.tree.identity(path, document.data) == digest and _is_its_own(path, told):
-            made[path] = kept_extract(DocumentExtract(document), told if is_entry_place(path) else {})
+            made[path] = kept_extract(case.extract(path), tuple(told) if is_entry_place(path) else ())
     return made
 
 
-def _is_its_own(path: str, told: Mapping[str, tuple[Finding, ...]]) -> bool:
+def _is_its_own(path: str, told: Sequence[Finding]) -> bool:
     """Say whether findings are of one file alone, their fixes included: others are never kept."""
-    fixes = (one.fix for found in told.values() for one in found)
-    return all(fix is None or fix.paths == (path,) for fix in fixes)
+    return all(one.fix is None or one.fix.paths == (path,) for one in told)

@@ -32,9 +32,10 @@ def name_collisions(case: Case, fold: Callable[[str], str]) -> list[NameCollisio
     The tree and the index are each looked at alone: a file renamed on disk stands in both, under two names.
     """
     listed = (*case.catalog.files, *case.catalog.others)
-    on_disk = [file.path for file in listed]
-    in_index = list(_in_index(case, listed, fold))
-    return list(dict.fromkeys([*_pairs(on_disk, fold), *_pairs(in_index, fold)]))
+    on_disk = {file.path for file in listed}
+    in_index = set(_in_index(case, listed, fold))
+    apart = in_index if in_index != on_disk else ()
+    return list(dict.fromkeys([*_pairs(on_disk, fold), *_pairs(apart, fold)]))
 
 
 def _in_index(case: Case, listed: Iterable[TreeFile], fold: Callable[[str], str]) -> Iterator[str]:
@@ -50,6 +51,9 @@ def _in_index(case: Case, listed: Iterable[TreeFile], fold: Callable[[str], str]
 
 def _pairs(paths: Iterable[str], fold: Callable[[str], str]) -> Iterator[NameCollision]:
     below = files_and_folders(paths)
+    # Whole paths that differ when they are folded have no parts that are alike.
+    if len(set(map(fold, below))) == len(below):
+        return
     seen: dict[str, str] = {}
     for place, path in below.items():
         folder, _, name = place.rpartition("/")

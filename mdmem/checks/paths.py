@@ -26,10 +26,12 @@ def files_and_folders(paths: Iterable[str]) -> dict[str, str]:
     """Return every file and folder by its path, each with the first file at or below it, in order."""
     found: dict[str, str] = {}
     for path in sorted(paths):
-        end = path.find("/")
-        while end > 0:
-            found.setdefault(path[:end], path)
-            end = path.find("/", end + 1)
+        folder = path.rpartition("/")[0]
+        if folder not in found:
+            end = path.find("/")
+            while end > 0:
+                found.setdefault(path[:end], path)
+                end = path.find("/", end + 1)
         found[path] = path
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mdmem.catalog import Catalog
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
@@ -24,7 +25,6 @@ from mdmem.settings import Old, Settings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
 
 
@@ -116,7 +116,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    seen = visible_findings(catalog, found)
+    seen = _visible(catalog, found)
     found, known = (seen, []) if request.is_bare else without_known(workspace, seen, codes, request.baseline)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
         # Nobody can write into a commit; what is staged is mended on disk.
@@ -131,6 +131,14 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old is Old.FAIL,
     )
+
+
+def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
+    if not catalog.access.is_narrow:
+        return found
+    from mdmem.workspace.visibility import visible_findings
+
+    return visible_findings(catalog, found)
 
 
 def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:
@@ -233,6 +241,8 @@ def _facts(workspace: Workspace) -> GitFacts | SeenFacts | None:
         return None
     index = staged_index(location.repository, workspace.environment, workspace.cwd)
     elsewhere = checked_catalog(workspace).fetched_wings
-    on_disk = tuple(one.path for one in workspace.tree.files() if one.path.partition("/")[0] not in elsewhere)
+    # What git's index lists is nothing that git ignores.
+    listed = () if workspace.snapshot.staged else workspace.tree.files()
+    on_disk = tuple(one.path for one in listed if one.path.partition("/")[0] not in elsewhere)
     facts = GitFacts(location.repository, location.under, on_disk, index, workspace.commits)
     return SeenFacts(facts, workspace.tree) if isinstance(workspace.tree, NarrowedTree) else facts

@@ -26,11 +26,24 @@ from mdmem.cli.common import Globals, global_options, print_text
     help="Add the MCP server to this client's configuration of the project; repeatable.",
 )
 @click.option(
+    "--hooks",
+    "client_hooks",
+    is_flag=True,
+    help="With --client: add its own hooks, too, so that what binds a file reaches the model when it edits it.",
+)
+@click.option(
     "--command", "started", default="mdmem", metavar="PATH", help="What starts mdmem there.  [default: mdmem]"
 )
 @global_options
 def command(
-    given: Globals, folder: str | None, wing: str | None, *, no_hook: bool, clients: tuple[str, ...], started: str
+    given: Globals,
+    folder: str | None,
+    wing: str | None,
+    *,
+    no_hook: bool,
+    clients: tuple[str, ...],
+    client_hooks: bool,
+    started: str,
 ) -> int:
     """Start a memory in DIR (`memory`): settings, a first wing, the hook, a line in AGENTS.md.
 
@@ -39,6 +52,17 @@ def command(
     """
     from mdmem.setup.init import init
 
-    for step in init(Path.cwd(), given.root or folder, wing=wing, hook=not no_hook, clients=clients, command=started):
+    if client_hooks and not clients:
+        raise click.UsageError("--hooks adds the hooks of a client; name it with --client")
+    steps = init(
+        Path.cwd(),
+        given.root or folder,
+        wing=wing,
+        hook=not no_hook,
+        clients=clients,
+        client_hooks=client_hooks,
+        command=started,
+    )
+    for step in steps:
         print_text(step)
     return 0

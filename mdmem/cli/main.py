@@ -24,6 +24,7 @@ GROUPS = {
     },
     "Ask": {
         "retrieve": "Answer what is binding here, now, in order, within a budget.",
+        "brief": "Say in a few lines what binds the files at hand.",
         "search": "Find entries by words; what was superseded yields its heads.",
         "context": "Compile what matters for a goal: a set to start work from.",
         "show": "Show entries in full.",
@@ -51,6 +52,7 @@ GROUPS = {
     },
     "Team": {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
+        "site": "Show the memory as pages: a folder for any browser.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
         "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
@@ -69,6 +71,7 @@ GROUPS = {
         "index": "Bring the full-text index up to date, or build it anew.",
     },
     "Plumbing": {
+        "hook-event": "Answer a client's hook; `init --hooks` sets it up.",
         "merge-driver": "Merge an entry for git; `hooks install` sets it up.",
     },
 }

@@ -100,16 +100,17 @@ Now = Callable[[], datetime]
 
 
 def compile_context(
-    workspace: Workspace, request: ContextRequest, *, at: str | None = None, now: Now | None = None
+    workspace: Workspace, request: ContextRequest, *, at: str | None = None, now: Now | None = None, own: bool = True
 ) -> ContextPack:
     """Return the pack for a goal; that it was asked for is kept, and a log that cannot be written is only remarked.
 
-    With `at` it is what mattered at a revision or a date. Raises AccessDeniedError for a project that the caller may
-    not read, UsageError for a revision or date that is none, and GoneError where files keep going away.
+    `own` says whether the caller's own memory is read, too. With `at` it is what mattered at a revision or a date.
+    Raises AccessDeniedError for a project that the caller may not read, UsageError for a revision or date that is none,
+    and GoneError where files keep going away.
     """
     workspace = workspace.as_of(at)
     try:
-        pack = read_steadily(workspace, lambda reading: _compile(reading, request))
+        pack = read_steadily(workspace, lambda reading: _compile(reading, request, has_own=own))
     except MdmemError as error:
         _audit(workspace, request, (), now, {"refused": str(error)})
         raise
@@ -137,13 +138,13 @@ def context_without_root(cwd: Path, request: ContextRequest, *, why: str) -> Con
     return ContextPack(request=request, scope=NO_SCOPE, basis=basis_without_root(cwd, request.query, why=why))
 
 
-def _compile(reading: Reading, request: ContextRequest) -> ContextPack:
+def _compile(reading: Reading, request: ContextRequest, *, has_own: bool) -> ContextPack:
     """Return the pack; the team's memory is the first, and says of which scope and source the answer is."""
     workspace, settings, answers = reading.workspace, reading.settings, reading.view.effective
     scope = project_scope(answers, settings, request.project, widely=request.intent is Intent.GENERAL)
     if request.intent is Intent.LEARN:
         scope = starting_shared(scope)
-    own, remarks = _own_memory(workspace)
+    own, remarks = _own_memory(workspace) if has_own else ([], ())
     gathered = [gather(memory, request) for memory in (Memory(reading=reading, scope=scope), *own)]
     choice = choose_items(
         [one for part in gathered for one in part.candidates],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -133,12 +133,10 @@ class _Gathering:
     memory: Memory
     request: ContextRequest
 
-    @cached_property
-    def members(self) -> tuple[Entry, ...]:
-        """The current entries of the scope."""
+    def _members(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         catalog, scope = self.memory.catalog, self.memory.scope
-        current = (entry for entry in catalog.entries.values() if scope.holds(entry.address))
-        return tuple(entry for entry in current if catalog.lineage.is_current(entry.address))
+        held = (entry for entry in entries if scope.holds(entry.address))
+        return (entry for entry in held if catalog.lineage.is_current(entry.address))
 
     @cached_property
     def everything(self) -> dict[str, Retrieved]:
@@ -150,14 +148,16 @@ class _Gathering:
     @cached_property
     def in_domain(self) -> frozenset[str]:
         """The addresses of the entries that belong to the domain asked for."""
-        domain = self.request.domain
-        return frozenset(one.address for one in self.members if domain is not None and is_of_domain(one, domain))
+        domain, entries = self.request.domain, self.memory.catalog.entries.values()
+        if domain is None:
+            return frozenset()
+        return frozenset(one.address for one in self._members(entries) if is_of_domain(one, domain))
 
     @cached_property
     def latest(self) -> frozenset[str]:
         """The addresses of the newest session note of each wing and focus."""
         found: dict[tuple[str, str | None], Entry] = {}
-        for entry in sorted(self._notes(), key=_age):
+        for entry in self._notes:
             if entry.label == SESSION:
                 found.setdefault((entry.wing, entry.focus), entry)
         return frozenset(entry.address for entry in found.values())
@@ -165,16 +165,18 @@ class _Gathering:
     def unasked(self) -> dict[str, str]:
         """Return what comes without being asked for, and why: the last sessions, and the agent's diary."""
         reach, agent = REACHES[self.request.layer], self.request.agent_id
-        notes = sorted(self._notes(), key=_age)
-        own = [one for one in notes if one.label == SESSION and one.wing == self.memory.scope.wing]
+        own = [one for one in self._notes if one.label == SESSION and one.wing == self.memory.scope.wing]
         found = {one.address: "one of the last sessions" for one in own[: reach.latest]}
         if agent is not None:
-            diary = [one for one in notes if one.agent is not None and _folded(one.agent) == _folded(agent)]
+            diary = [one for one in self._notes if one.agent is not None and _folded(one.agent) == _folded(agent)]
             found |= {one.address: f"diary of {agent}" for one in diary[: reach.diary]}
         return found
 
-    def _notes(self) -> Iterable[Entry]:
-        return (entry for entry in self.members if entry.type is EntryType.NOTE)
+    @cached_property
+    def _notes(self) -> tuple[Entry, ...]:
+        """The current notes of the scope, the newest first."""
+        notes = (entry for entry in self.memory.catalog.entries.values() if entry.type is EntryType.NOTE)
+        return tuple(sorted(self._members(notes), key=_age))
 
     def candidate(self, item: Retrieved, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""

@@ -39,6 +39,19 @@ def fixed_part(glob: str) -> str | None:
     return rule.plain.rstrip("/") if rule.pattern is None else rule.literal.rpartition("/")[0]
 
 
+def script_pattern(glob: str) -> list[str | None] | None:
+    """Return a glob as a browser evaluates it, None where it covers nothing.
+
+    Plain path, what begins the paths below it, literal beginning, and the regular expression of the rest or None, for
+    paths whose bytes of UTF-8 are read as characters.
+    """
+    rule = _rule(glob)
+    if rule is _NOTHING:
+        return None
+    source = None if rule.pattern is None else rule.pattern.pattern.decode("latin-1").replace("(?>", "(?:")
+    return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """A glob as git reads it: first as a plain path, then as `literal` followed by what `pattern` matches."""

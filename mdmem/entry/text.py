@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mdmem.entry.model import Entry
-from mdmem.entry.sections import shortened
 from mdmem.entry.statements import stated_fields
 
 BYTES_A_TOKEN = 4
@@ -22,4 +21,7 @@ def content_of(entry: Entry, body: str) -> str:
 
 def summary_of(entry: Entry, body: str) -> str:
     """Return what was decided, in a few sentences, and for a pattern its steps."""
+    # Who only opens a memory reads no text of it.
+    from mdmem.entry.sections import shortened
+
     return shortened(entry, body, limit=_SUMMARY_BYTES)

@@ -5,18 +5,17 @@ Statistics come from live documents only, so that the three ways give the same m
 """
 
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from weakref import finalize
 
+from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
-from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.refresh import RefreshRequest, refresh, withdraw
 from mdmem.index.scoring import Corpus, Query, plain, rank
 from mdmem.index.store import OpenIndex, bytes_in, open_index
-from mdmem.index.terms import SCORED, Terms, lengths_of, terms_of
 
 Passages = tuple[Terms, ...]
 
@@ -62,7 +61,10 @@ class WhooshIndex:
                     return TextAnswer(found, tuple(query.typed), query.typed, "index", why is not None, why)
                 except DamagedIndexError as error:
                     why = self._discarded(opened, error)
-            found = rank(query, _scanned(query, live, read), read, among=chosen)
+            # Imported here, as wherever documents are analysed: most questions find the index as the files are.
+            from mdmem.index.overlay import scanned
+
+            found = rank(query, scanned(query, live, read), read, among=chosen)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan", why is not None, why)
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:
@@ -121,16 +123,18 @@ class WhooshIndex:
         return opened, None if opened else "the index cannot be opened, so that every entry was read"
 
     def _corpus(self, opened: OpenIndex, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
-        stale = opened.manifest.stale(live)
-        known = {key: self._analysed[key, live[key]] for key in stale if (key, live[key]) in self._analysed}
-        unread = {key for key in stale if key not in known}
-        kept = {(key, live[key]): terms for key, terms in known.items()}
-        for document in read(sorted(unread)) if unread else ():
-            if document.key in unread:
-                known[document.key] = kept[document.key, document.digest] = terms_of(document)
+        manifest = opened.manifest
+        if manifest.digest_of == live:
+            self._analysed = {}
+            return opened.corpus
+        from mdmem.index.overlay import analysed, beside
+
+        stale = manifest.stale(live)
+        known = analysed(stale, live, read, known=self._analysed)
         # Kept for the next question only, so that a server analyses an edit once and holds on to no more than that.
-        self._analysed = kept if len(stale) <= OVERLAY_LIMIT else {}
-        return _beside(opened, query, {*stale, *opened.manifest.gone(live)}, known)
+        self._analysed = known if len(stale) <= OVERLAY_LIMIT else {}
+        held = {key: terms for (key, _), terms in known.items()}
+        return beside(opened, query, {*stale, *manifest.gone(live)}, held)
 
     def _open(self) -> OpenIndex | None:
         if self._folder is None:
@@ -173,42 +177,3 @@ def _loaded(folder: Path) -> tuple[Manifest | None, str | None]:
         return load(folder), None
     except DamagedIndexError as error:
         return None, str(error)
-
-
-def _scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
-    """Return all live documents, analysed now."""
-    fresh = MemoryPostings()
-    documents = (document for document in read(sorted(live)) if document.key in live)
-    analysed = ((document.key, terms_of(document)) for document in documents)
-    keys, lengths = _taken_in(fresh, 0, query, analysed)
-    return Corpus(keys, lengths, (fresh,))
-
-
-def _beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: Mapping[str, Passages]) -> Corpus:
-    """Return the index without the dropped keys, and with what was analysed beside it."""
-    manifest = opened.manifest
-    if not dropped:
-        return opened.corpus
-    fresh = MemoryPostings()
-    added, sizes = _taken_in(fresh, len(manifest.keys), query, analysed.items())
-    keys = [None if key in dropped else key for key in manifest.keys]
-    lengths = {
-        name: [0 if key is None else length for key, length in zip(keys, manifest.lengths[name], strict=True)]
-        for name in SCORED
-    }
-    return Corpus([*keys, *added], {name: lengths[name] + sizes[name] for name in SCORED}, (opened.postings, fresh))
-
-
-def _taken_in(
-    postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Passages]]
-) -> tuple[list[str], dict[str, list[int]]]:
-    """Add documents to postings under numbers from `start` on, and return their keys and lengths."""
-    keys: list[str] = []
-    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
-    for key, passages in analysed:
-        for terms in passages:
-            postings.add(start + len(keys), terms, wanted=query.wanted)
-            keys.append(key)
-            for name, length in zip(SCORED, lengths_of(terms), strict=True):
-                lengths[name].append(length)
-    return keys, lengths

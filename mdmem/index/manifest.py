@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,10 +14,13 @@ from types import TracebackType
 from mdmem.disk import read_regular
 from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
-from mdmem.index.terms import SCORED
+from mdmem.index.fields import SCORED
+from mdmem.record import StoredRecord, from_json
 
-FORMAT = 4
+FORMAT = 5
 NAME = "index.json"
+# For what the passage before has; no document has it.
+_SAME = ""
 
 Stamp = tuple[int, int, int]
 
@@ -48,8 +50,7 @@ class reading:  # noqa: N801 - read as a word in a `with` statement
             raise DamagedIndexError(f"the index is damaged: {type(error).__name__}: {error}") from error
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(StoredRecord, frozen=True, gc=True, dict=True):
     """One published state of the index.
 
     `generation` is its folder, `files` the size of each file there, and `segments` the name of each and how many
@@ -80,9 +81,16 @@ class Manifest:
         return sorted(self.digest_of.keys() - live.keys())
 
 
-def versions() -> dict[str, object]:
-    """Return what an index must have been made with to be read."""
-    return {"format": FORMAT, "fields": VERSION, "analysis": analysis.VERSION}
+class _Stored(Manifest, frozen=True, gc=True, dict=True):
+    """What the file holds: a state, and what it must have been made with to be read."""
+
+    format: int
+    fields: str
+    analysis: int
+
+
+def _versions() -> tuple[int, str, int]:
+    return FORMAT, VERSION, analysis.VERSION
 
 
 def stamp_of(folder: Path) -> Stamp | None:
@@ -102,23 +110,44 @@ def load(folder: Path) -> Manifest | None:
         return None
     except OSError as error:
         raise DamagedIndexError(f"the index cannot be read: {error.strerror}") from error
-    with reading():
-        stored = json.loads(content)
-        if {name: stored.pop(name) for name in versions()} != versions():
-            raise DamagedIndexError("the index was made by another version")
-        manifest = Manifest(**stored | {"segments": [(name, count) for name, count in stored["segments"]]})
+    stored = from_json(content, _Stored)
+    if stored is None:
+        raise DamagedIndexError("the index does not fit its table of documents")
+    if (stored.format, stored.fields, stored.analysis) != _versions():
+        raise DamagedIndexError("the index was made by another version")
+    manifest = Manifest(
+        generation=stored.generation,
+        files=stored.files,
+        segments=stored.segments,
+        keys=_repeated(stored.keys),
+        digests=_repeated(stored.digests),
+        lengths=stored.lengths,
+    )
     _check(folder, manifest)
     return manifest
+
+
+def _repeated(column: Sequence[str | None]) -> Sequence[str | None]:
+    """Return a column with the text of the passage before where a passage has the same."""
+    if _SAME not in column:
+        return column
+    last: str | None = None
+    return [last := text if text != _SAME else last for text in column]
+
+
+def _unrepeated(column: Sequence[str | None]) -> list[str | None]:
+    """Return a column as it is stored: a document has a dozen passages, all of one name."""
+    before = (None, *column)
+    return [_SAME if text is not None and text == last else text for text, last in zip(column, before, strict=False)]
 
 
 def _check(folder: Path, manifest: Manifest) -> None:
     with reading():
         texts, numbers = [manifest.keys, manifest.digests], [manifest.lengths[name] for name in SCORED]
-        # Whoever asks counts with these later, where nothing would tell a number from a list.
-        fits = all(set(map(type, column)) <= {str, type(None)} for column in texts)
-        fits &= all(set(map(type, column)) <= {int} and min(column, default=0) >= 0 for column in numbers)
-        fits &= {len(column) for column in texts + numbers} == {sum(count for _, count in manifest.segments)}
-        fits &= all(_SEGMENT.fullmatch(name) and type(count) is int and count >= 0 for name, count in manifest.segments)
+        # Whoever asks counts with these later.
+        fits = all(min(column, default=0) >= 0 for column in numbers)
+        fits &= {len(column) for column in (*texts, *numbers)} == {sum(count for _, count in manifest.segments)}
+        fits &= all(_SEGMENT.fullmatch(name) and count >= 0 for name, count in manifest.segments)
         fits &= _GENERATION.fullmatch(manifest.generation) is not None
         sizes = {name: os.stat(folder / manifest.generation / name).st_size for name in manifest.files}  # noqa: PTH116 - hot
         if not fits or sizes != manifest.files:
@@ -127,7 +156,10 @@ def _check(folder: Path, manifest: Manifest) -> None:
 
 def publish(folder: Path, manifest: Manifest) -> None:
     """Make a state the one that readers see, in one step that survives a crash."""
-    content = json.dumps(versions() | asdict(manifest), separators=(",", ":"))
+    versions = dict(zip(("format", "fields", "analysis"), _versions(), strict=True))
+    columns = {"keys": _unrepeated(manifest.keys), "digests": _unrepeated(manifest.digests)}
+    stated = {name: getattr(manifest, name) for name in Manifest.__struct_fields__}
+    content = json.dumps(versions | stated | columns, separators=(",", ":"))
     draft = folder / f"{NAME}.new"
     with draft.open("w", encoding="ascii") as stream:
         stream.write(content)

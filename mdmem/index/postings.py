@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
 
+from mdmem.index.fields import Terms
 from mdmem.index.manifest import reading
 from mdmem.index.segments import Segment
-from mdmem.index.terms import Terms
 
 Columns = tuple[Sequence[int], Sequence[float]]
 """Numbers of documents, and how often the field of each holds a term.

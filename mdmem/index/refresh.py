@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from mdmem.disk import make_folder
@@ -105,4 +105,4 @@ def _without(old: Manifest, dropped: frozenset[str]) -> Manifest:
         name: [0 if key is None else length for key, length in zip(keys, column, strict=True)]
         for name, column in old.lengths.items()
     }
-    return replace(old, keys=keys, digests=digests, lengths=lengths)
+    return old.with_changes(keys=keys, digests=digests, lengths=lengths)

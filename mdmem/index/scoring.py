@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
-from heapq import nsmallest
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
+from mdmem.index.fields import PASSAGE_FIELDS, SCORED
 from mdmem.index.postings import Columns
 from mdmem.index.protocol import Match, Read
-from mdmem.index.terms import PASSAGE_FIELDS, SCORED
 
 # Round figures from a coarse grid, so as not to fit the corpora. K1 is of the field's range: at 1.5 Cranfield (titles
 # and abstracts, 225 questions) has nDCG@10 .405, at 1.2 .394. A title that weighs 1 loses .020. No corpus has tags.
@@ -28,6 +28,10 @@ LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") els
 K1 = 1.5
 WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
+
+
+Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
+"""What a document without the field has, how much more each word of it is, and its words by number."""
 
 
 class Postings(Protocol):
@@ -67,49 +71,57 @@ class Corpus:
     @cached_property
     def passages(self) -> int:
         """How many passages live."""
-        return len(self.keys) - sum(key is None for key in self.keys)
+        return len(self.keys) - self.keys.count(None)
 
     @cached_property
     def count(self) -> int:
         """How many documents live."""
-        return len({key for key in self.keys if key is not None})
+        return len(set(self.keys)) - (None in self.keys)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether each document is one passage."""
+        return self.passages == self.count
+
+    def norm(self, name: str) -> Norm:
+        """Return what divides the frequencies of a field of a document, by the number of its first passage."""
+        if name not in self._norms:
+            self._norms[name] = _norm(name, self._whole(name), sum(self.lengths[name]), self.count)
+        return self._norms[name]
+
+    def part_norm(self, name: str) -> Norm:
+        """Return what divides the frequencies of a field that passages have, by number."""
+        return _norm(name, self.lengths[name], sum(self.lengths[name]), self.passages)
 
     @cached_property
-    def norms(self) -> Mapping[str, Sequence[float]]:
-        """What divides the frequencies of each field of a document, by the number of its first passage."""
-        return {name: _norms(name, self._whole(name), self.count) for name in SCORED}
+    def _norms(self) -> dict[str, Norm]:
+        return {}
 
-    @cached_property
-    def part_norms(self) -> Mapping[str, Sequence[float]]:
-        """What divides the frequencies of each field that passages have, by number."""
-        return {name: _norms(name, self.lengths[name], self.passages) for name in PASSAGE_FIELDS}
-
-    def _whole(self, name: str) -> Sequence[int]:
-        if name not in PASSAGE_FIELDS or self.passages == self.count:
+    def _whole(self, name: str) -> Mapping[int, int] | Sequence[int]:
+        if name not in PASSAGE_FIELDS or self.is_flat:
             return self.lengths[name]
-        summed = [0] * len(self.keys)
-        for first, length in zip(self.firsts, self.lengths[name], strict=True):
-            summed[first] += length
-        return summed
+        starts, sums = self._starts, [0, *accumulate(self.lengths[name])]
+        return {start: sums[end] - sums[start] for start, end in pairwise((*starts, len(self.keys)))}
 
-    def postings(self, field: str, term: str) -> Iterator[tuple[int, float]]:
-        """Yield number and frequency of the live passages that hold a term."""
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        return sorted(set(self.firsts))
+
+    def postings(self, field: str, term: str) -> list[tuple[int, float]]:
+        """Return number and frequency of the live passages that hold a term."""
         keys = self.keys
-        for source in self.sources:
-            for numbers, frequencies in source.postings(field, term):
-                for number, frequency in zip(numbers, frequencies, strict=True):
-                    if keys[number] is not None:
-                        yield number, frequency
+        columns = [columns for source in self.sources for columns in source.postings(field, term)]
+        held = [pair for numbers, frequencies in columns for pair in zip(numbers, frequencies, strict=True)]
+        return held if self.passages == len(keys) else [pair for pair in held if keys[pair[0]] is not None]
 
 
-def _norms(name: str, lengths: Sequence[int], count: int) -> list[float]:
+def _norm(name: str, lengths: Mapping[int, int] | Sequence[int], total: int, count: int) -> Norm:
     # Whole numbers up to here: their sum is the same in any order of the documents.
-    total, share = sum(lengths), LENGTH_SHARE[name]
-    flat, slope = 1.0 - share, share * count / total if total else 0.0
-    return [flat + slope * length for length in lengths]
+    share = LENGTH_SHARE[name]
+    return 1.0 - share, share * count / total if total else 0.0, lengths
 
 
-Frequencies = Callable[[Corpus, str], Iterable[tuple[int, float]]]
+Frequencies = Callable[[Corpus, str], Sequence[tuple[int, float]]]
 """How often a field of each live document holds what is asked for."""
 
 
@@ -135,22 +147,29 @@ def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = S
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
     postings: list[tuple[str, Sequence[tuple[int, float]]]] = []
-    firsts = corpus.firsts
     for field in fields:
-        weight, norms = WEIGHTS[field], corpus.norms[field]
-        held = list(frequencies(corpus, field))
-        if field not in PASSAGE_FIELDS:
-            for number, frequency in held:
-                stated[number] = stated.get(number, 0.0) + weight * frequency / norms[number]
+        held = frequencies(corpus, field)
+        if not held:
             continue
-        postings.append((field, held))
-        counts: dict[int, float] = {}
+        into = stated
+        if field in PASSAGE_FIELDS:
+            into = wholes
+            postings.append((field, held))
+            held = held if corpus.is_flat else _summed(held, corpus.firsts)
+        weight = WEIGHTS[field]
+        flat, slope, lengths = corpus.norm(field)
         for number, frequency in held:
-            first = firsts[number]
-            counts[first] = counts.get(first, 0.0) + frequency
-        for first, count in counts.items():
-            wholes[first] = wholes.get(first, 0.0) + weight * count / norms[first]
+            into[number] = into.get(number, 0.0) + weight * frequency / (flat + slope * lengths[number])
     return Weights(stated, wholes, postings)
+
+
+def _summed(held: Iterable[tuple[int, float]], firsts: Sequence[int]) -> Sequence[tuple[int, float]]:
+    """Return how often documents hold what their passages do."""
+    counts: dict[int, float] = {}
+    for number, frequency in held:
+        first = firsts[number]
+        counts[first] = counts.get(first, 0.0) + frequency
+    return list(counts.items())
 
 
 class Scores:
@@ -169,26 +188,33 @@ class Scores:
     def add(self, weights: Weights, boost: float = 1.0) -> Set[int]:
         """Take in a term, and return the documents that hold it."""
         stated, wholes, scores, titles = weights.stated, weights.wholes, self._wholes, self._titles
-        holding = stated.keys() | wholes.keys()
-        held = len(holding)
+        both = {first: weight + wholes.get(first, 0.0) for first, weight in stated.items()}
+        weighed = {**wholes, **both} if both else wholes
+        held = len(weighed)
         rarity = boost * math.log1p((self._corpus.count - held + 0.5) / (held + 0.5))
         self._terms.append((rarity, weights))
-        for first in holding:
-            weight = stated.get(first, 0.0) + wholes.get(first, 0.0)
+        for first, weight in weighed.items():
             scores[first] = scores.get(first, 0.0) + rarity * weight / (K1 + weight)
         for first, weight in stated.items():
             titles[first] = titles.get(first, 0.0) + rarity * weight / (K1 + weight)
-        return holding
+        return weighed.keys()
 
     def result(self) -> dict[int, float]:
         """Return the score of each document."""
-        keys, titles = self._corpus.keys, self._titles
-        order = nsmallest(LOOKED_INTO, ((-score, keys[first] or "", first) for first, score in self._wholes.items()))
-        best = self._best_passages(frozenset(first for _, _, first in order))
+        titles, best = self._titles, self._best_passages(self._looked_into())
         return {
             first: WHOLE_SHARE * score + (1.0 - WHOLE_SHARE) * (titles.get(first, 0.0) + best.get(first, 0.0))
             for first, score in self._wholes.items()
         }
+
+    def _looked_into(self) -> frozenset[int]:
+        """Return the best documents by their whole, equal ones by key."""
+        wholes, keys = self._wholes, self._corpus.keys
+        if len(wholes) <= LOOKED_INTO:
+            return frozenset(wholes)
+        least = sorted(wholes.values())[-LOOKED_INTO]
+        best = sorted((-score, keys[first] or "", first) for first, score in wholes.items() if score >= least)
+        return frozenset(first for _, _, first in best[:LOOKED_INTO])
 
     def _best_passages(self, among: Set[int]) -> dict[int, float]:
         """Return what the best passage of each of these documents adds to its title."""
@@ -207,10 +233,11 @@ class Scores:
     def _weighed(self, weights: Weights, among: Set[int]) -> dict[int, float]:
         firsts, weighed = self._corpus.firsts, dict[int, float]()
         for field, held in weights.postings:
-            weight, norms = WEIGHTS[field], self._corpus.part_norms[field]
+            weight, (flat, slope, lengths) = WEIGHTS[field], self._corpus.part_norm(field)
             for number, frequency in held:
                 if firsts[number] in among:
-                    weighed[number] = weighed.get(number, 0.0) + weight * frequency / norms[number]
+                    norm = flat + slope * lengths[number]
+                    weighed[number] = weighed.get(number, 0.0) + weight * frequency / norm
         return weighed
 
 

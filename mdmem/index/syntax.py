@@ -16,9 +16,10 @@ from whoosh.qparser.common import QueryParserError
 from whoosh.qparser.syntax import OrGroup
 
 from mdmem.index.analysis import ask
+from mdmem.index.fields import DATES, EXACT, FIELDS, SCORED
 from mdmem.index.protocol import IndexDocument, QuerySyntaxError, Read
 from mdmem.index.scoring import Corpus, Frequencies, Leaf, Query, term
-from mdmem.index.terms import DATES, EXACT, FIELDS, SCORED, exact, sequences_of
+from mdmem.index.terms import exact, sequences_of
 
 _ANY = "text"
 # Whoosh's parser and ours recurse for each bracket.
@@ -244,15 +245,15 @@ def _searched(field: str) -> tuple[str, ...]:
 
 
 def _expanded(start: str, accept: Callable[[str], bool]) -> Frequencies:
-    def frequencies(corpus: Corpus, field: str) -> dict[int, float]:
+    def frequencies(corpus: Corpus, field: str) -> list[tuple[int, float]]:
         texts = {text for source in corpus.sources for text in source.lexicon(field, start) if accept(text)}
         counted: dict[int, float] = {}
         for text in sorted(texts):
             for number, frequency in corpus.postings(field, text):
                 counted[number] = counted.get(number, 0.0) + frequency
-        return counted
+        return list(counted.items())
 
-    return lambda corpus, field: frequencies(corpus, field).items()
+    return frequencies
 
 
 def _in_order(together: _Node, field: str, words: Sequence[str], slop: int) -> _Node:

@@ -2,62 +2,47 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.headings import sections_of
-from mdmem.index.analysis import analyse
+from mdmem.index.analysis import analyse, counted
+from mdmem.index.fields import DATES, SCORED, TAGS, TITLES, Terms
 from mdmem.index.protocol import IndexDocument
 
-_TITLES, _TAGS = searched_as(Searched.TITLE), searched_as(Searched.TAG)
-
-SCORED = (*_TITLES, "headings", "identifiers", *_TAGS, "body")
-"""The fields whose words count for the score, in the order in which they are summed."""
-
-EXACT = ("wing", "room", *searched_as(Searched.WHOLE))
-"""The fields that hold one value as it stands, but for case."""
-
-DATES = {name.removesuffix("_at"): name for name in searched_as(Searched.DATE)}
-"""The fields that hold a date, with the field of the front matter that they are taken from."""
-
-FIELDS = (*SCORED, *EXACT, *DATES)
-
-PASSAGE_FIELDS = frozenset({"headings", "identifiers", "body"})
-"""The fields of which each passage of a document has its own; the others stand with the first."""
+_WHOLE = {name: name for name in searched_as(Searched.WHOLE)} | DATES
 
 # A section of two lines is no passage: it would win over whatever says more.
 _SHORTEST = 1000
 
-Terms = Mapping[str, Mapping[str, int]]
-"""Field to term to how often the field holds it."""
-
 
 def terms_of(document: IndexDocument) -> tuple[Terms, ...]:
     """Return what each field of a document holds, by passage; fields without a term are left out."""
-    titles = {name: analyse(_text(document, name)) for name in _TITLES}
-    tags = {name: analyse(_text(document, name)) for name in _TAGS}
-    stated: dict[str, Mapping[str, int]] = {
-        **{name: Counter(words) for name, (words, _) in titles.items()},
-        **{name: Counter(words + wholes) for name, (words, wholes) in tags.items()},
-        "wing": exact([document.wing]),
-        "room": exact([document.room]),
+    given = document.fields
+    titles = {name: counted("\n".join(given[name])) for name in TITLES if name in given}
+    tags = {name: counted("\n".join(given[name])) for name in TAGS if name in given}
+    stated = {
+        **{name: words for name, (words, _) in titles.items()},
+        **{name: _added(*counts) for name, counts in tags.items()},
+        "wing": _exact((document.wing,)),
+        "room": _exact((document.room,)),
+        **{name: _exact(given[source]) for name, source in _WHOLE.items() if source in given},
     }
-    stated |= {name: exact(document.fields.get(name, ())) for name in EXACT if name not in stated}
-    stated |= {name: exact(document.fields.get(given, ())) for name, given in DATES.items()}
-    passages: list[dict[str, Mapping[str, int]]] = []
-    named = [whole for _, wholes in titles.values() for whole in wholes]
+    named = _added(*(wholes for _, wholes in titles.values()))
+    passages: list[Terms] = []
     for headings, text in passages_of(document.body):
-        words, wholes = analyse(text)
+        words, wholes = counted(text)
         # Headings are part of the body, and their identifiers would count twice.
-        passages.append(
-            {
-                "headings": Counter(analyse("\n".join(headings))[0]),
-                "identifiers": Counter([*named, *wholes]),
-                "body": Counter(words),
-            }
-        )
-        named = []
-    passages[0] |= stated
-    return tuple({name: counts for name, counts in passage.items() if counts} for passage in passages)
+        headed, _ = counted("\n".join(headings))
+        passage = {"headings": headed, "identifiers": _added(wholes, named), "body": words} | stated
+        passages.append({name: counts for name, counts in passage.items() if counts})
+        stated, named = {}, {}
+    return tuple(passages)
+
+
+def _added(*counts: Mapping[str, int]) -> Mapping[str, int]:
+    held = [each for each in counts if each]
+    return sum(map(Counter, held), Counter[str]()) if len(held) > 1 else next(iter(held), {})
 
 
 def passages_of(body: str) -> list[tuple[list[str], str]]:
@@ -73,10 +58,6 @@ def passages_of(body: str) -> list[tuple[list[str], str]]:
     ]
 
 
-def _text(document: IndexDocument, name: str) -> str:
-    return "\n".join(document.fields.get(name, ()))
-
-
 def lengths_of(terms: Terms) -> tuple[int, ...]:
     """Return how many words each of the scored fields holds."""
     return tuple(sum(terms[name].values()) if name in terms else 0 for name in SCORED)
@@ -88,12 +69,16 @@ def sequences_of(document: IndexDocument, fields: Iterable[str]) -> Iterator[lis
         "headings": [section.heading for section in sections_of(document.body)],
         "body": [document.body],
     }
-    texts |= {name: document.fields.get(name, ()) for name in (*_TITLES, *_TAGS)}
+    texts |= {name: document.fields.get(name, ()) for name in (*TITLES, *TAGS)}
     for field in fields:
         for text in texts.get(field, ()):
             yield analyse(text)[0]
 
 
-def exact(values: Iterable[str | None]) -> dict[str, int]:
+def exact(values: Iterable[str]) -> dict[str, int]:
     """Return the one-term content of a field that is compared as a whole."""
     return {" ".join(value.casefold().split()): 1 for value in values if value and value.strip()}
+
+
+# Thousands of entries are of one wing, of one type and of a few days.
+_exact = lru_cache(4096)(exact)

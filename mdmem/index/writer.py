@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from mdmem.index.fields import SCORED
 from mdmem.index.manifest import Manifest
 from mdmem.index.protocol import IndexDocument
 from mdmem.index.segments import Pool, Segment, file_of
 from mdmem.index.store import link_files, new_generation, seal
-from mdmem.index.terms import SCORED, lengths_of, terms_of
+from mdmem.index.terms import lengths_of, terms_of
 
 MAX_SEGMENTS = 6
 """Every segment costs each term of a question a look-up; past this many, all but the largest become one."""

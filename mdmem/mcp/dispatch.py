@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -23,6 +23,9 @@ from mdmem.mcp.session import NOTHING, Given, Session
 from mdmem.mcp.text_pages import text_page_of
 from mdmem.mcp.tools.shape import AT, CURSOR, FORMAT, FRESH, JSON_FORM, Facts, Told, Tool
 from mdmem.mcp.workspaces import Provider
+
+if TYPE_CHECKING:
+    from mdmem.workspace.workspace import Workspace
 
 log = logging.getLogger("mdmem.mcp")
 
@@ -190,6 +193,8 @@ class Calls:
             # Whoever goes on past the limit, for nobody, is stopped at the next file.
             workspace = within(workspace, asked.limits.seconds, clock=monotonic)
         answer = tool.call(workspace, **arguments, **({"given": asked.given} if tool.remembers else {}))
+        if isinstance(answer, Told):
+            _note(workspace, answer)
         return asked.page(_remarked(answer, workspace.snapshot.remarks))
 
     def _limits(self) -> Limits:
@@ -202,6 +207,13 @@ class Calls:
     async def in_thread(self, work: Callable[[], _Result], *, may_be_left: bool = False) -> _Result:
         """Return what some work returns that may block; `may_be_left` lets a time limit go on without it."""
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=may_be_left, limiter=self._threads)
+
+
+def _note(workspace: Workspace, answer: Told) -> None:
+    """Count what an agent was given, for whoever asks how often the memory is used."""
+    from mdmem.workspace.consultations import note_told
+
+    note_told(workspace, "server", tuple(answer.gave))
 
 
 def _remarked(answer: Facts | Told, remarks: Sequence[str]) -> Facts | Told:

@@ -47,7 +47,7 @@ def json_line(value: Any) -> str:
 
 def bytes_of(text: str) -> int:
     """Return the size of a text in UTF-8."""
-    return len(text.encode())
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def seal_of(asked: str, answer: str) -> str:

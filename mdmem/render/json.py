@@ -239,6 +239,12 @@ def status_json(report: StatusReport) -> dict[str, Any]:
             {"name": one.name, "git": one.git, "commit": one.commit, "asked": one.asked.isoformat()}
             for one in report.borrowed
         ],
+        "told": {
+            "times": dict(sorted(report.told.times.items())),
+            "ways": dict(sorted(report.told.ways.items())),
+            "last": report.told.last.isoformat() if report.told.last is not None else None,
+            "never": list(report.untold) if report.told.times else [],
+        },
         "index": {
             "exists": index.exists,
             "usable": index.usable,

@@ -6,6 +6,9 @@ from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries
 from mdmem.status import StatusReport
 
+# So many rules that reached nobody are named; JSON names all.
+_NAMED = 3
+
 
 def status_text(report: StatusReport, ink: Ink) -> str:
     """Return the standing of a memory in a few lines."""
@@ -26,6 +29,7 @@ def status_text(report: StatusReport, ink: Ink) -> str:
         f"index    {_index(report)}",
         f"findings {_findings(report)}",
         f"hygiene  {_hygiene(report)}",
+        *([f"agents   {_agents(report)}"] if report.told.times else []),
         *(f"note     {remark}" for remark in report.remarks),
     ]
     return "\n".join(lines)
@@ -47,6 +51,18 @@ def _findings(report: StatusReport) -> str:
     how = "mdmem check --verbose" if report.findings.get("info") else "mdmem check"
     known = f"; {report.known} in the baseline" if report.known else ""
     return (f"{', '.join(found)}; `{how}` shows them" if found else "none") + known
+
+
+def _agents(report: StatusReport) -> str:
+    """Return how often entries reached agents lately, by which ways, and which rules did not."""
+    told, untold = report.told, report.untold
+    times = count(sum(told.times.values()), "time")
+    ways = ", ".join(f"{way} {number}" for way, number in sorted(told.ways.items()))
+    said = f"told {entries(len(told.times))} {times} in 30 days ({ways}), last on {told.last:%Y-%m-%d}"
+    if not untold:
+        return f"{said}; every rule among them"
+    more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
+    return f"{said}; never {', '.join(untold[:_NAMED])}{more}"
 
 
 def _hygiene(report: StatusReport) -> str:

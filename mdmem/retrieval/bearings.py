@@ -120,3 +120,12 @@ def _unread(catalog: Catalog, entry: Entry) -> tuple[str, ...]:
     chain = catalog.lineage.with_descendants([entry.address])
     named = {new for old in chain for new in catalog.entries[old].superseded_by}
     return tuple(sorted(new for new in named if f"{new}.md" in catalog.broken))
+
+
+def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
+    """Yield why an entry of that status of the day is to be confirmed before anybody relies on it."""
+    if entry.address in catalog.lineage.contradictory:
+        yield "contradictory: it supersedes what supersedes it"
+    if status is Status.UNDER_REVIEW:
+        doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
+        yield f"{doubt}: confirm before relying on it"

@@ -15,8 +15,8 @@ from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.text import content_of
 from mdmem.errors import UsageError
+from mdmem.retrieval.bearings import doubts_of
 from mdmem.retrieval.question import AnswerBasis, Contradiction, OmittedCount, Retrieved, Tier
-from mdmem.retrieval.select import doubts_of
 from mdmem.standing import Stance, standing_json
 from mdmem.workspace.scope import ScopeState
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType
-from mdmem.retrieval.question import Elsewhere
 from mdmem.workspace.scope import Scope
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.question import Elsewhere
 
 
 def rules_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> tuple[Elsewhere, ...]:
     """Return how many rules of each project wing that is not read apply to one of some paths."""
+    # Whoever only counts does without what a whole answer is made of.
+    from mdmem.retrieval.question import Elsewhere
+
+    return tuple(Elsewhere(wing, count) for wing, count in count_elsewhere(catalog, scope, paths).items())
+
+
+def count_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> dict[str, int]:
+    """Return, by name, the project wings that are not read and the number of their rules that apply."""
     others = (
         entry.wing
         for entry in (catalog.entries.values() if paths else ())
@@ -21,7 +32,7 @@ def rules_elsewhere(catalog: Catalog, scope: Scope, paths: Sequence[str]) -> tup
         if entry.type.is_rule and catalog.lineage.is_current(entry.address)
         if any_match(_globs_of(catalog, entry), paths) is not None
     )
-    return tuple(Elsewhere(wing, count) for wing, count in sorted(Counter(others).items()))
+    return dict(sorted(Counter(others).items()))
 
 
 def _globs_of(catalog: Catalog, entry: Entry) -> Sequence[str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
 from typing import TypeVar
 
 from mdmem.catalog import Catalog, is_misplaced
@@ -16,6 +14,7 @@ from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.bearings import ended_match
 from mdmem.retrieval.budget import pack
+from mdmem.retrieval.code_paths import code_path
 from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
@@ -69,8 +68,8 @@ def retrieval_of(
         source=answer.source if answer else "scan",
         ended=ended_match(catalog, answer.matches, question.filters) if answer else (),
     )
-    read = (address for address in catalog.entries if scope.holds(address))
-    searched = sorted({address.rsplit("/", 1)[0] for address in read})
+    rooms = {address.rpartition("/")[0] for address in catalog.entries}
+    searched = sorted(room for room in rooms if scope.holds(f"{room}/"))
     return Retrieval(
         scope=scope,
         items=items,
@@ -297,21 +296,7 @@ def with_code_paths(workspace: Workspace, question: Question, paths: Sequence[st
 
     That of a folder ends in a slash.
     """
-    return replace(question, paths=tuple(dict.fromkeys(_code_path(workspace, path) for path in paths)))
-
-
-def _code_path(workspace: Workspace, path: str) -> str:
-    top = workspace.location.base.resolve()
-    # As written: where a folder is a link, the globs of `applies_to` speak of the link.
-    here = Path(os.path.normpath(workspace.cwd.resolve() / path))
-    if "\\" in path and not here.exists() and not (top / path).exists():
-        # As Windows writes it.
-        return _code_path(workspace, path.replace("\\", "/"))
-    if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
-        found = here.relative_to(top).as_posix()
-    else:
-        found = Path(path).as_posix().removeprefix("./").rstrip("/")
-    return f"{found}/" if path.endswith("/") or (top / found).is_dir() else found
+    return replace(question, paths=tuple(dict.fromkeys(code_path(workspace, path) for path in paths)))
 
 
 def retrieve(
@@ -327,19 +312,32 @@ def retrieve(
     The budget counts what is `printed`; what was `given` before, by address and digest, is one line unless it changed.
     Settings that cannot be read are a problem in the answer, no obstacle to it.
     """
-    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget, printed, given))
+    return read_steadily(
+        workspace, lambda reading: retrieve_from(reading, question, budget=budget, printed=printed, given=given)
+    )
 
 
-def _retrieve(reading: Reading, question: Question, budget: int | None, printed: Printed, given: Given) -> Pack:
+def retrieve_from(
+    reading: Reading,
+    question: Question,
+    *,
+    budget: int | None,
+    printed: Printed,
+    given: Given,
+    is_brief: bool = False,
+) -> Pack:
+    """Return what is binding for a question in a root as one answer reads it; a brief one looks nowhere else."""
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     scope = resolve_scope(
         catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
     )
-    found = reading.retrieve(scope, question)
+    found = replace(reading.retrieve(scope, question), is_brief=is_brief)
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)
     proposed = texts if view.checkout is view.effective else texts_of(view.checkout, found)
     packed = pack(found, limit, texts=texts, proposed=proposed, printed=printed, given=given)
+    if is_brief:
+        return packed
     # What else lies in the repository is not the caller's to read where the memory is not.
     if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
         return replace(packed, basis=with_outside(packed.basis, workspace, question.words))

@@ -12,7 +12,7 @@ from mdmem.catalog import Catalog
 from mdmem.entry.globs import all_matches, any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer
-from mdmem.retrieval.bearings import bearings_of, claimants_first, company_of, partners_of
+from mdmem.retrieval.bearings import bearings_of, claimants_first, company_of, doubts_of, partners_of
 from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.overrides import Overrides
 from mdmem.retrieval.path_names import Naming, few_of
@@ -179,7 +179,8 @@ class Selection:
 
     def _candidates(self) -> Iterator[Entry]:
         for entry in self.members:
-            if not self._may_bind(entry):
+            # Of most entries it is seen at once that nothing brings them in.
+            if not (entry.type is EntryType.INVARIANT or self._is_brought(entry)) or not self._may_bind(entry):
                 continue
             if self._is_unconditional(entry):
                 if self._invariant_applies(entry):
@@ -226,12 +227,17 @@ class Selection:
         return True
 
     def _is_asked_for(self, entry: Entry) -> bool:
+        """Say whether an entry is brought in, and does not apply elsewhere."""
+        asked = self._is_brought(entry)
+        return asked and (not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere"))
+
+    def _is_brought(self, entry: Entry) -> bool:
         """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
-        if self._is_open or self._covers_path(entry):
-            return True
-        if not any(entry.address in found for found in (self._matches, self._inherited, self.naming)):
-            return False
-        return not self._misses_paths(entry) or self._leave_out(entry, "applies elsewhere")
+        return entry.address in self._named or self._is_open or self._covers_path(entry)
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset((*self._matches, *self._inherited, *self.naming))
 
     def _reached_by_chain(self) -> Iterator[Entry]:
         """Yield the heads of superseded entries that match, even where a filter on the head would leave it out."""
@@ -359,12 +365,3 @@ class Selection:
 def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
     """Return the entries that a question to a scope is put to, by address."""
     return tuple(entry for entry in catalog.entries.values() if scope.reads(entry))
-
-
-def doubts_of(catalog: Catalog, entry: Entry, status: Status) -> Iterator[str]:
-    """Yield why an entry of that status of the day is to be confirmed before anybody relies on it."""
-    if entry.address in catalog.lineage.contradictory:
-        yield "contradictory: it supersedes what supersedes it"
-    if status is Status.UNDER_REVIEW:
-        doubt = "under review" if entry.status is Status.UNDER_REVIEW else f"expired on {entry.expires_at}"
-        yield f"{doubt}: confirm before relying on it"

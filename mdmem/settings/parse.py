@@ -126,6 +126,12 @@ KEYS: _Rows = {
     ),
     "commit": Key("commit", flag, "whether each write is a git commit of its own, as with `--commit`"),
     "budget": Key("budget", count, "tokens of a retrieval"),
+    "consultations": Key(
+        "consultations",
+        flag,
+        "whether the server and clients' hooks count, on this machine alone, which entries agents were told; "
+        "`mdmem status` shows it",
+    ),
     "proposals": Key(
         "proposals",
         choice(Proposals),

@@ -39,6 +39,52 @@ def grow_json(content: bytes, holder: str, name: str, server: Mapping[str, Any])
     return (text[:start] + grown).encode()
 
 
+def grow_lists(content: bytes, holder: str, wanted: Mapping[str, Any], *, seed: Mapping[str, Any]) -> bytes:
+    """Return a file of JSON with one more item in each of the lists that the object `holder` is to have, by name.
+
+    `seed` is what the file needs besides, where it lacks it. Raises MisfitError where the file is none, or holds
+    something else there.
+    """
+    text = _decoded(content)
+    start = len(_BOM) if text.startswith(_BOM) else 0
+    if not text[start:].strip():
+        made = {**seed, holder: {name: [item] for name, item in wanted.items()}}
+        return f"{text[:start]}{json.dumps(made, indent=2, ensure_ascii=False)}\n".encode()
+    grown, before = text[start:], _parsed(text[start:])
+    held = _held(before, holder)
+    lists = held.value if held is not None else {}
+    for name in wanted:
+        if not isinstance(lists.get(name, []), list):
+            raise MisfitError(f"`{holder}.{name}` is no list")
+    for key, value in seed.items():
+        if key not in before.value:
+            grown = _insert(grown, _parsed(grown), key, value)
+    for name, item in wanted.items():
+        grown = _with_item(grown, holder, name, item)
+    after = {**lists, **{name: [*lists.get(name, []), item] for name, item in wanted.items()}}
+    if _parsed(grown).value != {**seed, **before.value, holder: after}:
+        raise MisfitError("the result does not read as it should")
+    return (text[:start] + grown).encode()
+
+
+def _with_item(text: str, holder: str, name: str, item: Any) -> str:
+    node = _parsed(text)
+    held = _held(node, holder)
+    if held is None:
+        return _insert(text, node, holder, {name: [item]})
+    found = next((member.value for member in held.members or () if member.key == name), None)
+    return _insert(text, held, name, [item]) if found is None else _insert(text, found, None, item)
+
+
+def read_object(content: bytes) -> dict[str, Any]:
+    """Return what a file of JSON holds, empty for an empty one; raises MisfitError where that is no object."""
+    text = _decoded(content).removeprefix(_BOM)
+    node = _parsed(text) if text.strip() else None
+    if node is not None and node.members is None:
+        raise MisfitError("it holds no object")
+    return dict(node.value) if node is not None else {}
+
+
 def grow_toml(content: bytes, holder: str, name: str, server: Mapping[str, Any]) -> bytes | None:
     """Return a file of TOML with one more table `[holder.name]` at its end; raises MisfitError where it takes none."""
     text = _decoded(content)
@@ -96,32 +142,33 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _insert(text: str, node: Node, key: str, value: Any) -> str:
-    """Return the text with one more member at the end of an object, behind what is said about the one before."""
+def _insert(text: str, node: Node, key: str | None, value: Any) -> str:
+    """Return the text with one more member, or item, at the end, behind what is said about the one before."""
+    label = "" if key is None else f"{json.dumps(key)}: "
     inside = text[node.start + 1 : node.end - 1]
-    if node.members and "\n" not in inside:
-        member = f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+    if node.spans and "\n" not in inside:
+        member = f"{label}{json.dumps(value, ensure_ascii=False)}"
         return _placed(text, node, f" {member}")
     is_closed_apart = _stands_first(text, node.end - 1)
     outer = _indent_at(text, node.end - 1 if is_closed_apart else node.start)
     unit = _unit(text)
-    indent = _indent_at(text, node.members[-1].start) if node.members else outer + unit
+    indent = _indent_at(text, node.spans[-1][0]) if node.spans else outer + unit
     dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{indent}")
-    member = f"\n{indent}{json.dumps(key)}: {dumped}"
+    member = f"\n{indent}{label}{dumped}"
     # A brace that stands behind the last member in its line gets a line of its own.
     closing = "" if is_closed_apart else f"\n{outer}"
     return _placed(text, node, member.replace("\n", _newline(text)), closing.replace("\n", _newline(text)))
 
 
 def _placed(text: str, node: Node, member: str, closing: str = "") -> str:
-    """Return the text with a member in its place, and a comma before it where one is missing.
+    """Return the text with a member or an item in its place, and a comma before it where one is missing.
 
-    Where the last member has a comma behind it, so has the new one.
+    Where the last one has a comma behind it, so has the new one.
     """
-    if not node.members:
+    if not node.spans:
         at = end_of_gap_before(text, node.start + 1, node.end - 1)
         return f"{text[:at]}{member}{closing}{text[at:]}"
-    last = node.members[-1].value.end
+    last = node.spans[-1][1]
     after = node.comma + 1 if node.comma is not None else last
     at = end_of_gap_before(text, after, node.end - 1)
     comma, trailing = ("", ",") if node.comma is not None else (",", "")

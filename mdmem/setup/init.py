@@ -13,6 +13,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, SettingsError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
 from mdmem.settings import parse_settings
+from mdmem.setup.client_hooks import hook_client
 from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, join_client, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
@@ -32,13 +33,14 @@ def init(
     wing: str | None,
     hook: bool,
     clients: Sequence[str] = (),
+    client_hooks: bool = False,
     command: str = SERVER,
 ) -> Iterator[str]:
     """Write what is missing and yield one sentence a step; nothing that exists is changed.
 
     The configuration of each client named gets the server, which `command` starts, and AGENTS.md the lines that name
-    its tools, both at the end of what is there. Without `folder` that is done for the memory that is found, if there
-    is one. Raises UsageError for a wing's name that is none.
+    its tools, both at the end of what is there; with `client_hooks` it gets our hooks, too. Without `folder` that is
+    done for the memory that is found, if there is one. Raises UsageError for a wing's name that is none.
     """
     folder = folder or (_found_here(cwd) if clients else None) or "memory"
     root = _root_for(cwd, folder)
@@ -61,7 +63,7 @@ def init(
         yield f"the memory in {_shown(root, base)} stays as it is"
     yield from _worth_saying(founding, is_joining=is_joining)
     if clients:
-        yield from _join(clients, root, base, command)
+        yield from _join(clients, root, base, command, has_hooks=client_hooks)
         yield from _missing(command)
     else:
         yield _write(base, "AGENTS.md", COMMAND_LINES, base, else_say=f"add this to it:\n{COMMAND_LINES}".rstrip())
@@ -133,7 +135,7 @@ def _missing(command: str) -> Iterator[str]:
         yield f"the server needs the extra `mcp`: type `{ours.line_for('mcp')}`"
 
 
-def _join(clients: Sequence[str], root: Path, base: Path, command: str) -> Iterator[str]:
+def _join(clients: Sequence[str], root: Path, base: Path, command: str, *, has_hooks: bool) -> Iterator[str]:
     """Set the clients up, for a memory of the project alone: a path to another would hold on this machine only."""
     if not root.is_relative_to(base.resolve()):
         yield f"{root} lies outside of {base}: no client is set up; run this where the memory is"
@@ -142,6 +144,8 @@ def _join(clients: Sequence[str], root: Path, base: Path, command: str) -> Itera
     is_found = _is_found(base, root)
     for name in dict.fromkeys(clients):
         yield from join_client(CLIENTS[name], base, under=under, is_found=is_found, command=command)
+        if has_hooks:
+            yield from hook_client(name, base, root=None if is_found else under or ".", command=command)
     yield from tell_agents(base, profile=_profile(root), clients=dict.fromkeys(clients))
 
 

@@ -33,7 +33,8 @@ class Member:
 class Node:
     """One value and the half-open range of its characters; `members` are None for what is no object.
 
-    `comma` is where a comma after the last member stands, None where there is none.
+    `items` are the values of an array, None for what is none. `comma` is where a comma after the last member or item
+    stands, None where there is none.
     """
 
     value: Any
@@ -41,6 +42,14 @@ class Node:
     end: int
     members: tuple[Member, ...] | None = None
     comma: int | None = None
+    items: tuple[Node, ...] | None = None
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Return the range of each member, key and value, or of each item."""
+        if self.members is not None:
+            return tuple((one.start, one.value.end) for one in self.members)
+        return tuple((one.start, one.end) for one in self.items or ())
 
 
 def parse(text: str) -> Node:
@@ -121,15 +130,15 @@ class _Reader:
         return Member(key.value, at, self.value(_skip(self._text, colon + 1), depth + 1))
 
     def _array(self, start: int, depth: int) -> Node:
-        items: list[Any] = []
+        items: list[Node] = []
         at, comma = _skip(self._text, start + 1), None
         while self._text[at : at + 1] != "]":
             if items and comma is None:
                 raise self._wrong(at, "a comma is missing")
             item = self.value(at, depth + 1)
-            items.append(item.value)
+            items.append(item)
             at, comma = self._after(item.end)
-        return Node(items, start, at + 1)
+        return Node([one.value for one in items], start, at + 1, comma=comma, items=tuple(items))
 
     def _after(self, end: int) -> tuple[int, int | None]:
         """Return where the next token stands, and where the comma before it, if there is one."""

@@ -19,6 +19,14 @@ _FOLDER, _SUFFIX = "sessions", ".json"
 _LASTS, _SESSIONS, _ENTRIES = timedelta(days=2), 64, 1000
 
 
+def briefed(session: str, agent: str = "") -> str:
+    """Return the name under which a session keeps what one of its agents was told in a line at an edit.
+
+    It is no other than the session's own: what came as a line has not been given whole.
+    """
+    return f"brief\0{session}\0{agent}"
+
+
 class Sessions:
     """The sessions of one root, one file each, named by a hash: what a caller calls one is not a file's name."""
 
@@ -35,6 +43,8 @@ class Sessions:
 
     def give(self, name: str, gave: Mapping[str, str], now: datetime) -> None:
         """Note what a session was given besides; that this fails is no matter."""
+        if not gave:
+            return
         with suppress(EnvironmentFaultError), refusal_named(self._folder):
             # Read again: another answer of the session may have been given meanwhile.
             given = self.given(name, now)
@@ -44,6 +54,11 @@ class Sessions:
             if not path.exists():
                 self._forget_old()
             write_record(path, {"at": written_time(now), "given": latest})
+
+    def forget(self, name: str) -> None:
+        """Forget what a session was given, as whoever was given it has; that this fails is no matter."""
+        with suppress(OSError):
+            self._path(name).unlink(missing_ok=True)
 
     def _forget_old(self) -> None:
         paths = [self._folder / name for name in list_names(self._folder) if name.endswith(_SUFFIX)]

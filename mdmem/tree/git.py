@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
@@ -84,7 +84,7 @@ class GitTree:
         links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
         blobs = self._reader.read([file.digest or "" for file in links])
         said = (os.fsdecode(content or b"") for _, content in blobs)
-        return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
+        return {file.path: file.with_changes(target=target) for file, target in zip(links, said, strict=False)}
 
     def orphans(self) -> Iterator[tuple[str, bytes]]:
         """Yield the Markdown files that a repository's top holds at `x/y/z.md` in no wing, with their bytes."""

@@ -324,6 +324,8 @@ def _active_wing(wings: Mapping[str, Wing], settings: Settings, doubtful: Collec
 
 
 def _rooms(catalog: Catalog, rooms: Sequence[str], wings: Iterable[str]) -> tuple[str, ...]:
+    if not rooms:
+        return ()
     read = frozenset(wings)
     paths = (path.split("/") for path in (*catalog.addresses, *_locked(catalog)))
     known = {parts[1] for parts in paths if parts[0] in read and len(parts) > 1}

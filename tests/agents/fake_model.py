@@ -1,4 +1,4 @@
-"""A model on loopback that calls one tool once; it keeps each request, so that a test reads what reached it.
+"""A model on loopback that calls some tools in turn; it keeps each request, so that a test reads what reached it.
 
 It speaks as much of four wire forms as agent programs need: Anthropic's messages, OpenAI's responses and chat
 completions, and Gemini's generateContent.
@@ -9,24 +9,28 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from typing import Any, ClassVar
 
 Event = tuple[str, Any]
+Call = tuple[str, Mapping[str, Any]]
+_NUMBERS = count(1)
 # Some programs keep the tools of servers back until the model looks for them.
 _SEARCHES = ("ToolSearch", "tool_search")
+# These take a text, no JSON.
+_FREE = ("apply_patch",)
 _WANTED = {"query": "select:mcp__mdmem__retrieve", "max_results": 5}
 
 
 @dataclass
 class FakeModel:
-    """What was asked of the model, in order; it calls mdmem's tool, then says done."""
+    """What was asked of the model, in order; it calls the tools of its plan, each once, then says done."""
 
-    tool: str
-    arguments: Mapping[str, Any]
+    plan: Sequence[Call]
     address: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     called: list[str] = field(default_factory=list)
@@ -45,15 +49,22 @@ class FakeModel:
         return json.dumps(self.requests[-1], ensure_ascii=False) if self.requests else ""
 
     def call_for(self, asked: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
-        """Return the tool to call and what with: ours once, and before it what finds tools, where ours is not there."""
+        """Return the tool to call and what with: the next of the plan, and before it what finds tools not there yet."""
         tools = _tools(asked)
-        ours = next((one for one in tools if one == self.tool or ("mdmem" in one and one.endswith(self.tool))), None)
-        search = next((one for one in tools if one in _SEARCHES), None)
-        name, arguments = (ours, self.arguments) if ours else (search, _WANTED)
-        if name is None or name in self.called:
+        done = sum(name not in _SEARCHES for name in self.called)
+        if not tools or done == len(self.plan):
             return None, {}
-        self.called.append(name)
+        wanted, arguments = self.plan[done]
+        name = next((one for one in tools if one == wanted or ("mdmem" in one and one.endswith(wanted))), None)
+        if name is None:
+            name, arguments = next((one for one in tools if one in _SEARCHES and one not in self.called), None), _WANTED
+        if name is not None:
+            self.called.append(name)
         return name, arguments
+
+    def made(self) -> list[dict[str, Any]]:
+        """Return the requests that hold tools: those of the work itself."""
+        return [asked for asked in self.requests if _tools(asked)]
 
 
 def _tools(asked: Mapping[str, Any]) -> list[str]:
@@ -69,9 +80,9 @@ def _tools(asked: Mapping[str, Any]) -> list[str]:
 
 
 @contextmanager
-def fake_model(tool: str, arguments: Mapping[str, Any]) -> Iterator[FakeModel]:
-    """Serve a model until the block ends."""
-    model = FakeModel(tool, arguments)
+def fake_model(*plan: Call) -> Iterator[FakeModel]:
+    """Serve a model that calls these tools in turn, until the block ends."""
+    model = FakeModel(plan)
     handler = type("Handler", (_Handler,), {"model": model})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
@@ -139,7 +150,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _messages(call: str | None, arguments: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[Any, list[Event]]:
-    block = {"type": "tool_use", "id": "toolu_1", "name": call, "input": {}} if call else {"type": "text", "text": ""}
+    block = (
+        {"type": "tool_use", "id": f"toolu_{next(_NUMBERS)}", "name": call, "input": {}}
+        if call
+        else {"type": "text", "text": ""}
+    )
     delta = (
         {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
         if call
@@ -176,8 +191,13 @@ def _responses(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, lis
     space, _, name = (call or "").rpartition("::")
     item: dict[str, Any]
     if call:
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name, "status": "completed"}
-        item |= {"arguments": json.dumps(arguments), **({"namespace": space} if space else {})}
+        item = {"type": "function_call", "name": name, "status": "completed"}
+        number = next(_NUMBERS)
+        item |= {"id": f"fc_{number}", "call_id": f"call_{number}"}
+        if call in _FREE:
+            item |= {"type": "custom_tool_call", "input": arguments["input"]}
+        else:
+            item |= {"arguments": json.dumps(arguments), **({"namespace": space} if space else {})}
     else:
         text = {"type": "output_text", "text": "done", "annotations": []}
         item = {"type": "message", "id": "m_1", "role": "assistant", "status": "completed", "content": [text]}
@@ -196,7 +216,7 @@ def _responses(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, lis
 
 def _chat(call: str | None, arguments: Mapping[str, Any]) -> tuple[Any, list[Event]]:
     function = {"name": call, "arguments": json.dumps(arguments)}
-    calls = [{"index": 0, "id": "call_1", "type": "function", "function": function}]
+    calls = [{"index": 0, "id": f"call_{next(_NUMBERS)}", "type": "function", "function": function}]
     said: dict[str, Any] = {"role": "assistant", "content": None if call else "done"}
     said |= {"tool_calls": calls} if call else {}
     reason = "tool_calls" if call else "stop"

@@ -114,10 +114,25 @@ PROGRAMS = {
 SEARCHING = ("qwen",)
 
 
+# What these would do when they are installed, which npm is told not to: they put the program for this machine in place.
+_FINISHING = ("@anthropic-ai/claude-code/install.cjs", "opencode-ai/postinstall.mjs")
+
+
+def node_with_programs(request: pytest.FixtureRequest) -> Node:
+    """Return Node with the programs, ready to run."""
+    node = installed(request.config.cache.mkdir("agents"), _WANTED, with_optional=True)
+    ready = node.modules / "ready"
+    for script in () if ready.exists() else _FINISHING:
+        path = node.modules / script
+        subprocess.run([node.binary, path], cwd=path.parent, check=True, capture_output=True, timeout=_SECONDS)
+    ready.touch()
+    return node
+
+
 @pytest.fixture(scope="module")
 def node(request: pytest.FixtureRequest) -> Node:
     """Return Node with the programs; the test is skipped with a word where they cannot be had."""
-    return installed(request.config.cache.mkdir("agents"), _WANTED, with_optional=True)
+    return node_with_programs(request)
 
 
 @pytest.mark.parametrize("client", PROGRAMS)
@@ -127,13 +142,13 @@ def test_rule_reaches_the_model_of(client: str, node: Node, tmp_path: Path) -> N
     write_entry(folder / "memory", "shop/contracts/amounts", "Never a float.\n", type="invariant", title=RULE)
     git(folder, "config", "user.email", "ada@example.org")
     commit_all(folder)
-    with fake_model("retrieve", {"query": "money amounts", "paths": ["src/pay.py"]}) as model:
-        ran = _run(PROGRAMS[client], model, node, folder, home=tmp_path / "home")
+    with fake_model(("retrieve", {"query": "money amounts", "paths": ["src/pay.py"]})) as model:
+        ran = run_program(PROGRAMS[client], model, node, folder, home=tmp_path / "home")
     assert model.has_searched is (client in SEARCHING), (sorted(model.tools()), ran)
     assert RULE in model.said(), ran
 
 
-def _run(program: Program, model: FakeModel, node: Node, folder: Path, *, home: Path) -> str:
+def run_program(program: Program, model: FakeModel, node: Node, folder: Path, *, home: Path) -> str:
     said = {"address": model.address, "folder": str(folder), "home": str(home)}
     home.mkdir()
     for path, content in program.files(home, folder, model.address).items():

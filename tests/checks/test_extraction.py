@@ -1,7 +1,6 @@
 """What is kept of files is what a run over all of them finds, whatever changes in between."""
 
 import ast
-import json
 import random
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -16,13 +15,16 @@ from mdmem.catalog import load, load_cached
 from mdmem.checks import extract_store
 from mdmem.checks.case import Case
 from mdmem.checks.engine import get_check, run_checks
+from mdmem.checks.extract import KeptExtract
 from mdmem.checks.extract_store import ExtractStore
 from mdmem.checks.extraction import with_extracts
 from mdmem.checks.registry import CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.finding import Finding, Severity
+from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
 
+KEPT_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
 RULES = Path(mdmem.__file__).parent / "checks/rules"
 ROOMS = ("app/rules", "app/notes", "common/rules")
@@ -140,6 +142,12 @@ def small(**more: bytes) -> HeldTree:
     return HeldTree({"app/README.md": MANIFESTS[0], "app/rules/a.md": entry_text("Prefer `a`.").encode()} | more)
 
 
+def stored(cache: Path) -> dict[str, KeptExtract]:
+    found = unpack((cache / KEPT_IN).read_bytes(), extract_store.version(), dict[str, KeptExtract])
+    assert found
+    return found
+
+
 def kept_case(tree: HeldTree, cache: Path) -> Case:
     return with_extracts(Case(load_cached(tree, cache), Settings(), DAY), ExtractStore(cache).load())
 
@@ -156,29 +164,23 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = small(**{"app/rules/b.md": entry_text("See /home/somebody7/x.").encode()})
     found = found_in(kept_case(tree, tmp_path))
-    for name in ("checks.json", "checks-recent.json"):
-        stored = (tmp_path / name).read_text().replace("somebody7", "another00")
-        (tmp_path / name).write_text(stored)
+    kept = {key: one.with_changes(findings=()) for key, one in stored(tmp_path).items()}
+    (tmp_path / KEPT_IN).write_bytes(pack(extract_store.version(), kept))
     assert found_in(kept_case(tree, tmp_path)) != found, "it is what was kept that is told"
     monkeypatch.setattr(extract_store, "sources", lambda: "other")
     assert found_in(kept_case(tree, tmp_path)) == found
 
 
-@pytest.mark.parametrize("torn", [b"", b"{", b'{"version": "1", "content": []}', b"\xff\x00"])
+@pytest.mark.parametrize("torn", [b"", b"{", b"mdmem 1 2 3\n\xff\x00"])
 def test_torn_file_of_the_cache_counts_as_none(tmp_path: Path, torn: bytes) -> None:
     found = found_in(kept_case(small(), tmp_path))
-    (tmp_path / "checks.json").write_bytes(torn)
+    (tmp_path / KEPT_IN).write_bytes(torn)
     assert found_in(kept_case(small(), tmp_path)) == found
 
 
-@pytest.mark.parametrize(
-    "foreign", [[], [9], ["a", 1], {"a": 1}, 3, [3, 1, 2, 3], [6, 1, [[1]], 0, {"x": [[]]}, [], [], []]]
-)
-def test_foreign_record_of_the_cache_counts_as_none(tmp_path: Path, foreign: object) -> None:
+def test_records_of_another_kind_count_as_none(tmp_path: Path) -> None:
     found = found_in(kept_case(small(), tmp_path))
-    stored = json.loads((tmp_path / "checks.json").read_bytes())
-    stored["content"] = dict.fromkeys(stored["content"], foreign)
-    (tmp_path / "checks.json").write_text(json.dumps(stored))
+    (tmp_path / KEPT_IN).write_bytes(pack(extract_store.version(), {key: [1, "a"] for key in stored(tmp_path)}))
     assert found_in(kept_case(small(), tmp_path)) == found
 
 
@@ -189,7 +191,7 @@ def test_check_that_fails_leaves_nothing_kept_and_is_told(tmp_path: Path, monkey
     monkeypatch.setattr(get_check("local-path"), "find", fail)
     found = run_checks(kept_case(small(), tmp_path), CODES)
     assert [one.code for one in found if "local-path" in one.message] == ["check-crashed"]
-    assert not (tmp_path / "checks.json").exists()
+    assert not (tmp_path / KEPT_IN).exists()
 
 
 def test_every_check_says_what_it_reads() -> None:
@@ -198,7 +200,7 @@ def test_every_check_says_what_it_reads() -> None:
 
 
 # What a check of one file may ask of a case: nothing that another file, the settings, the day or git can change.
-OF_ONE_FILE = {"documents", "entries", "prose", "loaded", "in_body", "on_entry", "catalog", "is_in_focus"}
+OF_ONE_FILE = {"documents", "entries", "prose_of", "loaded", "in_body", "on_entry", "catalog", "is_in_focus"}
 OF_ITS_CATALOG = {"document", "place", "entries", "files", "others"}
 
 

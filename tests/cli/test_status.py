@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import memory, run_here, snapshot, write, write_entry
+from builders import memory, open_root, run_here, snapshot, write, write_entry
+
+from mdmem.workspace.consultations import note_told
 
 Capture = pytest.CaptureFixture[str]
 UNGUARDED = "no hook checks commits and git merges entries line by line: `mdmem hooks install` sets it up in this clone"
@@ -52,8 +54,21 @@ def test_json_has_the_same(tmp_path: Path, capsys: Capture) -> None:
         "borrowed": [],
         "findings": {"error": 0, "warning": 0, "info": 0},
         "hygiene": {"last_at": None, "due": True},
+        "told": {"times": {}, "ways": {}, "last": None, "never": []},
         "remarks": [UNGUARDED],
     }
+
+
+def test_what_agents_were_told_is_counted_and_what_they_never_were_is_named(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    rules = sorted(open_root(folder / "memory").catalog.entries)
+    for way in ("server", "hook codex", "hook codex"):
+        note_told(open_root(folder / "memory"), way, rules[:1])
+    (line,) = [one for one in run_here(capsys, "status", cwd=folder).out.splitlines() if one.startswith("agents")]
+    assert line.startswith("agents   told 1 entry 3 times in 30 days (hook codex 2, server 1), last on ")
+    assert line.endswith(f"; never {rules[1]}")
+    told = json.loads(run_here(capsys, "status", "--format", "json", cwd=folder).out)["told"]
+    assert (told["times"], told["never"]) == ({rules[0]: 3}, rules[1:])
 
 
 def test_index_is_up_to_date_after_a_question(tmp_path: Path, capsys: Capture) -> None:

@@ -310,7 +310,7 @@ def test_search_builds_anew_when_versions_differ(
 ) -> None:
     made = tree(30)
     kept(made, tmp_path)
-    monkeypatch.setattr(module, name, 99)
+    monkeypatch.setattr(module, name, type(getattr(module, name))(99))
     assert WhooshIndex(tmp_path).state(live=made.live).why == "the index was made by another version"
     assert ask(WhooshIndex(tmp_path), made) == ("index", False)
     assert made.asked != []

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from mdmem.index.fields import SCORED
 from mdmem.index.manifest import DamagedIndexError, Manifest, load, publish, stamp_of
-from mdmem.index.terms import SCORED
 
 GENERATION = "generation-0123456789abcdef"
 

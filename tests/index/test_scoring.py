@@ -2,9 +2,9 @@ import math
 
 import pytest
 
+from mdmem.index.fields import SCORED
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.scoring import K1, LENGTH_SHARE, WEIGHTS, WHOLE_SHARE, Corpus, Scores, plain, rank, term, weigh
-from mdmem.index.terms import SCORED
 
 
 def corpus(*bodies: str, dead: frozenset[int] = frozenset()) -> Corpus:

@@ -28,13 +28,12 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each glob of an entry that is not deprecated which covers no tracked file."""
-    if case.facts is None or not case.facts.tracked_in_repository:
+    stated = [one for one in case.catalog.entries.values() if one.applies_to and one.status is not Status.DEPRECATED]
+    if not stated or case.facts is None or not case.facts.tracked_in_repository:
         return
     tracked = TrackedPaths(case.facts)
     known: dict[str, bool] = {}
-    for entry in case.catalog.entries.values():
-        if entry.status is Status.DEPRECATED:
-            continue
+    for entry in stated:
         for item, glob in enumerate(entry.applies_to):
             if glob not in known:
                 known[glob] = tracked.has_match(glob)

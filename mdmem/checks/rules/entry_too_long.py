@@ -41,7 +41,10 @@ def find(case: Case) -> Iterator[Finding]:
     budgets = {**_TOKENS, **case.settings.entry_tokens}
     for entry in case.catalog.entries.values():
         budget = budgets[entry.type]
-        tokens = ceil((case.extract(entry.path).size + _listed(entry)) / _BYTES_PER_TOKEN)
+        extract = case.extract(entry.path)
+        if extract.length <= budget * _BYTES_PER_TOKEN:
+            continue
+        tokens = ceil((extract.size + _listed(entry)) / _BYTES_PER_TOKEN)
         if tokens > budget:
             message = f"the entry has {tokens} tokens, over the {budget} of the type `{entry.type}`"
             help_ = "split it, or move the story into a note and link it with `see`"

@@ -23,7 +23,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each ignored entry or manifest, and only one for a wing that is ignored whole."""
-    if case.facts is None:
+    if case.facts is None or not case.facts.ignored:
         return
     others = (file.path for file in case.catalog.others if is_expected(file.path))
     read = [*(file.path for file in case.catalog.files), *others]

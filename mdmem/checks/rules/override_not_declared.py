@@ -28,7 +28,7 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each pair that overlaps, then for each other local override that names nothing."""
-    current = [entry for address, entry in case.catalog.entries.items() if case.is_current(address)]
+    current = (entry for address, entry in case.catalog.entries.items() if case.is_current(address))
     found: set[str] = set()
     for overlap in undeclared_overlaps(current, case.catalog.wings):
         project, shared = overlap.project, overlap.shared

@@ -1,0 +1,43 @@
+"""`mdmem brief`: what binds the files at hand, in a few lines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+
+from mdmem.cli.common import Globals, global_options, open_workspace, print_text
+from mdmem.cli.completion import complete_code_path
+
+
+@click.command("brief")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…", shell_complete=complete_code_path)
+@click.option("--session", metavar="ID", help="Say each rule once to all questions of one ID, unless it changed.")
+@click.option("--fresh", is_flag=True, help="Forget what the session was told, as after a context was compacted.")
+@global_options
+def command(given: Globals, paths: tuple[str, ...], session: str | None, *, fresh: bool) -> int:
+    """Say what binds the files at PATH, in at most 1,200 characters; nothing where nothing does.
+
+    Of the rules in force, those whose `applies_to` meets a path: invariants first, then decisions, a line each.
+    """
+    from mdmem.errors import MdmemError, RootNotFoundError
+    from mdmem.retrieval.brief import brief, unreadable
+    from mdmem.state.sessions import Sessions, briefed
+
+    workspace = open_workspace(given)
+    now, name = datetime.now(UTC), briefed(session) if session is not None else None
+    kept = Sessions(workspace.state_folder)
+    before = kept.given(name, now) if name is not None and not fresh else {}
+    try:
+        answer = brief(workspace, paths, given=before)
+    except RootNotFoundError:
+        raise
+    except (MdmemError, OSError) as error:
+        answer = unreadable(str(error), before)
+    print_text(answer.text)
+    # What could not be printed was not told.
+    if name is not None:
+        if fresh:
+            kept.forget(name)
+        kept.give(name, answer.gave, now)
+    return 0

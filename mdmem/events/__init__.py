@@ -1,0 +1,1 @@
+"""What happens in an agent's client, and what it is told at that moment."""

@@ -1,0 +1,242 @@
+"""What binds the files at hand, in a few lines for a context window that is about to change them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import takewhile
+
+from mdmem.catalog import Catalog
+from mdmem.entry.globs import any_match
+from mdmem.entry.model import Entry, EntryType, Status, instant_of
+from mdmem.errors import GoneError, SettingsError
+from mdmem.finding import Finding
+from mdmem.retrieval.code_paths import code_path
+from mdmem.retrieval.neighbours import count_elsewhere
+from mdmem.retrieval.quotation import Quoted, fenced_lines, plain
+from mdmem.settings import Settings
+from mdmem.standing import marked
+from mdmem.workspace.proposals import View, view_of
+from mdmem.workspace.scope import AmbiguousWingError, Filters, Scope, ScopeState, resolve_scope
+from mdmem.workspace.workspace import Workspace
+
+# In characters, fences and all: it may come at every edit.
+LIMIT = 1200
+# A path or a wing is named so far, a command with it at most so long.
+_LONGEST_NAME, _LONGEST_COMMAND = 120, 300
+# No address is like these: under them stands that a problem, or another wing's rules, were told.
+_PROBLEM, _ELSEWHERE = "!", "+"
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A few lines, empty where nothing is to be said; `gave` is what they hand over, addresses to digests."""
+
+    text: str = ""
+    gave: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Return the entries that the lines hand over."""
+        return tuple(one for one in self.gave if not one.startswith((_PROBLEM, _ELSEWHERE)))
+
+
+def brief(workspace: Workspace, paths: Sequence[str], *, given: Mapping[str, str] | None = None) -> Brief:
+    """Return the rules in force whose `applies_to` meets one of the paths, invariants first, one line each.
+
+    What was `given` before, by address and digest, is left out unless it changed, and a problem is told once.
+    Raises what reading the memory raises.
+    """
+    try:
+        return _brief(workspace, paths, given or {})
+    except GoneError:
+        return _brief(workspace.reread(), paths, given or {})
+
+
+def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
+    """Return the one line that says that the memory cannot be read; nothing where that was told."""
+    line = f"mdmem: the memory cannot be read, so rules may be missing here: {plain(why, _LONGEST_COMMAND)}"
+    return _told_once(line, given or {})
+
+
+def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
+    inside = tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if _lies_inside(path)))
+    if not inside:
+        return Brief()
+    settings, fault = _settings(workspace)
+    view = view_of(workspace)
+    catalog = view.effective.catalog
+    scope = _scope(catalog, settings, inside)
+    rules = _rules(view, scope, inside)
+    new = [entry for entry in rules if given.get(entry.address) != _digest(view, entry)]
+    elsewhere = dict(_elsewhere(catalog, scope, inside, given))
+    problem = _problem([*fault, *_problems(catalog, scope)], given)
+    told = _lines(view, new, inside, elsewhere, room=LIMIT - len(problem.text) - bool(problem.text))
+    text = "\n".join(filter(None, (told.text, problem.text)))
+    return Brief(text, {**told.gave, **problem.gave})
+
+
+def _lies_inside(path: str) -> bool:
+    """Say whether a path from the top is one: what lies elsewhere is no file of this repository."""
+    return not path.startswith(("/", "../")) and path != ".." and ":" not in path[:3]
+
+
+def _settings(workspace: Workspace) -> tuple[Settings, Sequence[Finding]]:
+    try:
+        return workspace.settings, ()
+    except SettingsError:
+        from mdmem.retrieval.retrieve import forgiving_settings
+
+        return forgiving_settings(workspace)
+
+
+def _scope(catalog: Catalog, settings: Settings, paths: Sequence[str]) -> Scope:
+    """Return the wings that are read; where nothing says which project's a file is, those of all count."""
+    try:
+        return resolve_scope(catalog, settings, Filters(), paths=paths)
+    except (AmbiguousWingError, SettingsError):
+        return Scope(wing=None, wings=tuple(catalog.wings), state=ScopeState.UNRESOLVED)
+
+
+def _rules(view: View, scope: Scope, paths: Sequence[str]) -> list[Entry]:
+    """Return the rules in force that apply to the paths, in order."""
+    catalog = view.effective.catalog
+    chosen = {one.address: one for one in catalog.entries.values() if _applies(one, scope, paths)}
+    chosen = {address: one for address, one in chosen.items() if _binds(catalog, address)}
+    wing = scope.wing
+    if any(one.overrides and one.wing == wing for one in catalog.entries.values()) and chosen:
+        _override(catalog, scope, paths, chosen)
+    today = view.effective.today
+
+    def order(entry: Entry) -> tuple[int, bool, bool, float, str]:
+        is_shared = catalog.wings[entry.wing].is_shared
+        is_doubtful = entry.status_on(today) is not Status.ACTIVE
+        age = -instant_of(entry.created_at).timestamp() if entry.created_at else 0.0
+        return entry.type.rank, is_shared, is_doubtful, age, entry.address
+
+    return sorted(chosen.values(), key=order)
+
+
+def _applies(entry: Entry, scope: Scope, paths: Sequence[str]) -> bool:
+    if not entry.applies_to or not entry.type.is_rule or not scope.reads(entry):
+        return False
+    return any_match(entry.applies_to, paths) is not None
+
+
+def _binds(catalog: Catalog, address: str) -> bool:
+    return catalog.lineage.is_current(address) or catalog.lineage.is_unresolved(address)
+
+
+def _override(catalog: Catalog, scope: Scope, paths: Sequence[str], chosen: dict[str, Entry]) -> None:
+    """Let what the active wing overrides give way to what does, as any other answer has it."""
+    from mdmem.retrieval.overrides import Overrides
+    from mdmem.retrieval.question import Question
+
+    overrides = Overrides(catalog, scope, Question(paths=tuple(paths)))
+    for address, by in overrides.of(chosen).items():
+        chosen.setdefault(by.address, by)
+        if overrides.replaces(by, chosen[address]) and chosen[address].type is not EntryType.INVARIANT:
+            del chosen[address]
+
+
+def _elsewhere(
+    catalog: Catalog, scope: Scope, paths: Sequence[str], given: Mapping[str, str]
+) -> Iterator[tuple[str, int]]:
+    """Yield the wings whose rules apply and are not read, with how many there are, where that is news."""
+    for wing, count in count_elsewhere(catalog, scope, paths).items():
+        if given.get(f"{_ELSEWHERE}{wing}") != str(count):
+            yield wing, count
+
+
+def _problems(catalog: Catalog, scope: Scope) -> Sequence[Finding]:
+    if not (catalog.broken or catalog.closed or catalog.not_fetched or catalog.findings):
+        return ()
+    from mdmem.retrieval.retrieve import problems_in
+
+    return problems_in(catalog, scope)
+
+
+def _problem(found: Sequence[Finding], given: Mapping[str, str]) -> Brief:
+    if not found:
+        return Brief()
+    number = "1 file" if len(found) == 1 else f"{len(found)} files"
+    first = plain(found[0].place.path, _LONGEST_NAME)
+    line = (
+        f"mdmem: {number} of the memory cannot be read in full and may hold rules (`{first}`); `mdmem check` tells why"
+    )
+    return _told_once(line, given)
+
+
+def _told_once(line: str, given: Mapping[str, str]) -> Brief:
+    digest = sha256(line.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return Brief() if given.get(_PROBLEM) == digest else Brief(line, {_PROBLEM: digest})
+
+
+def _digest(view: View, entry: Entry) -> str:
+    return view.effective.catalog.digests.get(entry.address, "")
+
+
+def _lines(
+    view: View, rules: Sequence[Entry], paths: Sequence[str], elsewhere: Mapping[str, int], *, room: int
+) -> Brief:
+    """Return the lines within a room; what does not fit is counted, and comes the next time."""
+    if not rules and not elsewhere:
+        return Brief()
+    named = ", ".join(f"`{plain(path, _LONGEST_NAME)}`" for path in paths[:2])
+    more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
+    head = f"mdmem: rules of this repository that bind {named}{more}"
+    asked = _command(paths)
+    notes = [
+        f"+{count} in the wing `{wing}`: mdmem retrieve --wing {wing} {asked}"
+        for wing, count in ((plain(name, _LONGEST_NAME), count) for name, count in elsewhere.items())
+    ]
+    quoted = [quotation(view, entry) for entry in rules]
+    text, shown = fenced_lines(head, quoted, notes, limit=room, rest=f"mdmem retrieve {asked}")
+    gave = {entry.address: _digest(view, entry) for entry in rules[:shown]}
+    return Brief(text, gave | {f"{_ELSEWHERE}{wing}": str(count) for wing, count in elsewhere.items()})
+
+
+def _command(paths: Iterable[str]) -> str:
+    said = " ".join(f"--path {shlex.quote(path)}" for path in paths)
+    return said if plain(said, _LONGEST_COMMAND) == said else "--path …"
+
+
+def quotation(view: View, entry: Entry) -> Quoted:
+    """Return an entry as one line quotes it: its title, what it says, and what casts a doubt on it."""
+    catalog = view.effective.catalog
+    doubts = [
+        *(["under review"] if entry.status_on(view.effective.today) is Status.UNDER_REVIEW else []),
+        *marked(catalog.stance(entry.address)),
+        *(f"amended by {one}" for one in catalog.amendments.of(entry.address)),
+        *(f"claimed by {one}" for one in catalog.lineage.claimed_by(entry.address)),
+        *(f"contradicts {one}" for one in entry.conflicts_with if _binds_there(catalog, one)),
+    ]
+
+    def said() -> str:
+        body = catalog.body(entry.address)
+        return _only_paragraph(body) or _shortened(entry, body)
+
+    return Quoted(kind=entry.type.value, address=entry.address, title=entry.title, say=said, doubts=tuple(doubts))
+
+
+def _only_paragraph(body: str) -> str:
+    """Return the one paragraph of prose that a body states before its reasons, empty where it has another form."""
+    stated = list(takewhile(lambda one: not one.startswith("Rationale:"), body.strip().split("\n\n")))
+    is_plain = len(stated) == 1 and stated[0][:1].isalnum() and "\n#" not in body and "```" not in body
+    return stated[0] if is_plain else ""
+
+
+_SAID = 300
+
+
+def _shortened(entry: Entry, body: str) -> str:
+    # It takes as long to load as a third of all else, and most rules are one paragraph.
+    from mdmem.entry.sections import shortened
+
+    return shortened(entry, body, limit=_SAID)
+
+
+def _binds_there(catalog: Catalog, address: str) -> bool:
+    return address in catalog.entries and _binds(catalog, address)

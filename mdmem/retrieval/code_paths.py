@@ -1,0 +1,26 @@
+"""Code at hand as globs speak of it: from the repository's top, wherever it was named from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mdmem.workspace.workspace import Workspace
+
+
+def code_path(workspace: Workspace, path: str) -> str:
+    """Return a path that was given from the working folder or the top, counted from the top.
+
+    That of a folder ends in a slash.
+    """
+    top = workspace.location.base.resolve()
+    # As written: where a folder is a link, the globs of `applies_to` speak of the link.
+    here = Path(os.path.normpath(workspace.cwd.resolve() / path))
+    if "\\" in path and not here.exists() and not (top / path).exists():
+        # As Windows writes it.
+        return code_path(workspace, path.replace("\\", "/"))
+    if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
+        found = here.relative_to(top).as_posix()
+    else:
+        found = Path(path).as_posix().removeprefix("./").rstrip("/")
+    return f"{found}/" if path.endswith("/") or (top / found).is_dir() else found

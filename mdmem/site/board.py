@@ -1,0 +1,89 @@
+"""The board: drafts that wait, what is overdue, contradictions, owners, and what `check` found."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from mdmem.entry.model import Entry, Status, visible
+from mdmem.finding import Finding
+from mdmem.site.links import BOARD, href_from, page_of
+from mdmem.site.rows import PageRows
+
+# More is told by the command.
+_MOST_PROBLEMS = 200
+_WAITING = (
+    ("Overdue", ("review-overdue", "expired"), "`mdmem verify` says that they still hold."),
+    ("Owner missing", ("owner-missing",), "Somebody answers for every rule."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What waits for somebody."""
+
+    rows: PageRows
+
+    def context(self) -> dict[str, Any]:
+        """Return what the template of the board is given."""
+        facts, entries = self.rows.facts, self.rows.facts.catalog.entries
+        by_code: dict[str, list[Entry]] = defaultdict(list)
+        for finding in facts.findings:
+            if finding.address in entries:
+                by_code[finding.code].append(entries[finding.address or ""])
+        claimed, amended = facts.catalog.lineage.claimed_by, facts.catalog.amendments.of
+        groups = [
+            ("Drafts", [e for e in facts.entries if e.status is Status.DRAFT], "`mdmem approve` puts one in force."),
+            (
+                "Under review",
+                [e for e in facts.entries if facts.state(e) == "under review"],
+                "They bind, with a doubt.",
+            ),
+            *(
+                (title, dict.fromkeys(e for code in codes for e in by_code[code]), said)
+                for title, codes, said in _WAITING
+            ),
+            ("Amended", [e for e in facts.entries if amended(e.address)], "Read with what amends them."),
+            (
+                "Claimed",
+                [e for e in facts.entries if claimed(e.address)],
+                "Another entry claims to have replaced them.",
+            ),
+        ]
+        lists = [(title, self.rows.rows(some, BOARD, said=True), said) for title, some, said in groups]
+        pairs = sorted(
+            {
+                tuple(sorted((entry.address, other)))
+                for entry in facts.entries
+                for other in entry.conflicts_with
+                if other in entries and facts.is_current(entry) and facts.is_current(entries[other])
+            }
+        )
+        counted = Counter(e.owner for e in facts.entries if e.owner and facts.is_current(e))
+        drafts = Counter(e.owner for e in facts.entries if e.owner and e.status is Status.DRAFT)
+        owners = sorted({*counted, *drafts}, key=lambda one: (-counted[one], str(one)))
+        problems = [one for one in facts.findings if severity_of(one) != "info"]
+        return {
+            "lists": lists,
+            "pairs": [(self.rows.named(a, BOARD), self.rows.named(b, BOARD)) for a, b in pairs],
+            "owners": [{"name": visible(str(o)), "current": counted[o], "drafts": drafts[o]} for o in owners],
+            "problems": [self._problem(one) for one in problems[:_MOST_PROBLEMS]],
+            "more_problems": max(0, len(problems) - _MOST_PROBLEMS),
+        }
+
+    def _problem(self, finding: Finding) -> dict[str, Any]:
+        known = finding.address in self.rows.facts.catalog.entries
+        return {
+            "severity": severity_of(finding),
+            "path": f"{visible(finding.place.path)}:{finding.place.line}",
+            "href": href_from(BOARD, page_of(finding.address or "")) if known else None,
+            "message": visible(finding.message),
+            "code": finding.code,
+            "help": visible(finding.help),
+        }
+
+
+def severity_of(finding: Finding) -> str:
+    """Return how grave a finding is, `info` where nothing says it."""
+    return finding.severity.value if finding.severity is not None else "info"

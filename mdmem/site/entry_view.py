@@ -1,0 +1,83 @@
+"""What the page of an entry shows beside its text: fields, who names it, the files it meets, history, lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mdmem.entry.fields import FIELDS
+from mdmem.entry.model import LINK_FIELDS, Entry, visible
+from mdmem.git.history import Commit
+from mdmem.render.lineage_graph import lineage_graph
+from mdmem.site.facts import MOST_FILES
+from mdmem.site.links import href_from, page_of, page_of_room
+from mdmem.site.rows import PageRows
+
+_MOST_COMMITS = 30
+# What the page says elsewhere.
+_SHOWN = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """The facts of an entry for its page."""
+
+    rows: PageRows
+
+    def context(self, entry: Entry, page: str) -> dict[str, Any]:
+        """Return what the template of an entry is given, but for its body."""
+        facts, lineage = self.rows.facts, self.rows.facts.catalog.lineage
+        heads = [one for one in lineage.heads(entry.address) if one != entry.address]
+        commits = facts.commits.get(entry.address, ())
+        met = facts.met.get(entry.address)
+        graph = lineage_graph(facts.catalog, (entry.address,))
+        return {
+            "row": self.rows.row(entry, page),
+            "address": entry.address,
+            "wing": self.rows.wing_row(entry.wing, page),
+            "room": {"name": entry.room, "href": href_from(page, page_of_room(entry.wing, entry.room))},
+            "replaced": [self.rows.named(one, page) for one in heads] if facts.state(entry) == "ended" else [],
+            "why_ended": visible(entry.why_ended or "") if facts.state(entry) == "ended" else "",
+            "claimed": [self.rows.named(one, page) for one in lineage.claimed_by(entry.address)],
+            "amended": [self.rows.named(one, page) for one in facts.catalog.amendments.of(entry.address)],
+            "fields": [*self._fields(entry, page)],
+            "applies_to": [visible(one) for one in entry.applies_to],
+            "globs": _met(met) if met is not None else None,
+            "named_by": [
+                {**self.rows.named(one, page), "how": how.replace("_", " ")}
+                for one, how in facts.named_by.get(entry.address, ())
+            ],
+            "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
+            "more_commits": max(0, len(commits) - _MOST_COMMITS),
+            "picture": self.rows.picture(graph, page) if len(graph.nodes) > 1 else None,
+        }
+
+    def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[dict[str, str | None]]]]:
+        known = self.rows.facts.catalog.entries
+        for field in FIELDS:
+            value = getattr(entry, field.name, None)
+            if not value or field.name in _SHOWN:
+                continue
+            texts = value if isinstance(value, tuple) else (value,)
+            is_link = field.name in LINK_FIELDS
+            yield (
+                field.name.replace("_", " "),
+                [
+                    {
+                        "text": visible(str(one)),
+                        "href": href_from(page, page_of(one)) if is_link and one in known else None,
+                    }
+                    for one in texts
+                ],
+            )
+
+
+def _met(files: Sequence[str]) -> dict[str, Any]:
+    shown = [visible(one) for one in files[:MOST_FILES]]
+    return {"number": len(files), "files": shown, "more": len(files) - len(shown)}
+
+
+def _commit(one: Commit) -> dict[str, str]:
+    said = {"subject": visible(one.subject), "author": visible(one.author)}
+    return {"day": one.when[:10], "digest": one.digest, **said}

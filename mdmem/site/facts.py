@@ -1,0 +1,171 @@
+"""What the pages show, asked once: entries and how they stand, their history, the code, and what is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.checks.run import CheckRequest, check
+from mdmem.entry.globs import all_matches
+from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of
+from mdmem.errors import MdmemError
+from mdmem.finding import Finding
+from mdmem.git.history import Commit, history
+from mdmem.workspace.workspace import Workspace
+
+# A file of everything touches nobody's heart: of more files a glob's number alone is told.
+MOST_FILES = 40
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Event:
+    """Something that changed what binds, on a day: `what` is new, replaced or ended."""
+
+    day: date
+    address: str
+    what: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SiteFacts:
+    """One reading of a workspace for the pages; every part is built when it is first needed."""
+
+    workspace: Workspace
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries."""
+        return self.workspace.catalog
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the entries by authority, then title, then address."""
+        return tuple(sorted(self.catalog.entries.values(), key=lambda one: (one.type.rank, one.title, one.address)))
+
+    @cached_property
+    def wings(self) -> tuple[Wing, ...]:
+        """Return the wings, projects first."""
+        return tuple(sorted(self.catalog.wings.values(), key=lambda one: (one.is_shared, one.name)))
+
+    @cached_property
+    def rooms(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
+        """Return the entries of each room, also of one where none can be read."""
+        found: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            found[entry.wing, entry.room].append(entry)
+        for path in self.catalog.broken:
+            wing, room, _ = path.split("/", 2)
+            found[wing, room] += ()
+        return {place: tuple(found[place]) for place in sorted(found)}
+
+    def is_current(self, entry: Entry) -> bool:
+        """Say whether an entry is in force and nothing replaced it."""
+        return self.catalog.lineage.is_current(entry.address)
+
+    def state(self, entry: Entry) -> str:
+        """Return how an entry stands, in one or two words."""
+        if entry.status is Status.DRAFT:
+            return "draft"
+        if not self.is_current(entry):
+            return "ended"
+        return "under review" if entry.status_on(self.workspace.today) is Status.UNDER_REVIEW else "in force"
+
+    def bodies(self) -> Iterator[tuple[str, str]]:
+        """Yield address and body of each entry, as the caller may see it."""
+        if self.workspace.access.is_narrow:
+            yield from ((address, self.catalog.body(address)) for address in self.catalog.entries)
+        else:
+            yield from ((address, body) for address, body, _ in self.catalog.bodies([*self.catalog.entries]))
+
+    @cached_property
+    def named_by(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """Return who names each entry in a field, and in which."""
+        found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for entry in self.catalog.entries.values():
+            for name in LINK_FIELDS:
+                for other in entry.links(name):
+                    found[other].append((entry.address, name))
+        return {address: tuple(sorted(set(named))) for address, named in found.items()}
+
+    @cached_property
+    def commits(self) -> Mapping[str, tuple[Commit, ...]]:
+        """Return the commits that touched each entry's file, newest first, from one `git log`."""
+        location = self.workspace.location
+        if location.repository is None:
+            return {}
+        until = next(iter(self.workspace.commits), None)
+        try:
+            listed = history(location.repository, [location.under or "."], until=until)
+        except MdmemError:
+            return {}
+        under = f"{location.under}/" if location.under else ""
+        found: dict[str, list[Commit]] = defaultdict(list)
+        for commit in listed:
+            for path in commit.paths:
+                address = path.removeprefix(under).removesuffix(".md")
+                if address in self.catalog.entries:
+                    found[address].append(commit)
+        return {address: tuple(some) for address, some in found.items()}
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what `check` says of the tree; none where it cannot run."""
+        try:
+            return tuple(check(self.workspace, CheckRequest()).findings)
+        except MdmemError:
+            return ()
+
+    @cached_property
+    def tracked(self) -> tuple[str, ...]:
+        """Return the tracked files that are no part of the memory."""
+        under = f"{self.workspace.location.under}/" if self.workspace.location.under else ""
+        files = sorted(self.workspace.tracked_files())
+        return tuple(path for path in files if not (under and path.startswith(under)))
+
+    @cached_property
+    def met(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the files that the globs of each entry meet."""
+        return {
+            entry.address: tuple(all_matches(entry.applies_to, self.tracked))
+            for entry in self.entries
+            if entry.applies_to
+        }
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Return what changed what binds, the newest first, as the entries' own dates have it."""
+        return tuple(sorted(self._events(), reverse=True))
+
+    def _events(self) -> Iterator[Event]:
+        for entry in self.entries:
+            if entry.status is not Status.DRAFT and entry.created_at is not None:
+                what = "replaces" if entry.supersedes else "new"
+                yield Event(day_of(entry.created_at), entry.address, what, entry.reason or "")
+            if entry.deprecated_at is not None and not self.is_current(entry):
+                what = "replaced" if entry.superseded_by else "ended"
+                yield Event(day_of(entry.deprecated_at), entry.address, what, entry.why_ended or "")
+
+    def bound_on(self, day: date) -> tuple[Entry, ...]:
+        """Return the rules that were in force on a day, as the entries' own dates have it."""
+        return tuple(
+            entry
+            for entry in self.entries
+            if entry.type.is_rule
+            and entry.status is not Status.DRAFT
+            and entry.created_at is not None
+            and day_of(entry.created_at) <= day
+            and (self.is_current(entry) or (entry.deprecated_at is not None and day_of(entry.deprecated_at) > day))
+        )
+
+    @cached_property
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many entries there are of each type, by how they stand."""
+        counted = {kind.value: Counter[str]() for kind in EntryType}
+        for entry in self.entries:
+            counted[entry.type.value][self.state(entry)] += 1
+        return counted

@@ -1,0 +1,53 @@
+"""Where each page lies, counted from the folder of the site, and how pages lead to one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from urllib.parse import quote
+
+START, ALL, LINEAGE, TIMELINE, CODE, BOARD, DIFF = (
+    "index.html", "all.html", "lineage.html", "timeline.html", "code.html", "board.html", "diff.html",
+)  # fmt: skip
+MENU = (
+    (START, "What binds"),
+    (TIMELINE, "Timeline"),
+    (LINEAGE, "Lineage"),
+    (CODE, "Code"),
+    (BOARD, "Board"),
+    (ALL, "All"),
+)
+
+
+def page_of(address: str) -> str:
+    """Return the page of an entry; no entry's name is that of a page of ours."""
+    return f"entries/{address}.html"
+
+
+def page_of_wing(wing: str) -> str:
+    """Return the page of a wing."""
+    return f"wings/{wing}.html"
+
+
+def page_of_room(wing: str, room: str) -> str:
+    """Return the page of a room."""
+    return f"rooms/{wing}/{room}.html"
+
+
+def page_of_month(month: str) -> str:
+    """Return the page of a month, `2026-11`."""
+    return f"months/{month}.html"
+
+
+def up_from(page: str) -> str:
+    """Return the way from a page to the folder of the site."""
+    return "../" * page.count("/")
+
+
+def href_from(page: str, target: str) -> str:
+    """Return a link from one page to another, as a browser reads it."""
+    return up_from(page) + quote(target, safe="/")
+
+
+def entry_links(page: str, known: Container[str]) -> Callable[[str], str | None]:
+    """Return what gives the link from a page to an entry, None for an address that is none."""
+    return lambda address: href_from(page, page_of(address)) if address in known else None

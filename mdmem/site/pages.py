@@ -1,0 +1,273 @@
+"""The pages and what each shows: the same facts give the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property, partial
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup
+
+from mdmem.entry.model import Entry, EntryType, Wing, visible
+from mdmem.render.lineage_graph import linked_graph
+from mdmem.site.board import Board, severity_of
+from mdmem.site.change_page import change_context
+from mdmem.site.code_map import CodeMap, FolderRow
+from mdmem.site.entry_view import EntryView
+from mdmem.site.facts import Event, SiteFacts
+from mdmem.site.links import (
+    ALL,
+    BOARD,
+    CODE,
+    DIFF,
+    LINEAGE,
+    MENU,
+    START,
+    TIMELINE,
+    entry_links,
+    href_from,
+    page_of,
+    page_of_month,
+    page_of_room,
+    page_of_wing,
+    up_from,
+)
+from mdmem.site.markup import html_of
+from mdmem.site.months import months_svg
+from mdmem.site.rows import PageRows
+
+_LATELY = 12
+_STATES = ("in force", "under review", "draft", "ended")
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """One file of the site: its path, a key that tells whether it would be another one, and what makes it."""
+
+    path: str
+    key: str
+    make: Callable[[], str]
+
+
+def _hash(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
+        :20
+    ]
+
+
+@dataclass(frozen=True)
+class SitePages:
+    """The pages of a site; `name` stands above each, `live` allows the connection of a served page."""
+
+    facts: SiteFacts
+    name: str
+    live: bool = False
+    base: str | None = None
+
+    @cached_property
+    def rows(self) -> PageRows:
+        """Return the pieces of the pages."""
+        return PageRows(self.facts)
+
+    def pages(self) -> Iterator[SitePage]:
+        """Yield every page, the start first."""
+        return (make() for make in self.plans.values())
+
+    @cached_property
+    def plans(self) -> Mapping[str, Callable[[], SitePage]]:
+        """Return what makes each page, by its path: whoever wants one page waits for no other."""
+        facts = self.facts
+        single: dict[str, tuple[str, str, Callable[[], Mapping[str, Any]]]] = {
+            START: ("start.html", "What binds here", self._start),
+            ALL: ("all.html", "All entries", lambda: {"rooms": [*self._all_rooms()]}),
+            LINEAGE: ("lineage.html", "Lineage", lambda: {"picture": self._all_chains()}),
+            TIMELINE: ("timeline.html", "Timeline", self._timeline),
+            CODE: ("code.html", "Code under rules", self._code),
+            BOARD: ("board.html", "Board", Board(self.rows).context),
+        }
+        if self.base is not None:
+            links = entry_links(DIFF, facts.catalog.entries)
+            single[DIFF] = ("diff.html", "What changes", partial(change_context, facts.workspace, self.base, links))
+        for at, name in enumerate(self._month_names):
+            single[page_of_month(name)] = ("month.html", name, partial(self._month, at))
+        for row in self._map.folders():
+            if row.rules:
+                single[_folder_page(row.path)] = ("folder.html", row.path, partial(self._folder, row))
+        for wing in facts.wings:
+            page = page_of_wing(wing.name)
+            single[page] = ("wing.html", wing.name, partial(self._wing, wing, page))
+        for wing_name, room in facts.rooms:
+            page = page_of_room(wing_name, room)
+            single[page] = ("room.html", f"{wing_name}/{room}", partial(self._room, wing_name, room, page))
+        planned = {path: partial(self._page, path, *one) for path, one in single.items()}
+        return planned | {page_of(entry.address): partial(self._entry_page, entry) for entry in facts.entries}
+
+    def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> SitePage:
+        context = told()
+        key = _hash(template, title, self._common, context)
+        return SitePage(path, key, lambda: self._render(path, template, title, context))
+
+    def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
+        return self._templates.get_template(template).render(
+            **self._common, **context, title=visible(title), here=path, up=up_from(path), menu=self._menu
+        )
+
+    @cached_property
+    def _common(self) -> dict[str, Any]:
+        return {"name": visible(self.name), "live": self.live, "base": self.base}
+
+    @cached_property
+    def _menu(self) -> tuple[tuple[str, str], ...]:
+        return MENU if self.base is None else (*MENU, (DIFF, "This change"))
+
+    @cached_property
+    def _templates(self) -> Environment:
+        return Environment(
+            loader=PackageLoader("mdmem.site"), autoescape=select_autoescape(), trim_blocks=False, auto_reload=False
+        )
+
+    def _start(self) -> dict[str, Any]:
+        facts = self.facts
+        rules = [entry for entry in facts.entries if entry.type.is_rule and facts.is_current(entry)]
+        wings = []
+        for wing in facts.wings:
+            held = [entry for entry in facts.entries if entry.wing == wing.name and facts.is_current(entry)]
+            invariants = [entry for entry in held if entry.type is EntryType.INVARIANT]
+            rooms = {entry.room for entry in held}
+            more = {"invariants": self.rows.rows(invariants, START), "total": len(held), "rooms": len(rooms)}
+            wings.append(self.rows.wing_row(wing.name, START) | more)
+        events = [self.rows.event(event, START) for event in facts.events[:_LATELY]]
+        table = [(kind, [some[state] for state in _STATES]) for kind, some in facts.counts.items()]
+        counts = {"rules": len(rules)}
+        newest = max((some[0] for some in facts.commits.values()), key=lambda one: one.when, default=None)
+        stamp = f"As of {newest.when[:10]}, commit {newest.digest}. " if newest is not None else ""
+        problems = sum(severity_of(one) in ("error", "warning") for one in facts.findings)
+        return {
+            "wings": wings, "events": events, "table": table, "states": _STATES, "counts": counts, "problems": problems,
+            "stamp": stamp
+        }  # fmt: skip
+
+    def _all_rooms(self) -> Iterator[dict[str, Any]]:
+        for (wing, room), entries in self.facts.rooms.items():
+            href = href_from(ALL, page_of_room(wing, room))
+            yield {"place": f"{wing}/{room}", "href": href, "rows": self.rows.rows(entries, ALL)}
+
+    def _all_chains(self) -> Markup | None:
+        graph = linked_graph(self.facts.catalog)
+        return self.rows.picture(graph, LINEAGE) if graph.nodes else None
+
+    @cached_property
+    def _months(self) -> Mapping[str, list[Event]]:
+        found: dict[str, list[Event]] = defaultdict(list)
+        for event in self.facts.events:
+            found[event.day.isoformat()[:7]].append(event)
+        return dict(found)
+
+    def _timeline(self) -> dict[str, Any]:
+        months = [
+            {"name": name, "events": [self.rows.event(event, TIMELINE) for event in some]}
+            for name, some in self._months.items()
+        ]
+        drawn = months_svg([*self._months.items()][:120][::-1], lambda name: f"months/{name}.html")
+        return {"months": months, "picture": Markup(f'<div class="scroll">{drawn}</div>')}
+
+    @cached_property
+    def _month_names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._months))
+
+    def _month(self, at: int) -> dict[str, Any]:
+        names, last = self._month_names, _last_day(self._month_names[at])
+        page = page_of_month(names[at])
+        return {
+            "month": names[at],
+            "day": last.isoformat(),
+            "before": names[at - 1] if at else None,
+            "after": names[at + 1] if at + 1 < len(names) else None,
+            "events": [self.rows.event(event, page) for event in self._months[names[at]]],
+            "bound": [{**self.rows.row(one, page), "state": "in force"} for one in self.facts.bound_on(last)],
+        }
+
+    @cached_property
+    def _map(self) -> CodeMap:
+        facts = self.facts
+        ruling = {one.address for one in facts.entries if one.type.is_rule and facts.is_current(one)}
+        return CodeMap(facts.tracked, {address: paths for address, paths in facts.met.items() if address in ruling})
+
+    def _code(self) -> dict[str, Any]:
+        facts, entries = self.facts, self.facts.catalog.entries
+        current = [one for one in facts.entries if one.type.is_rule and facts.is_current(one)]
+        folders = [
+            {
+                "name": visible(row.path), "depth": row.depth - 1, "files": row.files, "ruled": row.ruled,
+                "rules": len(row.rules), "href": href_from(CODE, _folder_page(row.path)) if row.rules else None,
+            }
+            for row in self._map.folders()
+        ]  # fmt: skip
+        idle = [entries[one] for one, paths in self._map.met.items() if not paths]
+        return {
+            "files": len(facts.tracked),
+            "ruled": self._map.ruled,
+            "folders": folders,
+            "idle": self.rows.rows(idle, CODE, globs=True),
+            "everywhere": self.rows.rows([one for one in current if not one.applies_to], CODE),
+        }
+
+    def _folder(self, row: FolderRow) -> dict[str, Any]:
+        entries = [self.facts.catalog.entries[one] for one in row.rules]
+        ordered = sorted(entries, key=lambda one: (one.type.rank, one.title, one.address))
+        rules = self.rows.rows(ordered, _folder_page(row.path), globs=True)
+        return {"folder": visible(row.path), "rules": rules}
+
+    def _wing(self, wing: Wing, page: str) -> dict[str, Any]:
+        rooms = [
+            {"name": room, "href": href_from(page, page_of_room(name, room)), **self.rows.parted(entries, page)}
+            for (name, room), entries in self.facts.rooms.items()
+            if name == wing.name
+        ]
+        shared = [self.rows.wing_row(one, page) for one in wing.shared_wings or () if one in self.facts.catalog.wings]
+        return {"wing": self.rows.wing_row(wing.name, page) | {"shared": shared}, "rooms": rooms}
+
+    def _room(self, wing: str, room: str, page: str) -> dict[str, Any]:
+        parted = self.rows.parted(self.facts.rooms[wing, room], page, globs=True)
+        broken = [one for path, one in self.facts.catalog.broken.items() if path.startswith(f"{wing}/{room}/")]
+        unread = [{"path": visible(one.path), "message": visible(one.findings[0].message)} for one in broken]
+        return {"wing": self.rows.wing_row(wing, page), "room": {"name": room, **parted, "unread": unread}}
+
+    def _entry_page(self, entry: Entry) -> SitePage:
+        page = page_of(entry.address)
+        context = EntryView(self.rows).context(entry, page)
+        digest = self.facts.catalog.digests.get(entry.address, "")
+
+        def make() -> str:
+            href = entry_links(page, self.facts.catalog.entries)
+            body = html_of(_without_title(self.facts.catalog.body(entry.address), entry.title), href)
+            return self._render(page, "entry.html", entry.title, {**context, "body": Markup(body)})
+
+        # A link of the text leads to whatever entries there are.
+        return SitePage(page, _hash("entry.html", digest, self._known, self._common, context), make)
+
+    @cached_property
+    def _known(self) -> str:
+        return _hash(sorted(self.facts.catalog.entries))
+
+
+def _last_day(month: str) -> date:
+    year, number = int(month[:4]), int(month[5:])
+    following = date(year + number // 12, number % 12 + 1, 1) if (year, number) < (9999, 12) else date.max
+    return following - timedelta(days=1) if following != date.max else following
+
+
+def _folder_page(folder: str) -> str:
+    return f"code/{folder.rstrip('/')}/index.html"
+
+
+def _without_title(body: str, title: str) -> str:
+    """Return a body without the heading that the page shows already."""
+    first, _, rest = body.lstrip().partition("\n")
+    return rest if first.lstrip("# ").strip() == title.strip() and first.startswith("#") else body

@@ -1,0 +1,46 @@
+"""`mdmem brief`: what is said of a file, once a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import commit_all, make_repository, make_root, run_here, write, write_entry
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """Return a repository whose memory has a rule on its code."""
+    top = make_repository(tmp_path / "shop")
+    root = make_root(top / "memory")
+    write_entry(root, "shop/contracts/amounts", "Never.\n", type="invariant", title="No floats", applies_to=["src/**"])
+    (top / "src").mkdir()
+    commit_all(top)
+    return top
+
+
+def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, capsys: Capture) -> None:
+    def said(*more: str, cwd: Path = top) -> str:
+        ran = run_here(capsys, "brief", "pay.py", *more, cwd=cwd)
+        assert (ran.code, ran.err) == (0, "")
+        return ran.out
+
+    assert said() == ""
+    src = top / "src"
+    assert "shop/contracts/amounts: No floats. Never." in said("--session", "s", cwd=src)
+    assert said("--session", "s", cwd=src) == ""
+    assert said("--session", "t", cwd=src) == said(cwd=src) == said("--session", "s", "--fresh", cwd=src) != ""
+    assert said("--session", "s", cwd=src) == ""
+
+
+def test_a_file_that_cannot_be_read_is_one_line_and_no_memory_an_error(top: Path, capsys: Capture) -> None:
+    write(top, "memory/shop/contracts/amounts.md", b"\xff\xfe\x00")
+    ran = run_here(capsys, "brief", "docs/x.md", cwd=top)
+    assert (ran.code, len(ran.out.splitlines())) == (0, 1)
+    assert "cannot be read" in ran.out
+    nowhere = make_repository(top.parent / "empty")
+    ran = run_here(capsys, "brief", "src/pay.py", cwd=nowhere)
+    assert (ran.code, ran.out) == (2, "")
+    assert "no memory here" in ran.err

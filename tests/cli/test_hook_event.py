@@ -1,0 +1,52 @@
+"""`mdmem hook-event` as a client runs it: it answers, or says nothing, and never fails."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from builders import commit_all, make_repository, make_root, run_mdmem, write, write_entry
+
+
+@pytest.fixture(scope="module")
+def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository whose memory has a rule on its code."""
+    top = make_repository(tmp_path_factory.mktemp("shop") / "shop")
+    root = make_root(top / "memory")
+    write_entry(root, "shop/contracts/amounts", "Never.\n", type="invariant", title="No floats", applies_to=["src/**"])
+    commit_all(top)
+    return top
+
+
+def event(top: Path, **said: str) -> str:
+    tool = {"tool_name": "Write", "tool_input": {"file_path": str(top / "src/pay.py"), "content": "x" * 100_000}}
+    return json.dumps({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(top), **tool, **said})
+
+
+def test_a_rule_comes_in_the_clients_form(top: Path) -> None:
+    ran = run_mdmem("hook-event", "claude-code", cwd=top, text_in=event(top))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "No floats" in json.loads(ran.stdout)["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize("case", ["no JSON", "no client", "no memory", "a broken one", "a bad day"])
+def test_whatever_is_wrong_it_says_nothing_and_fails_nobody(case: str, top: Path, tmp_path: Path) -> None:
+    client, cwd, said, env = "codex", tmp_path, event(tmp_path), {}
+    match case:
+        case "no JSON":
+            cwd, said = top, "{"
+        case "no client":
+            client, cwd, said = "emacs", top, event(top)
+        case "a broken one":
+            cwd = make_repository(tmp_path / "broken")
+            write(cwd, "memory/mdmem.toml", "")
+            write(cwd, ".git/HEAD", b"\xff\x00")
+            said = event(cwd)
+        case "a bad day":
+            cwd, said, env = top, event(top, session_id="t"), {"MDMEM_TODAY": "yesterday"}
+    started = time.monotonic()
+    ran = run_mdmem("hook-event", client, cwd=cwd, text_in=said, env=env)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    assert time.monotonic() - started < 2

@@ -1,0 +1,221 @@
+"""The pages: whole, the same in each build, nothing from outside, nothing that runs, nothing that is hidden."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from os.path import normpath
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
+
+from mdmem.site.build import SiteRequest, asset_text, build
+from mdmem.site.markup import html_of
+from mdmem.site.serve import LiveSite, SiteServer
+from mdmem.workspace.workspace import Workspace
+
+Capture = pytest.CaptureFixture[str]
+EXAMPLES = Path(__file__).parents[1] / "example-wings"
+OLD, NEW = "nav/architecture/one-thread", "nav/architecture/threads"
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, {name: value or "" for name, value in attrs}))
+
+
+def decided(folder: Path) -> Path:
+    """Return a repository with a decision that was replaced, a draft, a rule for some code, and that code."""
+    root = memory(folder) / "memory"
+    ended = {"status": "deprecated", "deprecated_at": "2026-02-01", "reason": "It stalled."}
+    write_entry(root, OLD, created_at="2025-01-05", title="Use one thread", superseded_by=[NEW], **ended)
+    write_entry(
+        root, NEW, created_at="2026-02-01", title="Use two threads", supersedes=[OLD], applies_to=["src/nav/**"]
+    )
+    write_entry(root, "nav/architecture/later", status="draft", title="Three threads", owner="navigation")
+    write(folder, "src/nav/node.py")
+    write(folder, "src/arm/grip.py")
+    commit_all(folder, "decisions")
+    return folder
+
+
+def opened(folder: Path) -> Workspace:
+    """Open the memory of a repository, or the folder as one."""
+    return open_root(folder / "memory" if (folder / "memory").is_dir() else folder)
+
+
+def built(folder: Path, out: Path, *wings: str, **options: str) -> dict[str, str]:
+    """Build a site and return its files, by path."""
+    build(opened(folder), SiteRequest(out=out, wings=wings, **options))
+    return {path.relative_to(out).as_posix(): path.read_text() for path in sorted(out.rglob("*")) if path.is_file()}
+
+
+def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_outside(tmp_path: Path) -> None:
+    site = built(EXAMPLES, tmp_path / "site", "myapp", "react")
+    pages = [path for path in site if path.endswith(".html")]
+    assert len(pages) > 50
+    for page in pages:
+        here = PurePosixPath(page).parent
+        for tag, attributes in Tags(site[page]).found:
+            assert tag not in ("iframe", "object", "embed", "style", "base")
+            assert not [name for name in attributes if name.startswith("on") or name == "style"]
+            target = urlsplit(attributes.get("href") or attributes.get("src") or "")
+            if tag == "a" and target.scheme in ("http", "https", "mailto"):
+                assert attributes["rel"] == "noreferrer"
+            elif target.path:
+                assert not target.scheme
+                assert not target.netloc
+                assert normpath(here / unquote(target.path)) in site, (page, target.path)
+        assert "default-src 'none'" in site[page]
+    assert len(asset_text("site.css")) <= 14_000
+    assert len(asset_text("site.js")) <= 10_000
+
+
+def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(tmp_path: Path) -> None:
+    folder, out = decided(tmp_path / "a"), tmp_path / "site"
+    assert built(folder, out) == built(folder, tmp_path / "other")
+    assert build(opened(folder), SiteRequest(out=out)).written == ()
+    path = folder / f"memory/{NEW}.md"
+    path.write_text(path.read_text() + "\nOne more word: zebra.\n")
+    written = build(opened(folder), SiteRequest(out=out)).written
+    assert f"entries/{NEW}.html" in written
+    assert {one for one in written if one.endswith(".html")} <= {f"entries/{NEW}.html", "board.html", "index.html"}
+    (out / "index.html").write_text("torn")
+    assert build(opened(folder), SiteRequest(out=out)).written == ("index.html",)
+    path.unlink()
+    commit_all(folder)
+    assert f"entries/{NEW}.html" in build(opened(folder), SiteRequest(out=out)).removed
+
+
+def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
+    site = built(decided(tmp_path / "a"), tmp_path / "site", base="HEAD~1")
+    old, new = site[f"entries/{OLD}.html"], site[f"entries/{NEW}.html"]
+    assert "<strong>Superseded by</strong>" in old
+    assert 'href="../../../entries/nav/architecture/threads.html"' in old
+    assert 'class="lineage"' in new
+    assert "1 tracked file" in new
+    assert "decisions" in new[new.index("History") :]
+    assert "It stalled." in site["timeline.html"]
+    assert "Use two threads" in site["months/2026-02.html"]
+    assert "Use two threads" not in site["months/2025-01.html"]
+    assert "Three threads" in site["board.html"]
+    assert "Use two threads" in site["diff.html"]
+    assert "1 of 2 tracked files" in site["code.html"]
+    assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"
+
+
+def test_no_text_of_a_stranger_runs_or_loads(tmp_path: Path) -> None:
+    folder = make_repository(tmp_path / "a")
+    links = "[x](javascript:alert(1)) ![i](https://outside/x.png)"
+    body = f"# <b>T</b>\n\n<script>alert(1)</script> {links} <img src=x onerror=y>\n"
+    write(folder, "memory/mdmem.toml")
+    title = "</title><script>alert(1)</script>" + "x" * 10_000
+    write_entry(folder / "memory", "nav/a/b-100%-c#", body, title=title, owner='"><script>', tags=["<i>"])
+    write(folder, "memory/nav/a/torn.md", b"---\ntype: [\n---\n\xff")
+    site = built(folder, tmp_path / "site")
+    for page, text in site.items():
+        if page.endswith((".html", ".svg", ".xml")):
+            scripts = [attributes for tag, attributes in Tags(text).found if tag == "script"]
+            assert all("src" in one for one in scripts), page
+            assert "javascript:" not in "".join(a.get("href", "") for _, a in Tags(text).found)
+            assert not [a for tag, a in Tags(text).found if tag == "img"]
+    assert "Cannot be read" in site["rooms/nav/a.html"]
+    assert "</script" not in site["index/titles.js"]
+
+
+def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    write_entry(folder / "memory", "secret/plans/merger", title="The merger", supersedes=[OLD])
+    write_entry(folder / "memory", "nav/notes/hint", "As [see: secret/plans/merger] says.", type="note", title="Hint")
+    commit_all(folder)
+    site = built(folder, tmp_path / "site", "nav")
+    assert "nav/notes/hint" in site["entries.json"]
+    assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
+
+
+def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path / "a")
+    write(folder, "docs/theirs.txt", "x")
+    for out, said in (
+        ("docs", "holds files that are no pages"),
+        ("memory", "lies in the memory"),
+        ("src/nav/node.py", "no folder"),
+    ):
+        refused = run_here(capsys, "site", "build", "--out", out, cwd=folder)
+        assert (refused.code, said in refused.err) == (2, True), refused.err
+    assert [path.name for path in (folder / "docs").iterdir()] == ["theirs.txt"]
+    write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
+    assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
+    assert (folder / "src/nav/node.py").exists()
+
+
+def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
+    site = built(decided(tmp_path / "a"), tmp_path / "site")
+    titles = json.loads(re.sub(r"^mdmemTitles\((.*)\);\n$", r"\1", site["index/titles.js"]))
+    shard = json.loads(re.sub(r'^mdmemShard\("th",(.*)\);\n$', r"\1", site["index/th.js"]))
+    held = [titles[number] for number in shard["thread"][::2]]
+    assert {row[0] for row in held} == {"Use one thread", "Use two threads", "Three threads"}
+    ended = next(row for row in held if row[0] == "Use one thread")
+    assert ended[4] == "Use two threads"
+    assert titles[ended[5]][0] == "Use two threads"
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("`a/b/c` and a/b/c.", '<p><a href="to"><code>a/b/c</code></a> and <a href="to">a/b/c</a>.</p>\n'),
+        ("[x](a/b/c.md)", '<p><a href="to">x</a></p>\n'),
+        ("[x](//outside)", "<p>[x](//outside)</p>\n"),
+        ("# T", "<h2>T</h2>\n"),
+        ("a\u202eb", "<p>a&lt;U+202E&gt;b</p>\n"),
+    ],
+)
+def test_markdown_leads_to_entries(text: str, html: str) -> None:
+    assert html_of(text, lambda address: "to" if address == "a/b/c" else None) == html
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[SiteServer]:
+    with SiteServer(LiveSite(opened(folder), SiteRequest(out=folder)), 0) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def got(url: str, **headers: str) -> tuple[int, str, str]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
+            return answer.status, answer.read().decode(), answer.headers["ETag"]
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode(), ""
+
+
+def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    with served(folder) as server:
+        status, text, tag = got(f"{server.address}entries/{NEW}.html")
+        assert status == 200
+        assert "connect-src 'self'" in text
+        assert got(f"{server.address}entries/{NEW}.html", **{"If-None-Match": tag})[0] == 304
+        path = folder / f"memory/{NEW}.md"
+        path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
+        assert "Use ten threads" in got(f"{server.address}entries/{NEW}.html")[1]
+        assert got(server.address, Host="outside.example")[0] == 403
+        assert got(f"{server.address}../../etc/passwd")[0] == 404
+        assert got(f"{server.address}feed.xml")[0] == got(f"{server.address}assets/site.css")[0] == 200
