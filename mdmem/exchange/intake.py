@@ -64,6 +64,12 @@ class ImportRow:
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     said: tuple[str, ...] = ()
 
+    @property
+    def puts_in_force(self) -> bool:
+        """Say whether a rule that another tool's record holds is in force from now on."""
+        is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
+        return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
+
 
 class Intake:
     """What was read of all sources: records by address, files of a whole memory, and rows for the rest.
