@@ -74,7 +74,8 @@ class ImportRow:
 class Intake:
     """What was read of all sources: records by address, files of a whole memory, and rows for the rest.
 
-    `contents` are the sources of which all is, or will be, in the memory; `known` is what was imported before.
+    `contents` are the sources of which all is, or will be, in the memory; `known` is what was imported before, and
+    `before` are the records of it that were read again: what they say of new ones counts.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
@@ -84,6 +85,7 @@ class Intake:
         named = found_in(location.base, workspace.cwd, request.paths) if request.paths else None
         self.found = foreign(found_here(location.base, location.repository) if named is None else named, workspace)
         self.records: dict[str, ForeignRecord] = {}
+        self.before: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
@@ -158,6 +160,7 @@ class Intake:
             is_same = origin.is_of(content_of(record))
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
             self.rows.append(replace(row, outcome=outcome, address=address))
+            self.before[address] = record
             return is_same
         try:
             address = self._destination.address(record)
