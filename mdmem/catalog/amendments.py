@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, Wing
 from mdmem.lineage import Lineage
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from mdmem.catalog import Catalog, full_address
 from mdmem.catalog.adjacency import SUPERSEDES, Edge
+from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from mdmem.catalog.adjacency import Adjacency
 from mdmem.catalog.amendments import Amendments
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry
 from mdmem.retrieval.question import Question
