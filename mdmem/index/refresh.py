@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, publish, reading, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Progress, Read, RefreshResult

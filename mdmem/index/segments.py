@@ -12,11 +12,11 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import BinaryIO
 
+from mdmem.dataclass import dataclass
 from mdmem.index.manifest import DamagedIndexError
 
 ENDING = ".segment"

@@ -5,10 +5,10 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
 from mdmem.index.postings import StoredPostings
 from mdmem.index.protocol import IndexBusyError

@@ -4,12 +4,12 @@ import gc
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+from mdmem.dataclass import dataclass
 from mdmem.index.fields import SCORED
 from mdmem.index.fork import beside, is_free
 from mdmem.index.manifest import Manifest
