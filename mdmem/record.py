@@ -44,6 +44,15 @@ def pack(version: str, value: object) -> bytes:
     return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)) + content
 
 
+def is_packable(value: object) -> bool:
+    """Say whether `pack` can write a value."""
+    try:
+        encode(value)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     """Return what `pack` made of a value of a kind under this version; None for what is torn, foreign or older."""
     head, _, packed = content.partition(b"\n")

@@ -12,9 +12,7 @@ from builders import commit_all, entry, entry_text, make_repository, make_root, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.catalog.cache import from_cache, to_cache
-from mdmem.catalog.interpret import interpret
-from mdmem.document.parse import parse_document, without_code
+from mdmem.document.parse import without_code
 from mdmem.entry.text import summary_of
 
 
@@ -73,10 +71,3 @@ def test_server_collects_garbage() -> None:
         [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=30, check=False
     )
     assert "gc True" in done.stdout, done.stdout + done.stderr
-
-
-def test_cached_entry_whose_title_is_a_list_is_none() -> None:
-    stored = to_cache(interpret(parse_document("nav/a/one.md", entry_text(title="One").encode())))
-    assert from_cache("nav/a/one.md", stored) is not None
-    stored["entry"]["title"] = [None]
-    assert from_cache("nav/a/one.md", stored) is None

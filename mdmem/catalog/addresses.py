@@ -47,6 +47,15 @@ def full_address(link: str, near: str, addresses: Collection[str]) -> str | None
     return next((address for address in tried if address in addresses and address.count("/") == 2), None)
 
 
+def has_short_links(entry: Entry) -> bool:
+    """Say whether a link of an entry is not a plain address, which means itself whatever else is there."""
+    return any(not _is_plain(link) for name in LINK_FIELDS for link in entry.links(name))
+
+
+def _is_plain(link: str) -> bool:
+    return link.count("/") == 2 and not (link.startswith(("/", "./", "../")) or link.endswith(("/", ".md")))
+
+
 def with_full_links(entry: Entry, addresses: Collection[str]) -> Entry:
     """Return the entry with every link that can be told written in full, so that a short one still counts."""
     changes: dict[str, Any] = {}

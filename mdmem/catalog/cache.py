@@ -1,89 +1,44 @@
-"""Parsed entries by content: what was parsed once, in this process or before, is not parsed again."""
+"""Parsed files of this process: what it parsed or read once, it does not parse again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mdmem.catalog.interpret import LoadedFile, interpret
-from mdmem.entry.fields import VERSION
-from mdmem.entry.model import Wing, from_json, to_json, wing_from_json
-from mdmem.finding import Finding, Place
+from mdmem.catalog.table import Table
 from mdmem.tree import Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
-
-
-# The number is raised whenever what is stored of a file changes; the table of fields has a version of its own.
-CACHE_VERSION = f"6.{VERSION}"
-_FOREIGN = (AttributeError, KeyError, TypeError, ValueError)
-
-
-def to_cache(loaded: LoadedFile) -> dict[str, Any]:
-    """Return what a file holds and what was wrong with it, without its path."""
-    findings = [[f.code, f.message, f.help, f.place.line, f.place.column, f.place.width] for f in loaded.findings]
-    if loaded.entry is None:
-        return {"findings": findings}
-    stated = to_json(loaded.entry)
-    if not loaded.is_titled:
-        # The same content at another address has another title.
-        stated["title"] = ""
-    return {"entry": stated, "size": loaded.size} | ({"findings": findings} if findings else {})
-
-
-def from_cache(path: str, stored: Any) -> LoadedFile | None:
-    """Return what `to_cache` gave, for a file of the same content at a path; None for what it did not give."""
-    try:
-        loaded = _from_cache(path, stored)
-    except _FOREIGN:
-        return None
-    return loaded if loaded.entry is not None or loaded.findings else None
-
-
-def wing_from_cache(name: str, stored: Any) -> Wing | None:
-    """Return the wing that `wing_to_json` gave, under a name; None for what it did not give."""
-    try:
-        return wing_from_json(name, stored)
-    except _FOREIGN:
-        return None
-
-
-def _from_cache(path: str, stored: Mapping[str, Any]) -> LoadedFile:
-    address = path.removesuffix(".md")
-    entry = from_json(address, stored["entry"]) if "entry" in stored else None
-    findings = tuple(
-        Finding(code, message, Place(path, line, column, width), help_, address)
-        for code, message, help_, line, column, width in stored.get("findings", ())
-    )
-    return LoadedFile(path, entry, findings, stored.get("size", 0))
-
-
-def bounded(known: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
-    """Forget what other branches left once it outweighs what this tree uses."""
-    if len(known) <= 4 * len(used) + 4000:
-        return dict(known)
-    return {key: stored for key, stored in known.items() if key.removeprefix("wing ") in used}
-
 
 # Path and digest: the same bytes at another address have another title and other places of their findings.
 _Key = tuple[str, str]
 
 
 class ParsedFiles:
-    """Documents by path and content, and what they mean; `wings` is what the cache holds of manifests, by its keys."""
+    """Documents by path and content, and what they mean, as this process parsed or read them."""
 
     def __init__(self) -> None:
         """Start with nothing."""
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, LoadedFile] = {}
         self._known: dict[_Key, LoadedFile] = {}
-        self.wings: dict[str, Any] = {}
+        self._tables: dict[Path, Table] = {}
 
-    def known(self, files: Sequence[TreeFile], digests: Mapping[str, str]) -> dict[str, LoadedFile]:
-        """Return what files mean, by path, so far as `learn` was told of the same content at the same path."""
-        keys = ((file.path, digests.get(file.path, "")) for file in files)
-        return {key[0]: self._known[key] for key in keys if key in self._known}
+    def table(self, path: Path) -> Table:
+        """Return the table in a file, read once."""
+        return self._tables.get(path) or self._tables.setdefault(path, Table(path))
+
+    def known(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
+        """Return what files of some contents mean, by path, so far as it was learned or stands in a table."""
+        found: dict[str, LoadedFile] = {}
+        for table in self._tables.values():
+            found |= table.loaded(digests)
+        if len(found) < len(digests) and self._known:
+            found |= {key[0]: self._known[key] for key in digests.items() if key in self._known}
+        return found
 
     def learn(self, loaded: Mapping[str, LoadedFile], digests: Mapping[str, str]) -> None:
         """Keep what files mean; what other trees had is forgotten once it outweighs this one."""

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from mdmem.catalog.addresses import is_entry_place
-from mdmem.entry.model import Entry, Flaw, Wing
+from mdmem.catalog.addresses import has_short_links, is_entry_place
+from mdmem.entry.model import Entry, Flaw, Wing, title_of
 from mdmem.finding import Finding, Place
+from mdmem.record import StoredRecord
 from mdmem.tree import SETTINGS_NAME, FileKind, Tree, TreeFile, Unreadable, missing_wings
 
 if TYPE_CHECKING:
     from mdmem.document.parse import Document
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedFile:
+class LoadedFile(StoredRecord, frozen=True):
     """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes.
 
-    `is_titled` says that the title stands in the file; else it follows from the address.
+    `is_titled` says that the title stands in the file; else it follows from the address. `has_short_links` says that
+    what one of its links means may depend on which other files are there.
     """
 
     path: str
-    entry: Entry | None
-    findings: tuple[Finding, ...]
+    entry: Entry | None = None
+    findings: tuple[Finding, ...] = ()
     size: int = 0
     is_titled: bool = True
+    has_short_links: bool = False
+
+    def at(self, path: str) -> LoadedFile:
+        """Return what a file of the same content means at another path."""
+        if path == self.path:
+            return self
+        address, entry = path.removesuffix(".md"), self.entry
+        if entry is not None:
+            entry = entry.with_changes(address=address, title=entry.title if self.is_titled else title_of(address))
+        return self.with_changes(
+            path=path, entry=entry, findings=tuple(finding.at(path, address) for finding in self.findings)
+        )
 
     @property
     def is_closed(self) -> bool:
@@ -45,8 +57,11 @@ def interpret(document: Document) -> LoadedFile:
     heading = first_heading(document.body)
     entry, flaws = read_entry(address, document.fields, heading)
     flawed = tuple(placed(document, address, flaw) for flaw in flaws)
-    is_titled = entry is not None and entry.title in (heading, document.fields.get("title"))
-    return LoadedFile(document.path, entry, findings + flawed, len(document.body.strip().encode()), is_titled)
+    stated = (heading, document.fields.get("title"))
+    is_titled = entry is not None and (entry.title in stated or entry.title != title_of(address))
+    has_short = entry is not None and has_short_links(entry)
+    size = len(document.body.strip().encode())
+    return LoadedFile(document.path, entry, findings + flawed, size, is_titled, has_short)
 
 
 @cache

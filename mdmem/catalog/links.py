@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
 from mdmem.catalog import Catalog, full_address
-from mdmem.document.links import BodyLink, body_links
+from mdmem.catalog.adjacency import SUPERSEDES, Edge
+from mdmem.dataclass import dataclass
+from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status
 
@@ -61,12 +61,8 @@ class Neighbour:
     direction: Direction
 
 
-_SUPERSEDES, _SEE = "supersedes", "see"
 # What contradicts or decides comes before what is only worth reading.
-_ORDER = ("conflicts_with", "overrides", "amends", _SUPERSEDES, "produced", "relation", _SEE)
-_FIELDS = ("conflicts_with", "overrides", "amends", _SUPERSEDES, "produced", _SEE)
-
-_Edge = tuple[str, str]
+_ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "relation", "see")
 
 
 @dataclass(frozen=True)
@@ -81,9 +77,9 @@ class Neighbourhood:
         What was superseded is answered for by its heads, but for the link that says so.
         """
         found: dict[tuple[str, str, Direction], Neighbour] = {}
-        outgoing = [*self._outgoing.get(address, ()), *self._in_body(address, body)]
+        outgoing = [*self.catalog.adjacency.outgoing.get(address, ()), *self._in_body(address, body)]
         ends = [(Direction.OUTGOING, edge) for edge in outgoing]
-        ends += [(Direction.INCOMING, edge) for edge in self._incoming.get(address, ())]
+        ends += [(Direction.INCOMING, edge) for edge in self.catalog.adjacency.incoming.get(address, ())]
         for direction, (other, relationship) in ends:
             for entry in self._answering(other, relationship):
                 if entry.address != address:
@@ -91,54 +87,19 @@ class Neighbourhood:
                     found.setdefault(key, Neighbour(entry, relationship, direction))
         return tuple(sorted(found.values(), key=_rank))
 
-    def pointing_to(self, address: str) -> list[str]:
-        """Return the entries that name one as worth seeing, or what answers for them, by address."""
-        answering = (entry for source in self._pointing.get(address, ()) for entry in self._answering(source, _SEE))
-        return sorted({entry.address for entry in answering} - {address})
-
-    @cached_property
-    def _pointing(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        # All links of ten thousand entries are a tenth of a second.
-        for address, entry in self.catalog.entries.items():
-            related = (one.to for one in entry.relations if one.type.casefold() == _SEE)
-            for target in (*entry.see, *related):
-                found.setdefault(target, []).append(address)
-        return found
-
-    @cached_property
-    def _outgoing(self) -> dict[str, list[_Edge]]:
-        found: dict[str, list[_Edge]] = {}
-        for source, target, relationship in self._edges():
-            found.setdefault(source, []).append((target, relationship))
-        return found
-
-    @cached_property
-    def _incoming(self) -> dict[str, list[_Edge]]:
-        found: dict[str, list[_Edge]] = {}
-        for source, target, relationship in self._edges():
-            found.setdefault(target, []).append((source, relationship))
-        return found
-
-    def _edges(self) -> Iterator[tuple[str, str, str]]:
-        for address, entry in self.catalog.entries.items():
-            yield from ((address, target, name) for name in _FIELDS for target in entry.links(name))
-            # Either end may name it: the newer entry is its source.
-            yield from ((new, address, _SUPERSEDES) for new in entry.superseded_by)
-            yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
-
-    def _in_body(self, address: str, body: str) -> Iterator[_Edge]:
-        if body:
+    def _in_body(self, address: str, body: str) -> Iterator[Edge]:
+        # To blank out the code takes longest, and brings no link about.
+        if may_have_links(body):
             for reference in references_in({address: without_code(body)}, self.catalog.entries):
                 if reference.target is not None:
-                    yield reference.target, _SEE
+                    yield reference.target, "see"
 
     def _answering(self, address: str, relationship: str) -> Iterator[Entry]:
         entries, lineage = self.catalog.entries, self.catalog.lineage
         entry = entries.get(address)
         if entry is None:
             return
-        if relationship == _SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
+        if relationship == SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
             yield entry
             return
         yield from (entries[head] for head in lineage.heads(address))

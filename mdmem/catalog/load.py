@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mdmem.catalog.addresses import is_entry_place, is_manifest, with_full_links
-from mdmem.catalog.cache import CACHE_VERSION, ParsedFiles, bounded, from_cache, to_cache, wing_from_cache
+from mdmem.catalog.cache import ParsedFiles
+from mdmem.catalog.content import ContentCache
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
 from mdmem.catalog.remote_wings import settings_of
-from mdmem.entry.model import Wing, wing_to_json
+from mdmem.catalog.table import Table
+from mdmem.entry.model import Wing
 from mdmem.finding import Finding
 from mdmem.settings.model import OneSided
-from mdmem.state import read_json, write_json
 from mdmem.tree import (
     SETTINGS_NAME,
     FileKind,
+    OverlaidTree,
     Tree,
     TreeFile,
     Unreadable,
+    WorkingTree,
     access_to,
     digest_of,
+    has_file,
     missing_wings,
     read_one,
 )
@@ -47,25 +51,15 @@ def load_cached(tree: Tree, cache: Path, *, parsed: ParsedFiles | None = None) -
     What this process has loaded before is taken from `parsed`. Entries have no links into wings that a narrowed tree
     does not show.
     """
-    return _Loading(tree).through(cache, parsed or ParsedFiles())
+    return _Loading(tree).through(ContentCache(cache), parsed or ParsedFiles())
 
 
-# Stands in the cache for a README that states no wing.
-_PROSE: dict[str, Any] = {}
-
-
-_ENTRIES = "entries.json"
-_RECENT = "entries-recent.json"
-# Until so many were learned, only the small file is written: at 10,000 entries the large one takes 100 ms.
-_RECENT_LIMIT = 200
-
-
-def _remember(cache: Path, *, known: Mapping[str, Any], recent: Mapping[str, Any]) -> None:
-    """Keep what was learned: beside the large file while it is little, else in it."""
-    if len(recent) <= _RECENT_LIMIT and len(known) > _RECENT_LIMIT:
-        write_json(cache / _RECENT, CACHE_VERSION, recent)
-    elif write_json(cache / _ENTRIES, CACHE_VERSION, {**known, **recent}):
-        write_json(cache / _RECENT, CACHE_VERSION, {})
+def _table_of(tree: Tree) -> Table | None:
+    """Return the table in which the files of a tree are remembered: those on disk, as they are there."""
+    inner: Tree | None = tree
+    while inner is not None and not isinstance(inner, (WorkingTree, OverlaidTree)):
+        inner = getattr(inner, "below", None)
+    return inner.stats if isinstance(inner, WorkingTree) and isinstance(inner.stats, Table) else None
 
 
 class _Loading:
@@ -74,11 +68,14 @@ class _Loading:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.access = access_to(tree)
-        listed = tree.files()
-        self.entry_files = tuple(file for file in listed if is_entry_place(file.path))
-        self.others = tuple(file for file in listed if not is_entry_place(file.path))
-        self.readable = [file for file in self.entry_files if file.kind is FileKind.FILE]
-        self.manifests = [file for file in self.others if is_manifest(file)]
+        self.table = _table_of(tree)
+        entry_files: list[TreeFile] = []
+        others: list[TreeFile] = []
+        for file in tree.files():
+            (entry_files if is_entry_place(file.path) else others).append(file)
+        self.entry_files, self.others = tuple(entry_files), tuple(others)
+        self.readable = [file for file in entry_files if file.kind is FileKind.FILE]
+        self.manifests = [file for file in others if is_manifest(file)]
         self.documents: dict[str, Document] = {}
         self.stated_wings: dict[str, Wing] = {}
         self.wing_findings: list[Finding] = []
@@ -91,58 +88,56 @@ class _Loading:
             loaded[document.path] = meant
         return self._catalog(loaded)
 
-    def through(self, cache: Path, parsed: ParsedFiles) -> Catalog:
+    def through(self, cache: ContentCache, parsed: ParsedFiles) -> Catalog:
         digests = self.tree.digests([*self.readable, *self.manifests])
-        loaded = parsed.known(self.readable, digests)
-        keys = [f"wing {digests.get(file.path)}" for file in self.manifests]
-        unknown = [file for file in self.readable if file.path not in loaded]
-        recent, known = {}, parsed.wings
-        if unknown or not parsed.wings.keys() >= set(keys):
-            recent = read_json(cache / _RECENT, CACHE_VERSION)
-            known = read_json(cache / _ENTRIES, CACHE_VERSION) | recent
-        loaded |= self._remembered(known, digests, unknown)
-        fresh = [file.path for file in self.readable if file.path not in loaded]
-        read = {document.path: self._interpret(document) for document in iter_documents(self.tree, fresh)}
-        digests |= {path: self._identity(path) for path, one in read.items() if not one.is_closed}
-        learned = {digests[path]: to_cache(one) for path, one in read.items() if not one.is_closed}
-        learned |= self._learn_manifests(known, digests)
-        if learned:
-            # Whoever sees a part cannot tell what is used.
-            kept = known if self.access.is_narrow else bounded(known, set(digests.values()))
-            _remember(cache, known=kept, recent=recent | learned)
-        parsed.wings = {key: stored for key in keys if (stored := learned.get(key, known.get(key))) is not None}
-        parsed.learn(loaded | {path: one for path, one in read.items() if not one.is_closed}, digests)
-        return self._catalog(loaded | read, digests, shows_hidden=False)
-
-    def _remembered(
-        self, known: Mapping[str, Any], digests: Mapping[str, str], files: Sequence[TreeFile]
-    ) -> dict[str, LoadedFile]:
-        found = {}
-        for file in files:
-            stored = known.get(digests.get(file.path, ""))
-            one = from_cache(file.path, stored) if stored is not None else None
-            if one is not None:
-                found[file.path] = one
-        return found
+        table = self.table
+        loaded = table.loaded(digests) if table is not None else parsed.known(digests)
+        unknown = [file.path for file in self.readable if file.path not in loaded]
+        found = {path: cache.file(digests.get(path), path) for path in unknown}
+        met = {path: one for path, one in found.items() if one is not None}
+        read = {
+            document.path: self._interpret(document)
+            for document in iter_documents(self.tree, [path for path in unknown if path not in met])
+        }
+        fresh = {path: one for path, one in read.items() if not one.is_closed}
+        digests |= {path: self._identity(path) for path in fresh}
+        wings = self._learn_manifests(cache, digests)
+        # Whoever sees a part cannot tell what is used, or gone.
+        is_part = self.access.is_narrow
+        if fresh:
+            learned = {digests[path]: one for path, one in fresh.items()}
+            cache.keep(learned, None if is_part else set(digests.values()))
+        if table is not None:
+            table.learn(digests, met | fresh, wings)
+            table.save(None if is_part else {file.path for file in self.tree.files()})
+        elif unknown:
+            parsed.learn(loaded | met | fresh, digests)
+        return self._catalog(loaded | met | read, digests, shows_hidden=False)
 
     def _identity(self, path: str) -> str:
         """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
         return self.tree.identity(path, self.documents[path].data)
 
-    def _learn_manifests(self, known: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
-        """Read the manifests that were never read before, and return what to remember of those without a fault."""
-        learned = {}
+    def _learn_manifests(self, cache: ContentCache, digests: dict[str, str]) -> dict[str, Wing | None]:
+        """Take what manifests state, and return it, by path, of those without a fault that the table does not know."""
+        learned, fresh = {}, {}
         for file in self.manifests:
-            name = file.path.split("/")[0]
-            stored = known.get(f"wing {digests.get(file.path)}")
-            wing = wing_from_cache(name, stored)
-            if wing is not None:
-                self.stated_wings[name] = wing
-            elif stored != _PROSE:
+            name, digest = file.path.split("/")[0], digests.get(file.path, "")
+            row = self.table.row(file.path, digest) if self.table is not None else None
+            if row is not None and row.is_parsed:
+                wing = row.wing
+            elif digest in cache.wings:
+                learned[file.path] = wing = cache.wings[digest]
+            else:
                 self._take_manifests(iter_documents(self.tree, [file.path]))
-                if not any(finding.place.path == file.path for finding in self.wing_findings):
-                    wing = self.stated_wings.get(name)
-                    learned[f"wing {self._identity(file.path)}"] = wing_to_json(wing) if wing is not None else _PROSE
+                if any(finding.place.path == file.path for finding in self.wing_findings):
+                    continue
+                digests[file.path] = self._identity(file.path)
+                learned[file.path] = fresh[digests[file.path]] = wing = self.stated_wings.get(name)
+            if wing is not None:
+                self.stated_wings[name] = wing if wing.name == name else wing.with_changes(name=name)
+        if fresh:
+            cache.keep_wings(fresh)
         return learned
 
     def _interpret(self, document: Document) -> LoadedFile:
@@ -152,19 +147,24 @@ class _Loading:
     def _catalog(
         self, loaded: Mapping[str, LoadedFile], digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True
     ) -> Catalog:
-        everything = {file.path: loaded.get(file.path) or unreadable(file) for file in self.entry_files}
-        findings = [finding for one in everything.values() for finding in one.findings]
+        everything = [loaded.get(file.path) or unreadable(file) for file in self.entry_files]
+        findings = [finding for one in everything if one.findings for finding in one.findings]
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
-        known = frozenset(path.removesuffix(".md") for path in everything)
-        addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
-        entries = [with_full_links(one.entry, addresses) for one in everything.values() if one.entry is not None]
-        if self.access.is_narrow and not shows_hidden:
-            entries = [Redaction(self.access, addresses).entry(entry) for entry in entries]
+        read = [one for one in everything if one.entry is not None]
+        entries = {one.entry.address: one.entry for one in read if one.entry is not None}
+        short = [one.entry for one in read if one.has_short_links and one.entry is not None]
+        if short or self.access.is_narrow:
+            known = frozenset(one.path.removesuffix(".md") for one in everything)
+            addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
+            entries |= {entry.address: with_full_links(entry, addresses) for entry in short}
+            if self.access.is_narrow and not shows_hidden:
+                redaction = Redaction(self.access, addresses)
+                entries = {address: redaction.entry(entry) for address, entry in entries.items()}
         return Catalog(
             tree=self.tree,
-            entries={entry.address: entry for entry in entries},
+            entries=entries,
             wings=self._wings(),
-            broken={path: one for path, one in everything.items() if one.entry is None},
+            broken={one.path: one for one in everything if one.entry is None},
             findings=tuple(
                 sorted(
                     [*findings, *self.wing_findings, *unlisted, *not_fetched(self.tree)],
@@ -173,7 +173,7 @@ class _Loading:
             ),
             files=self.entry_files,
             others=self.others,
-            sizes={one.entry.address: one.size for one in everything.values() if one.entry is not None},
+            sizes={one.entry.address: one.size for one in read if one.entry is not None},
             _documents=self.documents,
             _digests=digests,
             one_end_suffices=settings_of(self.tree, about=b"one_sided").one_sided is OneSided.FACT,
@@ -189,15 +189,14 @@ class _Loading:
                 self.stated_wings[name] = wing
 
     def _wings(self) -> dict[str, Wing]:
-        found = {file.path.split("/")[0]: Wing(name=file.path.split("/")[0]) for file in self.entry_files}
+        found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in self.entry_files}}
         stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
         return dict(sorted({**found, **stated}.items()))
 
 
 def settings_bytes(tree: Tree) -> bytes | Unreadable:
     """Return the settings file of a tree; empty where it has none."""
-    has_settings = any(file.path == SETTINGS_NAME for file in tree.files())
-    return read_one(tree, SETTINGS_NAME) if has_settings else b""
+    return read_one(tree, SETTINGS_NAME) if has_file(tree, SETTINGS_NAME) else b""
 
 
 def with_other_entries(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes], *, gone: Set[str]) -> Catalog:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, SettingsError
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.settings.remotes import is_path
-from mdmem.tree import SETTINGS_NAME, GitTree, JoinedTree, MissingWing, Tree, Unreadable, read_one
+from mdmem.tree import SETTINGS_NAME, GitTree, JoinedTree, MissingWing, Tree, Unreadable, has_file, read_one
 
 FETCH_PINNED = "`mdmem sync --wings --pinned` fetches it"
 
@@ -59,7 +59,7 @@ def settings_of(tree: Tree, *, about: bytes) -> Settings:
 
     Who asks for the settings themselves is told what is wrong.
     """
-    if not any(file.path == SETTINGS_NAME for file in tree.files()):
+    if not has_file(tree, SETTINGS_NAME):
         return Settings()
     content = read_one(tree, SETTINGS_NAME)
     # Most memories say nothing of the kind, and need their settings parsed but once.

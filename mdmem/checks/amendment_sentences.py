@@ -18,6 +18,7 @@ _VERB = re.compile(
 _SUBJECT = re.compile(
     r"\b(?:(?:this|the present)(?: \w+){0,2}|we|it)\s+(?:(?:also|only|partially)\s+)?\Z", re.IGNORECASE
 )
+_MAYBE_SUBJECT = re.compile(r"\b(?:this|the present|we|it)\b", re.IGNORECASE)
 # Where nobody is named, it begins the sentence, and `Update the list` is a task for somebody.
 _START = re.compile(r"(?:\A|[.:!?]\s+|\n)[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}\Z")
 _BEFORE = 40
@@ -73,14 +74,22 @@ def amendment_sentences(
 
 
 def _verb_starts(body: str) -> list[int]:
-    """Return where one of the verbs may begin, in order."""
+    """Return where one of the verbs may have its subject, in order, be it in code or not."""
     found = []
     for stem in _STEMS:
         at = body.find(stem)
         while at >= 0:
-            found += [at - 1] if at else []
+            verb = _VERB.match(body, at - 1) if at else None
+            if verb is not None and _may_speak(body, verb):
+                found.append(at - 1)
             at = body.find(stem, at + 1)
     return sorted(found)
+
+
+def _may_speak(body: str, verb: re.Match[str]) -> bool:
+    if verb[1] and verb[0][0].isupper():
+        return True
+    return _MAYBE_SUBJECT.search(body, max(0, verb.start() - _BEFORE), verb.start()) is not None
 
 
 def _speaks_for_itself(text: str, verb: re.Match[str]) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 from mdmem.checks.amendment_sentences import AmendmentSentence, amendment_sentences
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression, suppressions_in
-from mdmem.document.links import BodyLink, body_links
+from mdmem.dataclass import dataclass
+from mdmem.document.links import BodyLink, body_links, may_hold_links
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.finding import Finding
@@ -49,8 +49,8 @@ class Extract(Protocol):
         ...
 
     @property
-    def gives_reason(self) -> bool:
-        """Say whether the body holds a reason."""
+    def gives_reason(self) -> bool | None:
+        """Say whether the body holds a reason; None where that was not asked of an entry that replaces nothing."""
         ...
 
     @property
@@ -83,7 +83,9 @@ class DocumentExtract:
     @cached_property
     def references(self) -> tuple[BodyLink, ...]:
         """Return the cross-references of the body; none where the front matter cannot be read."""
-        return () if self.document.fields is None or "[" not in self.document.body else tuple(body_links(self.prose))
+        if self.document.fields is None or not may_hold_links(self.document.body):
+            return ()
+        return tuple(body_links(self.prose))
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
@@ -108,7 +110,8 @@ class DocumentExtract:
     @cached_property
     def size(self) -> int:
         """Return the bytes of the body."""
-        return len(self.document.body.encode("utf-8"))
+        body = self.document.body
+        return len(body) if body.isascii() else len(body.encode("utf-8"))
 
     @property
     def length(self) -> int:
@@ -123,7 +126,7 @@ class KeptExtract(StoredRecord, frozen=True):
     references: tuple[BodyLink, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     amendments: tuple[AmendmentSentence, ...] = ()
-    gives_reason: bool = False
+    gives_reason: bool | None = None
     size: int = 0
     length: int = 0
     findings: tuple[Finding, ...] = ()
@@ -131,12 +134,13 @@ class KeptExtract(StoredRecord, frozen=True):
 
 def kept_extract(extract: Extract, findings: tuple[Finding, ...]) -> KeptExtract:
     """Return an extract without its document."""
+    replaces = any(one.field in ("supersedes", "overrides") for one in extract.links)
     return KeptExtract(
         extract.links,
         extract.references,
         extract.suppressions,
         extract.amendments,
-        extract.gives_reason,
+        extract.gives_reason if replaces else None,
         extract.size,
         extract.length,
         findings,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.engine import ask
-from mdmem.checks.extract import DocumentExtract, KeptExtract, kept_extract
+from mdmem.checks.extract import KeptExtract, kept_extract
 from mdmem.checks.extract_store import ExtractStore
 from mdmem.checks.registry import KEPT
 from mdmem.finding import Finding
@@ -45,7 +45,7 @@ def _made(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] | None
     for path, digest in fresh.items():
         document, told = case.catalog.document(path), findings.get(path, [])
         if case.catalog.tree.identity(path, document.data) == digest and _is_its_own(path, told):
-            made[path] = kept_extract(DocumentExtract(document), tuple(told) if is_entry_place(path) else ())
+            made[path] = kept_extract(case.extract(path), tuple(told) if is_entry_place(path) else ())
     return made
 
 

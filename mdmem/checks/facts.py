@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.git import (
+    BlobReader,
     FileDays,
     Repository,
     file_days,
@@ -16,7 +17,6 @@ from mdmem.git import (
     list_staged,
     list_staged_deletions,
     list_tracked,
-    read_blobs,
 )
 from mdmem.tree import NarrowedTree
 
@@ -50,7 +50,11 @@ class GitFacts:
         """Return what HEAD has of a file; None where it has none."""
         # The name of an object ends with its line.
         named = f"HEAD:{self._from_top(path)}"
-        return None if "\n" in path else dict(read_blobs(self.repository, [named]))[named]
+        return None if "\n" in path else dict(self._reader.read([named]))[named]
+
+    @cached_property
+    def _reader(self) -> BlobReader:
+        return BlobReader(self.repository)
 
     @cached_property
     def ignored(self) -> frozenset[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mdmem.catalog import Catalog
 from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
@@ -17,6 +17,7 @@ from mdmem.checks.facts import GitFacts, SeenFacts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
 from mdmem.checks.totals import with_totals
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import staged_index
@@ -24,7 +25,6 @@ from mdmem.settings import Old, Settings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.roots import PushTarget
 from mdmem.workspace.snapshot import Snapshot
-from mdmem.workspace.visibility import visible_findings
 from mdmem.workspace.workspace import Workspace
 
 
@@ -116,7 +116,7 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     # Which checks were chosen does not change what could not be read.
     unread = (*catalog.findings, *catalog.closed, *compared.faults, *found)
     incomplete = sorted({finding.place.path for finding in unread if finding.code in INCOMPLETE_CODES})
-    seen = visible_findings(catalog, found)
+    seen = _visible(catalog, found)
     found, known = (seen, []) if request.is_bare else without_known(workspace, seen, codes, request.baseline)
     if workspace.snapshot.revision is not None or workspace.snapshot.merge_into is not None:
         # Nobody can write into a commit; what is staged is mended on disk.
@@ -131,6 +131,14 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
         fail_on=workspace.settings.fail_on,
         old_fails=workspace.settings.old is Old.FAIL,
     )
+
+
+def _visible(catalog: Catalog, found: list[Finding]) -> list[Finding]:
+    if not catalog.access.is_narrow:
+        return found
+    from mdmem.workspace.visibility import visible_findings
+
+    return visible_findings(catalog, found)
 
 
 def _codes(workspace: Workspace, compared: ComparedTrees, request: CheckRequest) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from mdmem.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ _UNDERSCORE = (
     rf"|(?P<huggingface>(?<=\bhf_)[A-Za-z]{{34}}))(?!{_WORD})"
 )
 _HYPHEN = (
-    rf"-(?={_CODE}{{16}})(?:(?P<gitlab>(?:(?<=\bglpat-)|(?<=\bgl[rd]t-)|(?<=\bglptt-)){_CODE}{{20,64}})"
+    # The letters before it end the prefixes below: a row of hyphens is none.
+    rf"-(?<=[abeikoprstY]-)(?={_CODE}{{16}})(?:(?P<gitlab>(?:(?<=\bglpat-)|(?<=\bgl[rd]t-)|(?<=\bglptt-)){_CODE}{{20,64}})"
     rf"|(?P<slack>(?:(?<=\bxox[abeoprs]-)|(?<=\bxapp-))(?:[0-9A-Z]+-){{1,4}}{_WORD}{{16,128}})"
     rf"|(?P<pypi>(?<=\bpypi-)AgE{_CODE}{{50,256}})|(?P<anthropic>(?<=\bsk-)ant-[a-z0-9]+-{_CODE}{{32,128}})"
     rf"|(?P<openai>(?<=\bsk-){_CODE}{{16,100}}?T3BlbkFJ{_CODE}{{16,128}})"
@@ -74,7 +76,8 @@ _HINTED = tuple(
 )
 _URL = re.compile(r"://[^\s/:@\"'`<>]{1,80}:(?P<url>[^\s/:@\"'`<>]{6,128})@(?!localhost|127\.|[\w.-]*example)")
 _ASSIGNED = tuple(
-    re.compile(rf"{sign}[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
+    # What stands before it ends a name below: a row of such signs is none.
+    re.compile(rf"{sign}(?<=[dDeEnNtTyY\"' \t:]{sign})[ \t]{{0,3}}(?:\"([^\"\s]{{8,128}})\"|'([^'\s]{{8,128}})'{bare})")
     for sign, bare in (("=", r"|([^\s\"'`]{8,128})"), (":", ""))
 )
 _NAME = re.compile(
@@ -82,6 +85,7 @@ _NAME = re.compile(
     r"[\"']?[ \t]{0,3}:?\Z",
     re.IGNORECASE,
 )
+_NAME_WORDS = ("pass", "secret", "token", "key")
 # Without quotes only an environment variable is sure to hold a value and not a name.
 _VARIABLE = re.compile(r"\b(?:[A-Z0-9_]+|aws_secret_access_key)[ \t]{0,3}\Z")
 _LONGEST_NAME = 40
@@ -121,6 +125,8 @@ def _assigned(text: str) -> Iterator[Secret]:
         for found in expression.finditer(text):
             name = text[max(0, found.start() - _LONGEST_NAME) : found.start()]
             group = found.lastindex or 0
+            if not any(word in name.lower() for word in _NAME_WORDS):
+                continue
             if not _NAME.search(name) or (group == 3 and not _VARIABLE.search(name)):
                 continue
             if _is_password(found[group]):

@@ -34,8 +34,8 @@ def command(given: Globals, paths: tuple[str, ...], form: str, **options: Any) -
     PATHs are files and folders; without one, what stands where these are usually kept. Nothing is overwritten, a second
     run changes nothing, and what cannot be carried over is said. --dry-run shows file, address, type and status.
     """
-    from mdmem.exchange.import_plan import ImportRequest
     from mdmem.exchange.importer import import_records
+    from mdmem.exchange.intake import ImportRequest
     from mdmem.render.exchange import import_json, import_remarks, import_text
     from mdmem.workspace.addresses import from_here
 

@@ -71,7 +71,7 @@ GROUPS = {
         "index": "Bring the full-text index up to date, or build it anew.",
     },
     "Plumbing": {
-        "hook-event": "Answer an event of an agent's client; `init --hooks` sets it up.",
+        "hook-event": "Answer a client's hook; `init --hooks` sets it up.",
         "merge-driver": "Merge an entry for git; `hooks install` sets it up.",
     },
 }

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,9 +14,12 @@ import click
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
+from mdmem.cli.short_help import ShortHelp
+from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from mdmem.retrieval.pack import Given, Pack, Printed
+    from mdmem.retrieval.answers import Answers
+    from mdmem.retrieval.pack import Given, Printed
     from mdmem.retrieval.question import Question
     from mdmem.state.sessions import Sessions
     from mdmem.workspace.workspace import Workspace
@@ -26,24 +28,27 @@ if TYPE_CHECKING:
 _LIKE = 0.75
 
 
-@click.command("retrieve")
+@click.command("retrieve", cls=ShortHelp, everyday=("paths", "asked", "wing", "room", "budget", "session", "fresh"))
 @click.argument("words", nargs=-1)
 @click.option(
     "--path",
     "-p",
     "paths",
     multiple=True,
-    metavar="CODEPATH",
+    metavar="FILE",
     shell_complete=complete_code_path,
-    help="Code at hand, matched with applies_to.",
+    help="A file at hand, or to be made; all of them in one call.",
 )
 @click.option(
-    "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of the answer; a token is 4 bytes."
+    "--ask", "asked", multiple=True, metavar="QUESTION", help="One of several questions, each answered in short."
+)
+@click.option(
+    "--budget", "-b", type=click.IntRange(min=0), metavar="TOKENS", help="Size of an answer; a token is 4 bytes."
 )
 @click.option(
     "--query-syntax", "syntax", is_flag=True, help='Read WORDS as a query: AND, OR, NOT, "a phrase", field:word.'
 )
-@click.option("--session", metavar="ID", help="Give an entry whole once to all questions of one ID.")
+@click.option("--session", metavar="ID", help="What one ID was given before is one line.")
 @click.option("--fresh", is_flag=True, help="Forget what the session was given.")
 @filter_options
 @at_option
@@ -52,30 +57,36 @@ _LIKE = 0.75
 def command(
     given: Globals, words: tuple[str, ...], paths: tuple[str, ...], budget: int | None, form: str, **options: Any
 ) -> int:
-    """Answer what is binding here, now, for WORDS or the code at hand.
+    """Answer what is binding here, now, for WORDS, the files at hand, and any number of questions.
 
-    Scope comes first, then authority (invariant, decision, pattern, note), then likeness. Invariants of the scope are
-    always part of the answer. Without words and paths everything in force is. Several paths are one question.
+    Rules that always hold come first, then decisions, patterns, notes. For passages of entries that you know:
+    `mdmem show ADDRESS... --about WORDS`.
     """
     from mdmem.errors import RootNotFoundError
     from mdmem.retrieval.question import Question
 
     revision, syntax = options.pop("revision"), options.pop("syntax")
     session = _Session(options.pop("session"), is_fresh=options.pop("fresh"))
-    question = Question(words=" ".join(words).strip(), filters=filters_from(options), syntax=syntax)
+    asked = [one.strip() for one in options.pop("asked") if one.strip()]
+    filters = filters_from(options)
+    work = Question(words=" ".join(words).strip(), filters=filters, syntax=syntax)
+    questions = [Question(words=one, filters=filters, syntax=syntax) for one in asked]
     try:
         workspace = open_workspace(given, revision=revision)
     except RootNotFoundError as error:
         if given.root:
             raise
+        from mdmem.retrieval.answers import Answers
         from mdmem.retrieval.fallback import retrieve_without_root
 
-        pack = retrieve_without_root(Path.cwd(), question, why=str(error), budget=budget)
+        everything = Question(words=" ".join(filter(None, (work.words, *asked))), filters=filters)
+        answers = Answers(retrieve_without_root(Path.cwd(), everything, why=str(error), budget=budget), ())
     else:
-        pack = _retrieve(workspace, given, question, paths, budget=budget, form=form, session=session)
-    print_text(_rendered(pack, form, given))
+        main = work if work.words or paths or not questions else None
+        answers = _answer(workspace, given, main, questions, paths=paths, budget=budget, form=form, session=session)
+    print_text(_rendered(answers, form, given))
     # An answer that could not be printed was not given.
-    session.note(pack)
+    session.note(answers)
     return 0
 
 
@@ -87,8 +98,8 @@ class _Session:
     is_fresh: bool
     kept: Sessions | None = None
 
-    def ask(self, workspace: Workspace, answer: Callable[[Given], Pack]) -> Pack:
-        """Return an answer to one who was given something before."""
+    def ask(self, workspace: Workspace, answer: Callable[[Given], Answers]) -> Answers:
+        """Return what answers one who was given something before."""
         if self.name is None:
             return answer({})
         from mdmem.state.sessions import Sessions
@@ -96,30 +107,36 @@ class _Session:
         self.kept = Sessions(workspace.state_folder)
         return answer({} if self.is_fresh else self.kept.given(self.name, datetime.now(UTC)))
 
-    def note(self, pack: Pack) -> None:
-        """Note what an answer gave."""
+    def note(self, answers: Answers) -> None:
+        """Note what the answers gave."""
         if self.name is not None and self.kept is not None:
-            self.kept.give(self.name, pack.gave, datetime.now(UTC))
+            self.kept.give(self.name, answers.gave, datetime.now(UTC))
 
 
-def _retrieve(
+def _answer(
     workspace: Workspace,
     given: Globals,
-    question: Question,
-    paths: tuple[str, ...],
+    main: Question | None,
+    questions: Sequence[Question],
     *,
+    paths: tuple[str, ...],
     budget: int | None,
     form: str,
     session: _Session,
-) -> Pack:
-    from mdmem.retrieval.retrieve import retrieve, with_code_paths
+) -> Answers:
+    from mdmem.retrieval.answers import answer_each
+    from mdmem.retrieval.retrieve import with_code_paths
     from mdmem.workspace.remote_wings import aged_wings
 
     for remark in (*aged_wings(workspace), *_misspelt(workspace, paths)):
         given.remark(remark)
-    asked, printed = with_code_paths(workspace, question, paths), _printed(form)
+    work = with_code_paths(workspace, main, paths) if main is not None else None
+    printed, short = _printed(form)
     return session.ask(
-        workspace, lambda before: retrieve(workspace, asked, budget=budget, printed=printed, given=before)
+        workspace,
+        lambda before: answer_each(
+            workspace, work, questions, budget=budget, printed=printed, printed_short=short, given=before
+        ),
     )
 
 
@@ -138,22 +155,24 @@ def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> list[str]:
     return []
 
 
-def _printed(form: str) -> Printed:
-    """Return what the parts of an answer take in the form that is printed."""
+def _printed(form: str) -> tuple[Printed, Printed]:
+    """Return what the parts of an answer take in the form that is printed, and those of a short one."""
     if form == "json":
         from mdmem.render.json import PrintedJson
 
-        return PrintedJson()
+        return PrintedJson(), PrintedJson()
+    from mdmem.render.answers import short_markdown_size, short_text_size
     from mdmem.render.retrieval import markdown_size, text_size
 
-    return markdown_size if form == "markdown" else text_size
+    return (markdown_size, short_markdown_size) if form == "markdown" else (text_size, short_text_size)
 
 
-def _rendered(pack: Pack, form: str, given: Globals) -> str:
+def _rendered(answers: Answers, form: str, given: Globals) -> str:
     if form == "json":
-        from mdmem.render.json import dump, pack_json
+        from mdmem.render.answers import answers_json
+        from mdmem.render.json import dump
 
-        return dump(pack_json(pack))
-    from mdmem.render.retrieval import pack_markdown, pack_text
+        return dump(answers_json(answers))
+    from mdmem.render.answers import answers_markdown, answers_text
 
-    return pack_markdown(pack) if form == "markdown" else pack_text(pack, ink=given.ink())
+    return answers_markdown(answers) if form == "markdown" else answers_text(answers, ink=given.ink())

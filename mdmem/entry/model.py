@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from mdmem.entry.fields import KNOWN_FIELDS, LISTS, Kind, names_of
+from mdmem.dataclass import dataclass, field
+from mdmem.entry.fields import KNOWN_FIELDS, Kind, names_of
 from mdmem.record import StoredRecord
 
 LINK_FIELDS = names_of(Kind.LINKS)
@@ -232,7 +232,11 @@ def title_of(address: str) -> str:
 
 def visible(text: str) -> str:
     """Return a text with each character that does not show written as its number, the ends of lines included."""
-    return "".join(one if one.isprintable() else f"<U+{ord(one):04X}>" for one in text)
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    return character if character.isprintable() else f"<U+{ord(character):04X}>"
 
 
 # What a terminal obeys, what turns the direction of text, and what has no width; line ends and tabs are text.
@@ -265,81 +269,6 @@ def _numbered(found: re.Match[str]) -> str:
 def needs_joiner(found: re.Match[str]) -> bool:
     """Say whether what `ACTING` found is a joiner behind a sign that is joined."""
     return found[0] in _JOINERS and _JOINED.match(found.string[found.start() - 1 : found.start()]) is not None
-
-
-_REQUIRED = ("address", "type", "status", "title")
-_DEFAULTS = dict(zip(Entry.__struct_fields__, (*_REQUIRED, *Entry.__struct_defaults__), strict=True))
-_PLACED = frozenset({"address", "title"})
-_RELATIONS = names_of(Kind.RELATIONS)
-
-
-def to_json(entry: Entry) -> dict[str, Any]:
-    """Return what an entry states, without its address, as JSON values; `from_json` reads it back."""
-    plain: dict[str, Any] = {"title": entry.title}
-    for name, default in _DEFAULTS.items():
-        value = getattr(entry, name)
-        if name in _PLACED or value == default:
-            continue
-        if isinstance(value, date):
-            value = value.isoformat()
-        elif name in _RELATIONS:
-            value = [[relation.type, relation.to] for relation in value]
-        plain[name] = value
-    return plain
-
-
-_TYPES = {kind.value: kind for kind in EntryType}
-_STATUSES = {status.value: status for status in Status}
-_PAIRS = names_of(Kind.PAIRS)
-_MANY = LISTS | {*_PAIRS, *_RELATIONS, "unread"}
-
-
-def from_json(address: str, plain: dict[str, Any]) -> Entry:
-    """Return the entry that `to_json` gave, placed at an address; an empty title becomes the entry-id in words."""
-    values: dict[str, Any] = {name: tuple(value) if value.__class__ is list else value for name, value in plain.items()}
-    if any(value.__class__ is tuple and name not in _MANY for name, value in values.items()):
-        raise TypeError("a single value is stored as a list")
-    values["type"] = _TYPES[values["type"]]
-    values["status"] = _STATUSES[values["status"]]
-    values["title"] = values["title"] or title_of(address)
-    for name in DATE_FIELDS:
-        if name in values:
-            values[name] = parse_moment(values[name])
-    for name in _PAIRS:
-        if name in values:
-            values[name] = tuple((code, reason) for code, reason in values[name])
-    for name in _RELATIONS:
-        if name in values:
-            values[name] = tuple(Relation(kind, to) for kind, to in values[name])
-    return Entry(address=address, **values)
-
-
-def wing_to_json(wing: Wing) -> dict[str, Any]:
-    """Return what a manifest states, without the wing's name, as JSON values; `wing_from_json` reads it back."""
-    at = wing.last_hygiene_at
-    stated: dict[str, Any] = {"kind": wing.kind, "project_id": wing.project_id, "description": wing.description}
-    return stated | {
-        "owners": wing.owners,
-        "shared_wings": wing.shared_wings,
-        "applies_to": wing.applies_to,
-        "last_hygiene_at": at.isoformat() if at else None,
-    }
-
-
-def wing_from_json(name: str, plain: dict[str, Any]) -> Wing:
-    """Return the wing that `wing_to_json` gave, under a name."""
-    shared, at = plain["shared_wings"], plain["last_hygiene_at"]
-    return Wing(
-        name=name,
-        kind=WingKind(plain["kind"]),
-        project_id=plain["project_id"],
-        description=plain["description"],
-        owners=tuple(plain["owners"]),
-        shared_wings=None if shared is None else tuple(shared),
-        applies_to=tuple(plain["applies_to"]),
-        last_hygiene_at=parse_moment(at) if at else None,
-        has_manifest=True,
-    )
 
 
 @dataclass(frozen=True, slots=True)

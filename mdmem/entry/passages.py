@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import chain
+from functools import cache, cached_property, partial
+from itertools import chain, islice
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
 from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
 
@@ -36,6 +36,8 @@ _SHOWN = re.compile(
     re.DOTALL,
 )
 _SHOWN_BYTES = 320
+# A list below the sentence that announces it is whole up to here; of a longer one each item's first sentence stands.
+_LISTED, _ITEM_BYTES, _MOST_LISTED = 560, 180, 60
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class _Run:
     sentences: tuple[Sentence, ...]
     terms: frozenset[str]
     text: str
+    heading: str = ""
 
     @property
     def start(self) -> int:
@@ -57,12 +60,16 @@ class _Run:
 
 @dataclass(frozen=True)
 class Passages:
-    """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said."""
+    """The passages of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
+
+    None is of alternatives, context and the like unless it `has_asides`.
+    """
 
     body: str
     sections: Sequence[Section]
     find: Find
     weights: Mapping[str, float]
+    has_asides: bool = False
 
     @cached_property
     def hits(self) -> list[Hit]:
@@ -74,6 +81,17 @@ class Passages:
 
         `new`: only those that hold a word which the lead does not.
         """
+        return "\n\n".join(f"… {run.text}" for run in self._best(lead, room, new=new))
+
+    def headed(self, room: int) -> str:
+        """Return the best passages, each below the heading of its section."""
+        parts: dict[str, list[str]] = {}
+        for run in self._best((), room):
+            parts.setdefault(run.heading, []).append(run.text)
+        told_below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
+        return "\n".join(f"{heading}: {text}" if heading else text for heading, text in told_below)
+
+    def _best(self, lead: Sequence[Sentence], room: int, *, new: bool = False) -> list[_Run]:
         covered = self._terms_in(lead[0].start, lead[-1].end) if lead else frozenset()
         runs = self._runs({one.start for one in lead}, min(room, _RUN))
         runs = [run for run in runs if not new or run.terms - covered]
@@ -90,7 +108,7 @@ class Passages:
             if cost <= room:
                 chosen.append(run)
                 covered, room = covered | run.terms, room - cost
-        return "\n\n".join(f"… {run.text}" for run in sorted(chosen, key=lambda run: run.start))
+        return sorted(chosen, key=lambda run: run.start)
 
     @cached_property
     def _mean(self) -> float:
@@ -107,37 +125,77 @@ class Passages:
         return words + (_STATING * self._mean if run.states else 0.0)
 
     def _runs(self, shown: set[int], limit: int) -> list[_Run]:
-        return [run for section in told(self.sections) for run in self._runs_in(section, shown, limit)]
+        path: list[Section] = []
+        found: list[_Run] = []
+        telling = {one.span for one in (self.sections if self.has_asides else told(self.sections))}
+        for section in self.sections:
+            path = [*(one for one in path if one.level < section.level), section]
+            if section.span in telling:
+                # A passage is about what the headings above it say, too.
+                named = frozenset[str]().union(*(self._terms_in(one.span[0], one.start) for one in path))
+                found += self._runs_in(section, named, shown, limit)
+        return found
 
-    def _runs_in(self, section: Section, shown: set[int], limit: int) -> Iterator[_Run]:
+    def _runs_in(self, section: Section, named: frozenset[str], shown: set[int], limit: int) -> Iterator[_Run]:
         if not self._within(*section.span):
             return
-        named = self._terms_in(section.span[0], section.start)
         blocks = list(blocks_in(self.body, section.start, section.span[1]))
 
         @cache
         def prose(at: int) -> list[Sentence]:
             return [one for one in blocks[at].sentences() if one.start not in shown]
 
+        def following(at: int, first: int) -> Iterator[Sentence]:
+            return chain(prose(at)[first:], chain.from_iterable(map(prose, range(at + 1, len(blocks)))))
+
         # A paragraph without a word of the question begins no run, and is taken apart only where one reaches it.
         for at in (at for at, block in enumerate(blocks) if self._within(block.start, block.end)):
-            later = range(at + 1, len(blocks))
             for first in (first for first, one in enumerate(prose(at)) if self._terms_in(one.start, one.end)):
-                run = self._run(chain(prose(at)[first:], chain.from_iterable(map(prose, later))), named, limit)
+                run = self._run(partial(following, at, first), named, section.heading, limit)
                 yield from (run,) if run.text else ()
 
-    def _run(self, sentences: Iterator[Sentence], named: frozenset[str], limit: int) -> _Run:
-        """Return the run that the first of some sentences begins."""
-        first = next(sentences)
-        fit = fitting(chain((first,), sentences), limit) or [first]
+    def _run(
+        self, following: Callable[[], Iterator[Sentence]], named: frozenset[str], heading: str, limit: int
+    ) -> _Run:
+        """Return the run that the first of some sentences begins, with the list that one of its sentences announces."""
+        fit = fitting(following(), limit) or list(islice(following(), 1))
         held = [self._terms_in(one.start, one.end) for one in fit]
         last = max(at for at, terms in enumerate(held) if terms)
         run = [one for at, one in enumerate(fit[: last + 2]) if at <= last or one.block == fit[last].block]
-        return _Run(tuple(run), named.union(*held[: len(run)]), self._told(run, limit))
+        listed: list[Sentence] = []
+        announcing = (at for at, one in enumerate(run) if one.text.endswith(":"))
+        for at in islice(announcing, _SEVERAL):
+            if listed := self._list_below(islice(following(), at + 1, at + 1 + _MOST_LISTED)):
+                run = run[: at + 1]
+                break
+        terms = named.union(*(self._terms_in(one.start, one.end) for one in (*run, *listed)))
+        return _Run(tuple(dict.fromkeys((*run, *listed))), terms, self._told(run, listed, limit), heading)
 
-    def _told(self, run: Sequence[Sentence], limit: int) -> str:
+    def _list_below(self, sentences: Iterator[Sentence]) -> list[Sentence]:
+        """Return the items of the list that some sentences begin with, of a long one the first sentence of each."""
+        first = next(sentences, None)
+        if first is None or not first.is_item:
+            return []
+        items, edge = [first], self._indent(first)
+        for one in sentences:
+            if not one.is_item and one.block != items[-1].block and self._indent(one) <= edge:
+                break
+            items.append(one)
+        if sum(one.size for one in items) <= _LISTED:
+            return items
+        heads = [replace(one, text=cut_at_word(one.text, _ITEM_BYTES)) for one in items if one.is_item]
+        heads = [one for one in heads if self._indent(one) <= edge]
+        return fitting(heads, _LISTED) if len(heads) >= _SEVERAL else []
+
+    def _indent(self, one: Sentence) -> int:
+        text = self.body[one.start : one.end].lstrip("\n\r")
+        return len(text) - len(text.lstrip(" \t"))
+
+    def _told(self, run: Sequence[Sentence], listed: Sequence[Sentence], limit: int) -> str:
         """Return a run as text; what it announces stands below it, or the announcement is left out."""
         run = [one for one, after in zip(run, (*run[1:], None), strict=True) if not _is_unkept(one, after)]
+        if listed:
+            return f"{cut_at_word(said(run), limit)}\n{said(listed)}"
         if not run or not run[-1].text.endswith(":"):
             return cut_at_word(said(run), limit)
         shown = _SHOWN.match(self.body, run[-1].end)

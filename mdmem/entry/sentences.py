@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from mdmem.dataclass import dataclass
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -187,12 +188,12 @@ def _is_prose(block: str) -> bool:
 
 
 def _sentences_of(block: str) -> Iterator[tuple[int, int, str, bool]]:
-    items = [found.start() for found in _ITEM.finditer(block)]
-    edges = sorted({0, *items, len(block)})
-    begin = frozenset(items)
+    # Where the text of each item begins: the full stop of its number ends no sentence.
+    begin = {found.start(): found.end() for found in _ITEM.finditer(block)}
+    edges = sorted({0, *begin, len(block)})
     for left, right in pairwise(edges):
         start = left
-        ends = [found.end() for found in _END.finditer(block, left, right)]
+        ends = [found.end() for found in _END.finditer(block, begin.get(left, left), right)]
         for end in (*ends, right):
             if text := " ".join(block[start:end].split()):
                 yield start, end, text, start in begin

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Status, day_of, instant_of
 from mdmem.exchange.outlet import ExportedFile
 from mdmem.exchange.seal import END, opening
@@ -96,7 +96,9 @@ class _Folder:
             # A draft replaces nothing yet: its link stands in the entry alone.
             if entry.status is not Status.DRAFT:
                 yield from (f"{newer} {self.records[one].link}" for one in entry.links(name) if one in self.records)
-            for other in self.records.values():
+            # One end alone is a claim: what is still in force must not read as ended.
+            others = () if name == "supersedes" and entry.status is not Status.DEPRECATED else self.records.values()
+            for other in others:
                 if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT:
                     yield f"{older} {other.link}"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 
 from mdmem.checks.fixes.links import relative
+from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import without_code
 from mdmem.exchange.record import Cut, ForeignRecord
@@ -78,6 +78,9 @@ def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> 
     if not before.endswith("[["):
         return None, ""
     meant = references.named(link.target, record.source.folder)
+    if len(meant) != 1 and link.target.isdigit():
+        # A list within a list, or a footnote.
+        return None, ""
     if len(meant) != 1:
         why = f"may mean {' or '.join(meant)}" if meant else "names no record that is imported"
         return None, f"`[[{link.target}]]` {why}, and stays as it is"

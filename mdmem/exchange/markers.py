@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from mdmem.exchange.seal import without_regions
+import re
+
+from mdmem.exchange.seal import BEGIN, END, without_regions
 from mdmem.setup.clients import own_lines
+
+_LINE = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
+_RECORD = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
+
+
+def exported_from(text: str) -> str | None:
+    """Return the address of the entry that an exported record is of, None for any other text."""
+    found = _RECORD.search(text)
+    return found[1] if found is not None else None
+
+
+def without_marks(text: str) -> str:
+    """Return an exported record without the marks round what was exported."""
+    return _LINE.sub("", text)
 
 
 def without_own(text: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mdmem.catalog.names import well_formed
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.document.parse import SIZE_LIMIT
 from mdmem.document.split import FenceError, has_front_matter, split_text
@@ -99,18 +99,23 @@ def _from(base: Path, path: Path) -> str:
     return real.relative_to(base.resolve()).as_posix()
 
 
+def read_bytes(base: Path, path: str) -> bytes:
+    """Return what a file of the project holds; raises UnfitError."""
+    if not path.isprintable():
+        raise UnfitError("has a name that is no UTF-8, or that does not show; rename it")
+    if leads_away(base, path):
+        raise UnfitError("is a symbolic link, or lies behind one; name what it leads to")
+    try:
+        return read_regular(base / path, follow=False)
+    except OSError as error:
+        raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
 def read_source(base: Path, found: Found) -> SourceFile:
     """Return a file as it was read; raises UnfitError."""
     if not found.path.lower().endswith(_ENDINGS):
         raise UnfitError(f"is no Markdown file: its name ends in none of {', '.join(_ENDINGS)}")
-    if not found.path.isprintable():
-        raise UnfitError("has a name that is no UTF-8, or that does not show; rename it")
-    if leads_away(base, found.path):
-        raise UnfitError("is a symbolic link, or lies behind one; name what it leads to")
-    try:
-        data = read_regular(base / found.path, follow=False)
-    except OSError as error:
-        raise UnfitError(f"cannot be read: {(error.strerror or str(error)).lower()}") from error
+    data = read_bytes(base, found.path)
     if len(data) > SIZE_LIMIT:
         raise UnfitError(f"is {len(data) / SIZE_LIMIT:.1f} MiB, over the limit of 1 MiB; split it")
     try:

@@ -1,40 +1,68 @@
-"""What a checkout is by git's own files: where nothing of it changed, no process need be asked again."""
+"""What a repository is by git's own files: where none of them changed, no git process need be asked again."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from time import time_ns
 
 from mdmem.git.process import Repository
 
 Stamp = tuple[object, ...]
-# What tells which commit is checked out, and how git compares the disk with it.
-_OWN = ("index", "config.worktree", "reftable/tables.list")
-_SHARED = ("packed-refs", "config", "shallow", "info/attributes", "reftable/tables.list")
-_REF = b"ref: "
+# What tells which commits there are, and how git compares the disk with them.
+_OWN = ("index", "reftable/tables.list")
+_SHARED = ("packed-refs", "shallow", "info/attributes", "reftable/tables.list")
+_REFS = ("refs/heads", "refs/remotes")
+_REF, _INCLUDE = b"ref: ", b"[include"
+# What changed in the tick of the clock in which it was looked at may have changed once more.
+_RACY_NS = 2_000_000_000
 
 
-def stamp_of(repository: Repository) -> Stamp:
-    """Return what is another value once HEAD, its commit, the index, or git's settings of a repository changed."""
+def stamp_of(repository: Repository) -> Stamp | None:
+    """Return what is another value once HEAD, a branch, the index or git's settings changed.
+
+    None where that cannot be told: a file changed a moment ago, or settings are taken in from others.
+    """
+    settings = [_content(path) for path in _settings_files(repository)]
+    if any(content is not None and _INCLUDE in content.lower() for content in settings):
+        return None
     head = _content(repository.git_dir / "HEAD")
     named = head.removeprefix(_REF).strip() if head is not None and head.startswith(_REF) else b""
-    ref = _content(repository.common_dir / os.fsdecode(named)) if named else None
-    own = (_stat(repository.git_dir / name) for name in _OWN)
-    shared = (_stat(repository.common_dir / name) for name in _SHARED)
-    return (head, ref, *own, *shared, _stat(repository.top / ".gitattributes"))
+    tip = _content(repository.common_dir / os.fsdecode(named)) if named else None
+    stats = dict(_stats(repository))
+    is_racy = any(max(stat[2:]) > time_ns() - _RACY_NS for stat in stats.values())
+    return None if is_racy else (head, tip, *settings, *stats.items())
+
+
+def _settings_files(repository: Repository) -> Iterator[Path]:
+    """Yield the files that git reads its settings from, there or not."""
+    yield from (repository.common_dir / "config", repository.git_dir / "config.worktree")
+    yield Path(os.environ.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
+    stated = os.environ.get("GIT_CONFIG_GLOBAL")
+    home = Path(os.environ.get("HOME") or "~").expanduser()
+    folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    yield from (folder / "git/config", home / ".gitconfig") if stated is None else (Path(stated),)
+
+
+def _stats(repository: Repository) -> Iterator[tuple[str, tuple[int, ...]]]:
+    named = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
+    for path in (*map(str, named), str(repository.top / ".gitattributes"), *_loose_refs(repository)):
+        try:
+            found = os.stat(path)  # noqa: PTH116  # there may be many
+        except OSError:
+            continue
+        yield path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _loose_refs(repository: Repository) -> Iterator[str]:
+    for name in _REFS:
+        for folder, _, files in os.walk(repository.common_dir / name):
+            yield from (f"{folder}/{file}" for file in files)
 
 
 def _content(path: Path) -> bytes | None:
-    # A ref is written anew with the size of before, and maybe within one tick of the clock.
     try:
         return path.read_bytes()
     except OSError:
         return None
-
-
-def _stat(path: Path) -> tuple[int, ...] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

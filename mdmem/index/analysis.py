@@ -8,12 +8,12 @@ Scripts written without spaces give pairs of neighbouring characters, and in doc
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import cast
 
+from mdmem.dataclass import dataclass
 from mdmem.index.english import STOP_WORDS, stem
 
 VERSION = 2
@@ -154,9 +154,13 @@ def _held_in(chunk: str) -> str | Token:
     if _is_plain(bare):
         return "".join(_word(bare.lower()))
     tokens = [split(run, singles=True) for run in _runs(fold(chunk))]
-    words = tuple(word for token in tokens for word in token.words)
-    wholes = tuple(whole for token in tokens for whole in token.wholes)
-    return Token(words, wholes) if wholes or len(words) > 1 else "".join(words)
+    token = tokens[0] if len(tokens) == 1 else _joined(tokens)
+    return token if token.wholes or len(token.words) > 1 else "".join(token.words)
+
+
+def _joined(tokens: Sequence[Token]) -> Token:
+    words = (word for token in tokens for word in token.words)
+    return Token(tuple(words), tuple(whole for token in tokens for whole in token.wholes))
 
 
 _known = _Known()
@@ -207,19 +211,23 @@ def split(raw: str, *, singles: bool = False) -> Token:
         return Token(_word(raw.lower()))
     pieces = [piece for piece in _CONNECTOR.split(raw) if piece]
     folded = raw.casefold()[:_LONGEST]
-    if all(piece.isdecimal() for piece in pieces) or (folded[-1] in "+#" and len(folded.rstrip("+#")) <= 2):
+    if (pieces[0].isdecimal() and all(piece.isdecimal() for piece in pieces)) or (
+        folded[-1] in "+#" and len(folded.rstrip("+#")) <= 2
+    ):
         # `3`, `11` and `c` by themselves would match nearly everything.
         return Token((folded,))
     words: list[str] = []
     wholes = [] if len(pieces) == 1 and raw[0] != "." and raw[-1] not in "+#" else [folded]
-    components = (part for part in _COMPONENT.split(raw) if part != raw and _CONNECTOR.search(part))
-    wholes += [part.casefold()[:_LONGEST] for part in components]
+    if "/" in raw or ":" in raw or "\\" in raw:
+        components = (part for part in _COMPONENT.split(raw) if part != raw and _CONNECTOR.search(part))
+        wholes += [part.casefold()[:_LONGEST] for part in components]
     for piece in pieces:
-        humps = _CAMEL.split(piece.rstrip("+#"))
+        bare = piece.rstrip("+#")
+        humps = [bare] if bare.islower() else _CAMEL.split(bare)
         if len(humps) > 1:
             wholes += _word(piece.casefold())
         for hump in humps:
-            words += _characters(hump.casefold(), singles=singles)
+            words += _word(hump.lower()) if hump.isascii() else _characters(hump.casefold(), singles=singles)
     return Token(tuple(words), tuple(dict.fromkeys(wholes)))
 
 
@@ -230,9 +238,6 @@ def _is_plain(raw: str) -> bool:
 
 def _characters(text: str, *, singles: bool) -> Iterator[str]:
     """Yield a word's stem, or the neighbouring characters where its script has no spaces."""
-    if text.isascii():
-        yield from _word(text)
-        return
     end = 0
     for found in _unspaced().finditer(text):
         yield from _word(text[end : found.start()])

@@ -10,13 +10,13 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import BinaryIO
 
+from mdmem.dataclass import dataclass
 from mdmem.index.manifest import DamagedIndexError
 
 ENDING = ".segment"
@@ -38,10 +38,12 @@ class Pool:
     def __init__(self) -> None:
         """Start without postings."""
         self._fields: dict[str, dict[str, array[int]]] = {}
+        self._most = 0
 
     def add(self, number: int, field: str, counts: Mapping[str, int]) -> None:
         """Take in how often a field of a document holds each of its terms; documents come by number."""
         groups = self._fields.setdefault(field, {})
+        self._most = max(self._most, *counts.values())
         for term, frequency in counts.items():
             group = groups.get(term)
             if group is None:
@@ -50,12 +52,19 @@ class Pool:
             group.append(number)
             group.append(frequency)
 
+    def add_term(self, field: str, term: str, postings: Iterable[tuple[int, int]]) -> None:
+        """Take in the number of each document whose field holds a term, and how often; documents come by number."""
+        group = self._fields.setdefault(field, {}).setdefault(term, array("I"))
+        for number, frequency in postings:
+            group.append(number)
+            group.append(frequency)
+            self._most = max(self._most, frequency)
+
     def write(self, folder: Path, count: int) -> str:
         """Write the postings, which are of so many documents, as a segment, and return its name."""
         name = os.urandom(8).hex()
-        most = max((max(group[1::2]) for groups in self._fields.values() for group in groups.values()), default=0)
         with (folder / file_of(name)).open("xb") as stream:
-            writer = _Writer(stream, _kind(count), _kind(most + 1))
+            writer = _Writer(stream, _kind(count), _kind(self._most + 1))
             for field, groups in sorted(self._fields.items()):
                 for term in sorted(groups):
                     writer.add(_key(field, term), groups[term])
@@ -205,12 +214,19 @@ class _Writer:
     def __init__(self, stream: BinaryIO, numbers: str, frequencies: str) -> None:
         self._stream = stream
         self._kinds = numbers, frequencies
+        self._pair = Struct(f"={numbers}{frequencies}").pack
         self._run = _Run(0)
         self._leaves: list[tuple[bytes, bytes]] = []
 
     def add(self, key: bytes, group: "array[int]") -> None:
         numbers, frequencies = self._kinds
-        content = array(numbers, group[0::2]).tobytes() + array(frequencies, group[1::2]).tobytes()
+        # Most terms are of one document, and cutting up arrays takes five times as long.
+        is_single = len(group) == 2
+        content = (
+            self._pair(*group)
+            if is_single
+            else b"".join((array(numbers, group[0::2]), array(frequencies, group[1::2])))
+        )
         self._stream.write(content)
         self._run.add(key, content)
         if len(self._run.keys) == _LEAF:

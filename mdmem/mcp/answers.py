@@ -89,7 +89,8 @@ def written_out(text: str) -> str:
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: enums and dates as texts, tuples as lists, no half of a surrogate pair."""
     if isinstance(value, str):
-        return str.__str__(value).encode("utf-8", "backslashreplace").decode()
+        text = str.__str__(value)
+        return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):
         return {plain(str(name)): plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

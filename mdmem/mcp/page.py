@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 
@@ -47,7 +47,7 @@ def json_line(value: Any) -> str:
 
 def bytes_of(text: str) -> int:
     """Return the size of a text in UTF-8."""
-    return len(text.encode())
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def seal_of(asked: str, answer: str) -> str:

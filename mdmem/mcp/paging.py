@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.mcp.page import Page, bytes_of, json_line, marks_of, seal_of, start_of
 
 # What the marks of a cut page take.
@@ -30,7 +30,7 @@ Show = Callable[[Facts], Page]
 """Returns a page's facts in the forms in which they are sent."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerPart:
     """One member of one of an answer's lists, or a piece of it: where the list is, and which member it is."""
 
@@ -40,7 +40,7 @@ class AnswerPart:
     of: int
     binds: bool
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Return its bytes."""
         return bytes_of(json_line(self.member))
@@ -62,7 +62,9 @@ def page_of(
     page. Raises UsageError for a cursor of another call or of an answer that is another one by now.
     """
     facts = _problems_first(facts)
-    whole = show(facts) if cursor is None else None
+    line = json_line(facts)
+    # To show it takes longest, and no form of an answer is smaller than this.
+    whole = show(facts) if cursor is None and bytes_of(line) <= limit else None
     if whole is not None and whole.size <= limit:
         return whole
     head = _shortened(_without_lists(facts), limit // 3)
@@ -77,7 +79,7 @@ def page_of(
         return size <= limit and show(_with_parts(head, [alone])).size <= limit - _MARKS
 
     parts = list(_parts(facts, fits, binds))
-    seal = seal_of(asked, json_line(facts))
+    seal = seal_of(asked, line)
     start = start_of(cursor, seal, len(parts))
     return _filled(head, parts, start, limit=limit, seal=seal if has_more else None, show=show)
 
@@ -102,9 +104,11 @@ def _filled(head: Facts, parts: Sequence[AnswerPart], start: int, *, limit: int,
     if page.size <= limit:
         return page
     low, high = least, most - 1
+    # What it is over by is mostly the marks, which the next shorter page has room for.
+    middle = high
     while low < high:
-        middle = (low + high + 1) // 2
         low, high = (middle, high) if shown(middle).size <= limit else (low, middle - 1)
+        middle = (low + high + 1) // 2
     return shown(low)
 
 

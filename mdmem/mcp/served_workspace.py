@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, TypeVar
 
 from mdmem.access import Access
 from mdmem.catalog import Catalog, load_cached
-from mdmem.errors import MdmemError
-from mdmem.git import Repository
-from mdmem.git.default_branch import find_default_branch
-from mdmem.git.stamp import stamp_of
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.tree import FileKind, Tree, TreeFile
 from mdmem.workspace.deadline import TimedTree
 from mdmem.workspace.workspace import Workspace
 
 # So many callers' views are kept.
 _VIEWS = 8
-
-
-class Laid(Protocol):
-    """What is made of a workspace, and can be laid over another one of the same files."""
-
-    def over(self, workspace: Workspace) -> Self:
-        """Return the same, as another workspace reads it."""
-        ...
 
 
 _Made = TypeVar("_Made")
@@ -54,15 +43,16 @@ class _Kept:
 
     seen: _Seen
     catalog: Catalog
-    made: dict[Make[Any], tuple[object, Laid]] = field(default_factory=dict)
+    made: dict[Make[Any], tuple[Stamp | None, Any]] = field(default_factory=dict)
 
 
 class KeptViews:
     """The catalog that was loaded last, for each root and each view that a caller may have of its files."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without any; `tracked` are the files that git tracks, by root."""
         self._turn = threading.Lock()
+        self.tracked: dict[Path, tuple[Stamp | None, frozenset[str]]] = {}
         self._known: dict[tuple[Path, Access], _Kept] = {}
 
     def of(self, workspace: Workspace) -> _Kept:
@@ -94,17 +84,24 @@ class ServedWorkspace(Workspace):
     def once(self, make: Make[_Made]) -> _Made:
         """Return what a function makes of the files, that of a call before where all that it is made of is the same."""
         if self._is_plain and make not in self._made:
-            self._made[make] = self._made_before(make)
+            self._made[make] = self._while_still(self._kept.made, make, make).over(self)
         return super().once(make)
 
-    def _made_before(self, make: Make[Any]) -> Laid:
-        kept, state = self._kept, _state_of(self.location.repository)
-        before = kept.made.get(make)
-        if before is not None and before[0] == state:
-            return before[1].over(self)
-        made: Laid = make(self)
-        kept.made[make] = (state, made)
-        return made
+    def tracked_files(self) -> frozenset[str]:
+        """Return the files that git tracks, those of a call before where git's index is the same."""
+        tracked = super().tracked_files
+        found: frozenset[str] = self._while_still(self.recent.tracked, self.location.root, lambda _: tracked())
+        return found
+
+    def _while_still(self, known: dict[Any, tuple[Stamp | None, Any]], key: object, make: Make[Any]) -> Any:
+        """Return what is known under a key as long as the repository is the same, else what a function makes."""
+        repository = self.location.repository
+        # Looked at before, so that it is never too new.
+        stamp = stamp_of(repository) if repository is not None else ()
+        before = known.get(key)
+        if stamp is None or before is None or before[0] != stamp:
+            before = known[key] = (stamp, make(self))
+        return before[1]
 
     @cached_property
     def _kept(self) -> _Kept:
@@ -122,14 +119,3 @@ class ServedWorkspace(Workspace):
         tree = self.parts.tree
         is_disk = tree is None or isinstance(tree, TimedTree)
         return is_disk and self.parts.catalog is None and self.snapshot.is_working_tree
-
-
-def _state_of(repository: Repository | None) -> object:
-    """Return what is another value once what is agreed upon, or what is checked out, changed; looked at before use."""
-    if repository is None:
-        return None
-    try:
-        return stamp_of(repository), find_default_branch(repository)
-    except MdmemError:
-        # Equal to nothing: what cannot be told is asked again.
-        return object()

@@ -13,8 +13,8 @@ from mdmem.render.json import dump
 from mdmem.render.words import count
 
 if TYPE_CHECKING:
-    from mdmem.exchange.import_plan import ImportRow
     from mdmem.exchange.importer import ImportReport
+    from mdmem.exchange.intake import ImportRow
     from mdmem.finding import Finding
 
 # So many errors are told one by one.
@@ -39,6 +39,8 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     """Yield what belongs to no file, and the line to type next; `memory` is the root from where the user stands."""
     yield from report.remarks
     written = report.written
+    if written.is_dry and report.unapproved:
+        yield f'--approved-by "Name <email>" says who stands behind {count(report.unapproved, "rule")} in force'
     if written.is_dry or not (written.changes or report.gone):
         return
     if written.commit is not None:
@@ -114,7 +116,9 @@ def _summary(report: ImportReport) -> str:
     if not rows:
         return "no records found; name a file or a folder"
     verb = "would import" if report.written.is_dry else "imported"
-    parts = [f"{verb} {count(len(new), 'entry', 'entries')}{_of(new)}"]
+    entries = [row for row in new if row.type is not None]
+    manifests = [f"{count(len(new) - len(entries), 'other file')}"] if len(entries) < len(new) else []
+    parts = [f"{verb} {count(len(entries), 'entry', 'entries')}{_of(entries)}", *manifests]
     outcomes = Counter(str(row.outcome) for row in rows if row.outcome != "imported")
     parts += [f"{number} {outcome}" for outcome, number in outcomes.items()]
     if report.gone:

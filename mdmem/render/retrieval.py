@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import EntryType, Status
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
@@ -15,7 +15,7 @@ from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
 from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted, uncovered
 from mdmem.standing import marked
 
-_NO_INK = Ink()
+NO_INK = Ink()
 
 
 def pack_text(pack: Pack, *, ink: Ink) -> str:
@@ -24,26 +24,26 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
         *_doubts(pack),
         _verdict(pack),
         *ended_text(pack.basis),
-        *_blocks(pack.items, lambda packed: _item(packed, ink)),
+        *blocks_of(pack.items, lambda packed: item_text(packed, ink)),
     ]
     if pack.proposed:
-        drafts = _blocks(pack.proposed, lambda packed: _item(packed, ink))
+        drafts = blocks_of(pack.proposed, lambda packed: item_text(packed, ink))
         blocks += [ink.bold("Proposed (not binding):"), *drafts]
-    blocks += [ink.warn(block) for block in contradictions_text(pack.basis, _types(pack))]
-    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *_elsewhere(pack)]
+    blocks += [ink.warn(block) for block in contradictions_text(pack.basis, types_of(pack))]
+    blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *elsewhere_text(pack)]
     return "\n\n".join(blocks)
 
 
 def pack_markdown(pack: Pack) -> str:
     """Return the pack as Markdown; every entry is a section whose body stands in a quote, so that it stays material."""
-    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *_blocks(pack.items, _section)]
+    blocks = [*_doubts(pack), _verdict(pack), *ended_text(pack.basis), *blocks_of(pack.items, item_markdown)]
     if pack.proposed:
-        blocks += ["## Proposed (not binding)", *_blocks(pack.proposed, _section)]
+        blocks += ["## Proposed (not binding)", *blocks_of(pack.proposed, item_markdown)]
     blocks += [
-        *contradictions_text(pack.basis, _types(pack)),
+        *contradictions_text(pack.basis, types_of(pack)),
         *fallback_text(pack.basis),
         f"_{_counts(pack)}_",
-        *_elsewhere(pack),
+        *elsewhere_text(pack),
     ]
     return "\n\n".join(blocks)
 
@@ -54,6 +54,8 @@ class PrintedText:
 
     whole: Callable[[Pack], str]
     one: Callable[[PackedEntry], str]
+    # Whether the whole ends in a line of counts.
+    counts: bool = True
 
     def entry(self, packed: PackedEntry) -> int:
         """Return the bytes of one entry and the blank line behind it."""
@@ -63,7 +65,7 @@ class PrintedText:
         """Return the bytes of verdict, contradictions and what lies outside the memory."""
         said = replace(pack, basis=replace(pack.basis, problems=()))
         given = sum(self.entry(packed) for packed in (*pack.items, *pack.proposed))
-        return bytes_of(self.whole(said)) - given - bytes_of(_counts(said))
+        return bytes_of(self.whole(said)) - given - (bytes_of(_counts(said)) if self.counts else 0)
 
     def omission(self, omission: Omission) -> int:  # noqa: ARG002  # a text names none
         """Return 0: what is left out is counted in the one line."""
@@ -75,7 +77,7 @@ def bytes_of(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _blocks(packed: tuple[PackedEntry, ...], rendered: Callable[[PackedEntry], str]) -> Iterator[str]:
+def blocks_of(packed: Iterable[PackedEntry], rendered: Callable[[PackedEntry], str]) -> Iterator[str]:
     """Yield entries as blocks, with those of one line that follow each other in one."""
     lines: list[str] = []
     for one in packed:
@@ -90,7 +92,8 @@ def _blocks(packed: tuple[PackedEntry, ...], rendered: Callable[[PackedEntry], s
         yield "\n".join(lines)
 
 
-def _types(pack: Pack) -> dict[str, EntryType]:
+def types_of(pack: Pack) -> dict[str, EntryType]:
+    """Return the type of each entry that is given, by address."""
     return {one.item.entry.address: one.item.entry.type for one in pack.items}
 
 
@@ -98,10 +101,10 @@ def _doubts(pack: Pack) -> Iterator[str]:
     basis = pack.basis
     yield from problems_text(basis)
     if basis.degraded:
-        yield f"Degraded: {basis.why_degraded}; this answer comes from {_SOURCES[basis.source]}."
+        yield f"Degraded: {basis.why_degraded}; this answer comes from {SOURCES[basis.source]}."
 
 
-_SOURCES = {
+SOURCES = {
     "index": "the index",
     "scan": "the files themselves",
     "docs": "docs/architecture.md",
@@ -134,20 +137,23 @@ def _likely(pack: Pack) -> str:
     return f", mostly {pack.likely_room.partition('/')[2]}" if pack.likely_room else ""
 
 
-def _elsewhere(pack: Pack) -> Iterator[str]:
+def elsewhere_text(pack: Pack) -> Iterator[str]:
+    """Yield a line for each wing that is not read and has rules on a given path."""
     for one in pack.basis.elsewhere:
         apply = "1 rule applies" if one.count == 1 else f"{one.count} rules apply"
         yield f"In {one.wing} {apply} to this path: --wing {one.wing}"
 
 
-def _item(packed: PackedEntry, ink: Ink = _NO_INK) -> str:
+def item_text(packed: PackedEntry, ink: Ink = NO_INK) -> str:
+    """Return an entry with what stands beneath it."""
     entry = packed.item.entry
     head = f"{ink.bold(f'[{entry.type}] {entry.address}')}: {one_line(entry.title)}{_marks(packed)}"
     content = [indent(packed.content)] if packed.content else []
     return "\n".join([head, *content, *(ink.dim(f"  {_mention(one)}") for one in packed.beneath)])
 
 
-def _section(packed: PackedEntry) -> str:
+def item_markdown(packed: PackedEntry) -> str:
+    """Return an entry as a section, or as an item of a list where nothing of it is given."""
     entry = packed.item.entry
     head = f"`{entry.address}`{_marks(packed)}"
     if packed.form.is_line:
@@ -158,8 +164,8 @@ def _section(packed: PackedEntry) -> str:
     return "\n\n".join(said)
 
 
-text_size = PrintedText(lambda pack: pack_text(pack, ink=_NO_INK), _item)
-markdown_size = PrintedText(pack_markdown, _section)
+text_size = PrintedText(lambda pack: pack_text(pack, ink=NO_INK), item_text)
+markdown_size = PrintedText(pack_markdown, item_markdown)
 
 
 def _mention(one: Mention) -> str:
@@ -204,5 +210,5 @@ def _counts(pack: Pack) -> str:
     kinds = {why: ", ".join(parts) for why, parts in named.items()}
     left = "; ".join(f"{parts} ({why})" for why, parts in sorted(kinds.items()))
     over = ", the invariants among them" if pack.over_budget else ""
-    taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {_SOURCES[basis.source]}"
+    taken = f"{pack.tokens} of {pack.budget} tokens{over}; from {SOURCES[basis.source]}"
     return f"Left out: {left}. {taken}" if left else taken

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import takewhile
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.errors import GoneError, SettingsError
@@ -214,14 +215,27 @@ def quotation(view: View, entry: Entry) -> Quoted:
     ]
 
     def said() -> str:
-        from mdmem.entry.sections import shortened
-
-        return shortened(entry, catalog.body(entry.address), limit=_SAID)
+        body = catalog.body(entry.address)
+        return _only_paragraph(body) or _shortened(entry, body)
 
     return Quoted(kind=entry.type.value, address=entry.address, title=entry.title, say=said, doubts=tuple(doubts))
 
 
+def _only_paragraph(body: str) -> str:
+    """Return the one paragraph of prose that a body states before its reasons, empty where it has another form."""
+    stated = list(takewhile(lambda one: not one.startswith("Rationale:"), body.strip().split("\n\n")))
+    is_plain = len(stated) == 1 and stated[0][:1].isalnum() and "\n#" not in body and "```" not in body
+    return stated[0] if is_plain else ""
+
+
 _SAID = 300
+
+
+def _shortened(entry: Entry, body: str) -> str:
+    # It takes as long to load as a third of all else, and most rules are one paragraph.
+    from mdmem.entry.sections import shortened
+
+    return shortened(entry, body, limit=_SAID)
 
 
 def _binds_there(catalog: Catalog, address: str) -> bool:

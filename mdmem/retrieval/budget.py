@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
-from mdmem.entry.sections import deciding_section, is_changing, shortened
+from mdmem.entry.sections import deciding_section, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
-from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Mention, Pack, PackedEntry, Printed, Texts
-from mdmem.retrieval.question import Omission, OmittedCount, Retrieval, Retrieved, count_omitted
+from mdmem.retrieval.beneath import claims_on, fewer
+from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
+from mdmem.retrieval.question import Omission, Retrieval, Retrieved, count_omitted, summed
 from mdmem.retrieval.relevance import Relevance, always_stands
 
 OMITTED_LISTED = 50
@@ -23,13 +23,15 @@ OMITTED_LISTED = 50
 _PRESSURE = 1000
 # In bytes: what is longer is given with the section that decides alone.
 _WHOLE = 2048
-_SHORT = 600
+_SHORT, _SHORTER = 600, 380
 # The best match that only words ask for: what it decided in short, and the passages that hold what was asked.
 _BEST_MATCH = 1700
 # Where the second is nearly as good.
 _BESIDE_ANOTHER = 1300
 # Of little room, what the best match may take, its heading and what stands beneath it among that.
 _MOST, _HEAD = 0.8, 400
+# In a short answer it has all but the titles of a few others, and these have a line, unless one is nearly as good.
+_TITLES, _TITLED, _BESIDE_BRIEF = 3, 300, 560
 # Newer entries that cite one and stand under it: under a long one, and under one that is shortened.
 _MUCH, _FEWER, _FEWEST = 1000, 2, 1
 # The first of the best have room before the others have a line.
@@ -192,11 +194,15 @@ class _Packing:
 
     @property
     def _most_lines(self) -> int:
+        if self.found.is_brief:
+            return _TITLES
         return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:
         """Return what share may be whole: of little room the best match has most, where nothing but words asks."""
+        if self.found.is_brief:
+            return 1.0
         return _MOST if self._is_pressed and not self._relevance.on_path else 0.5
 
     @property
@@ -233,7 +239,7 @@ class _Packing:
         if before is not None and before == texts.digest(address):
             return PackedEntry(item, Form.GIVEN, "")
         if form is Form.LINE:
-            return PackedEntry(item, Form.LINE, "", beneath=tuple(_claims_on(item)))
+            return PackedEntry(item, Form.LINE, "", beneath=tuple(claims_on(item)))
         body = texts.body(address)
         whole = content_of(entry, body)
         size = len(whole.encode("utf-8", "surrogateescape"))
@@ -243,7 +249,10 @@ class _Packing:
             section = deciding_section(entry, body, self._find, self._relevance.weights)
             if section and (item.on_path or self._find is None):
                 return self._in_part(item, Form.SECTION, section, texts)
-        short = shortened(entry, body, self._find, self._longest(form), self._relevance.weights)
+        limit = self._longest(form)
+        if form is Form.FULL and self.found.is_brief:
+            limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
+        short = shortened(entry, body, self._find, limit, self._relevance.weights)
         return self._in_part(item, Form.SUMMARY, short, texts)
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
@@ -256,32 +265,29 @@ class _Packing:
     def _longest(self, form: Form) -> int:
         """Return how many bytes a shortened entry may take."""
         if form is not Form.FULL:
-            return _SHORT
+            return _SHORTER if self.found.is_brief else _SHORT
         if self._is_pressed:
             return max(_SHORT, int(self.budget * BYTES_A_TOKEN * _MOST) - _HEAD)
         return _BESIDE_ANOTHER if self._relevance.is_contested else _BEST_MATCH
 
+    def _brief_room(self, bare: PackedEntry) -> int:
+        """Return the bytes of a short answer that its best match may take, its heading and what is beneath it aside."""
+        taken = self.printed.entry(bare) + (_BESIDE_BRIEF if self._relevance.is_contested else _TITLED)
+        return max(_SHORTER, self.budget * BYTES_A_TOKEN - taken)
+
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
         if len(content) > _MUCH or form is Form.SUMMARY:
-            # What only points says little, and is named at most; what it replaced and what bears on it always stands.
-            citing = [one for one in beneath if one.how == CITED]
-            most = 0 if self._is_pressed else _FEWER if len(content) > _MUCH else _FEWEST
-            told = [one for one in citing if is_changing(one.said)][:most]
-            beneath = tuple(one for one in beneath if one.how != CITED or one in told)
-            beneath += tuple(self._citing_in_short(item, [one for one in citing if one not in told], texts))
+            is_best = item in self._relevance.best[:1] and self.found.basis.source == "index"
+            beneath = fewer(beneath, most=self._most_cited(len(content)), is_best=is_best, is_brief=self.found.is_brief)
         beneath = tuple(one for one in beneath if one.how != CITED or one.said)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
 
-    def _citing_in_short(self, item: Retrieved, citing: Sequence[Mention], texts: Texts) -> Iterator[Mention]:
-        """Yield who else names the best match, or that nobody newer does, so that nobody has to look for it."""
-        if item not in self._relevance.best[:1] or self.found.basis.source != "index":
-            return
-        names = ", ".join(one.address.rpartition("/")[2] for one in citing)
-        if names:
-            yield Mention("also named by", names)
-        elif not any(one.how == CITED for one in texts.beneath(item)):
-            yield Mention("named by no newer entry", "")
+    def _most_cited(self, size: int) -> int:
+        """Return how many entries that cite one may stand under so many bytes of it."""
+        if self.found.is_brief:
+            return _FEWER
+        return 0 if self._is_pressed else _FEWER if size > _MUCH else _FEWEST
 
     # --- the answer ---
 
@@ -321,7 +327,7 @@ class _Packing:
             answer,
             tokens=tokens_of(min(used, limit) + plan.beside),
             basis=replace(
-                answer.basis, omitted=tuple(omitted[:named]), omitted_counts=_summed(counts), covering=covering
+                answer.basis, omitted=tuple(omitted[:named]), omitted_counts=summed(counts), covering=covering
             ),
         )
 
@@ -351,17 +357,3 @@ class _Packing:
             return "holds little of the question"
         size = min(self.texts[is_draft].size(item.entry.address), _SHORT)
         return "over the budget" if self._is_pressed or plan.used + size > plan.room else "beyond a short answer"
-
-
-def _claims_on(item: Retrieved) -> Iterator[Mention]:
-    """Yield who claims the place of an item, and whose place it claims: no budget parts them."""
-    for how, addresses in (("claimed by", item.claimed_by), ("claims to replace", item.claims)):
-        yield from (Mention(how, address, item.titles[address]) for address in addresses)
-
-
-def _summed(counts: Sequence[OmittedCount]) -> tuple[OmittedCount, ...]:
-    """Return the counts with one for each type and reason."""
-    summed: Counter[tuple[str, str]] = Counter()
-    for one in counts:
-        summed[one.type, one.why] += one.count
-    return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(summed.items()))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import date
 from enum import StrEnum
 from math import inf, log
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.standing import Stance
@@ -210,6 +211,14 @@ def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     return tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items()))
 
 
+def summed(counts: Iterable[OmittedCount]) -> tuple[OmittedCount, ...]:
+    """Return the counts with one for each type and reason."""
+    found: Counter[tuple[str, str]] = Counter()
+    for one in counts:
+        found[one.type, one.why] += one.count
+    return tuple(OmittedCount(kind, why, number) for (kind, why), number in sorted(found.items()))
+
+
 def _without_address(why: str) -> str:
     """Return a reason without the one entry that it names, so that those of one kind are counted together."""
     return "overridden" if why.startswith("overridden by ") else why
@@ -294,6 +303,7 @@ class Retrieval:
     """The answer before any budget: items in order, and drafts apart.
 
     `likely_room` holds most of the best matches; `terms` are those of the question, and `files` counts its paths.
+    `is_brief`: it is one of several questions, and its answer is short.
     """
 
     scope: Scope
@@ -303,6 +313,7 @@ class Retrieval:
     terms: tuple[str, ...] = ()
     likely_room: str | None = None
     files: int = 0
+    is_brief: bool = False
     basis: AnswerBasis = field(default_factory=AnswerBasis)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from math import log
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType
 from mdmem.retrieval.question import Retrieval, Retrieved
 
@@ -61,6 +61,8 @@ class Relevance:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
+        if self.found.is_brief and (item not in self.best[:2] or item.score < _NEARLY * self.top):
+            return False
         return self._share(item) >= _TOUCHES and item.score >= _FAR * self.top
 
     @cached_property

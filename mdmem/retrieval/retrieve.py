@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeVar
 
 from mdmem.catalog import Catalog, is_misplaced
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry
 from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
@@ -315,10 +315,21 @@ def retrieve(
     The budget counts what is `printed`; what was `given` before, by address and digest, is one line unless it changed.
     Settings that cannot be read are a problem in the answer, no obstacle to it.
     """
-    return read_steadily(workspace, lambda reading: _retrieve(reading, question, budget, printed, given))
+    return read_steadily(
+        workspace, lambda reading: retrieve_from(reading, question, budget=budget, printed=printed, given=given)
+    )
 
 
-def _retrieve(reading: Reading, question: Question, budget: int | None, printed: Printed, given: Given) -> Pack:
+def retrieve_from(
+    reading: Reading,
+    question: Question,
+    *,
+    budget: int | None,
+    printed: Printed,
+    given: Given,
+    is_brief: bool = False,
+) -> Pack:
+    """Return what is binding for a question in a root as one answer reads it; a brief one looks nowhere else."""
     from mdmem.retrieval.budget import pack
     from mdmem.retrieval.mentions import texts_of
 
@@ -326,11 +337,13 @@ def _retrieve(reading: Reading, question: Question, budget: int | None, printed:
     scope = resolve_scope(
         catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
     )
-    found = reading.retrieve(scope, question)
+    found = replace(reading.retrieve(scope, question), is_brief=is_brief)
     limit = reading.settings.budget if budget is None else budget
     texts = texts_of(view.effective, found)
     proposed = texts if view.checkout is view.effective else texts_of(view.checkout, found)
     packed = pack(found, limit, texts=texts, proposed=proposed, printed=printed, given=given)
+    if is_brief:
+        return packed
     # What else lies in the repository is not the caller's to read where the memory is not.
     if catalog.entries or not packed.basis.problems or workspace.access.is_narrow:
         return replace(packed, basis=with_outside(packed.basis, workspace, question.words))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.setup.client_config import MisfitError, grow_json, grow_toml
@@ -37,7 +37,8 @@ COMMAND_LINES = """\
 Before you change code, ask once what is binding, with all files that you will touch:
 `mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
 Ask again only when the files change; what was given before is one line then.
-For a question without files: `mdmem retrieve --budget 500 "WORDS"`; `mdmem show ADDRESS` prints an entry whole.
+All your questions go into one call, each is answered in short: `mdmem retrieve --ask "QUESTION?" --ask "QUESTION?"`.
+What an answer lacks, `mdmem show ADDRESS ADDRESS --about "WORDS"` finds in those entries: no need to open files.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """

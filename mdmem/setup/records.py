@@ -21,7 +21,7 @@ _INSTRUCTIONS = (
     *(".github/instructions/**/*.instructions.md", ".cursor/rules/**/*.mdc"),
 )
 # What stands beside records and is none.
-_NO_RECORD = re.compile(r"(?:readme|index|(?:.*[-_])?template(?:[-_].*)?)\Z", re.IGNORECASE)
+_NO_RECORD = re.compile(r"(?:readme|index|(?!\d)(?:.*[-_])?template(?:[-_].*)?)\Z", re.IGNORECASE)
 _ADR_FOLDER = re.compile(r"^\s*(?:-\s*)?adrFolder:\s*[\"']?([^\"'#\n]+)", re.MULTILINE)
 
 

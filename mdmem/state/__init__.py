@@ -4,20 +4,30 @@
 commands need them.
 """
 
-from mdmem.state.files import StatCache, default_mode, leads_away, read_json, write_json, write_new, write_whole
+from mdmem.state.files import (
+    default_mode,
+    leads_away,
+    read_json,
+    read_packed,
+    write_json,
+    write_new,
+    write_packed,
+    write_whole,
+)
 from mdmem.state.lock import BusyError, write_lock
 from mdmem.state.places import Places, places
 
 __all__ = [
     "BusyError",
     "Places",
-    "StatCache",
     "default_mode",
     "leads_away",
     "places",
     "read_json",
+    "read_packed",
     "write_json",
     "write_lock",
     "write_new",
+    "write_packed",
     "write_whole",
 ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass, field
 from mdmem.git import Blob, BlobReader, Repository, list_left_out, list_revision, list_staged
 from mdmem.tree.model import FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
 
@@ -42,13 +42,14 @@ class GitTree:
 
     def _list(self) -> tuple[TreeFile, ...]:
         prefix = f"{self.under}/" if self.under else ""
-        # What stands at the root's own path, as a link or a file, is no root.
-        blobs = {blob.path[len(prefix) :]: blob for blob in self._blobs() if blob.path.startswith(prefix)}
-        found = {
-            path: TreeFile(path, _kind_of(blob), blob.digest)
-            for path, blob in blobs.items()
-            if not any(part.startswith(".") for part in path.split("/"))
-        }
+        found: dict[str, TreeFile] = {}
+        for blob in self._blobs():
+            # What stands at the root's own path, as a link or a file, is no root.
+            if blob.path.startswith(prefix):
+                path = blob.path[len(prefix) :]
+                self._digests[path] = blob.digest
+                if path[0] != "." and "/." not in path:
+                    found[path] = TreeFile(path, _kind_of(blob), blob.digest)
         if not self.under:
             wings = self._wings_only(found)
             apart = (file for path, file in found.items() if path not in wings and file.kind is FileKind.FILE)
@@ -57,7 +58,6 @@ class GitTree:
         if self.only is not None:
             found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
         found |= self._targets(found)
-        self._digests = {path: blob.digest for path, blob in blobs.items()}
         return tuple(found[path] for path in sorted(found))
 
     def _blobs(self) -> list[Blob]:
@@ -84,7 +84,7 @@ class GitTree:
         links = [file for file in found.values() if file.kind is FileKind.SYMLINK]
         blobs = self._reader.read([file.digest or "" for file in links])
         said = (os.fsdecode(content or b"") for _, content in blobs)
-        return {file.path: replace(file, target=target) for file, target in zip(links, said, strict=False)}
+        return {file.path: file.with_changes(target=target) for file, target in zip(links, said, strict=False)}
 
     def orphans(self) -> Iterator[tuple[str, bytes]]:
         """Yield the Markdown files that a repository's top holds at `x/y/z.md` in no wing, with their bytes."""
@@ -126,4 +126,7 @@ def _may_be_entry(path: str) -> bool:
 def _kind_of(blob: Blob) -> FileKind:
     if blob.stage:
         return FileKind.UNMERGED
-    return {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}.get(blob.mode, FileKind.FILE)
+    return _KINDS.get(blob.mode, FileKind.FILE)
+
+
+_KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}

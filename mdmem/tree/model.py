@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from operator import attrgetter
 from typing import Protocol
+
+from mdmem.dataclass import dataclass
+from mdmem.record import StoredRecord
 
 _KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
 
@@ -23,8 +27,7 @@ class FileKind(StrEnum):
     UNMERGED = "unmerged"
 
 
-@dataclass(frozen=True, slots=True)
-class TreeFile:
+class TreeFile(StoredRecord, frozen=True):
     """One path below the root, in `/` form; `digest` is known without reading where git lists the file.
 
     `target` is what a symbolic link says, in `/` form.
@@ -69,33 +72,35 @@ class Tree(Protocol):
         ...
 
 
+Stat = tuple[int, int, int, int]
+"""When a file's content changed and when anything of it did, in nanoseconds, its size, and its inode."""
+
+
+def stat_of(found: os.stat_result) -> Stat:
+    """Return what of a file's stat changes whenever the file does."""
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+
+
 class Digests(Protocol):
     """Remembers which content a file of a certain stat had."""
 
-    def find(self, path: str, stat: os.stat_result) -> str | None:
-        """Return the digest, or None where it is not known for certain."""
+    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:
+        """Return, by path, the digest of each file of which it is known for certain."""
         ...
 
-    def keep(self, path: str, stat: os.stat_result, digest: str) -> None:
+    def keep(self, path: str, stat: Stat, digest: str) -> None:
         """Remember the digest of a file that was read with this stat."""
-        ...
-
-    def save(self, paths: set[str]) -> None:
-        """Keep what is known of the paths that are there."""
         ...
 
 
 class Forgetful:
     """Remembers nothing: every file is read."""
 
-    def find(self, path: str, stat: os.stat_result) -> str | None:  # noqa: ARG002  # the port's names
-        """Return None."""
-        return None
+    def known(self, stats: Mapping[str, Stat]) -> dict[str, str]:  # noqa: ARG002  # the port's names
+        """Return nothing."""
+        return {}
 
-    def keep(self, path: str, stat: os.stat_result, digest: str) -> None:
-        """Do nothing."""
-
-    def save(self, paths: set[str]) -> None:
+    def keep(self, path: str, stat: Stat, digest: str) -> None:
         """Do nothing."""
 
 
@@ -107,6 +112,16 @@ def digest_of(content: bytes) -> str:
 def is_wing_manifest(content: bytes) -> bool:
     """Say whether a README has front matter with `kind`: where the root is the repository's top, that makes a wing."""
     return _KIND_LINE.match(content) is not None
+
+
+path_of = attrgetter("path")
+
+
+def has_file(tree: Tree, path: str) -> bool:
+    """Say whether something stands at a path of a tree."""
+    files = tree.files()
+    place = bisect_left(files, path, key=path_of)
+    return place < len(files) and files[place].path == path
 
 
 def read_one(tree: Tree, path: str) -> bytes | Unreadable:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
-from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of
+from mdmem.dataclass import dataclass, field
+from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of, path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class OverlaidTree:
         """Return the files of the tree below as the changes leave them, sorted by path."""
         kept = [self._as_changed(file) for file in self.below.files() if file.path not in self.gone]
         new = self.changed.keys() - {file.path for file in kept}
-        return tuple(sorted([*kept, *map(TreeFile, new)], key=lambda file: file.path))
+        return tuple(sorted([*kept, *map(TreeFile, new)], key=path_of))
 
     def _as_changed(self, file: TreeFile) -> TreeFile:
-        return replace(file, digest=None) if file.digest and file.path in self.changed else file
+        return file.with_changes(digest=None) if file.digest and file.path in self.changed else file
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
         """Yield each path with its bytes, in the order asked."""

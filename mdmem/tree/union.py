@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import dataclass, field
 from mdmem.tree.filtered import NarrowedTree
-from mdmem.tree.model import Tree, TreeFile, Unreadable
+from mdmem.tree.model import Tree, TreeFile, Unreadable, path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,11 @@ class JoinedTree:
         """Return all files, those of the joined wings with the wing's name in front, sorted by path."""
         if self._listed is None:
             joined = [
-                replace(file, path=f"{wing}/{file.path}") for wing, tree in self.wings.items() for file in tree.files()
+                file.with_changes(path=f"{wing}/{file.path}")
+                for wing, tree in self.wings.items()
+                for file in tree.files()
             ]
-            self._listed = tuple(sorted([*self.below.files(), *joined], key=lambda file: file.path))
+            self._listed = tuple(sorted([*self.below.files(), *joined], key=path_of))
         return self._listed
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular, read_with_stat
 from mdmem.git import Repository, has_sparse_checkout, list_ignored
 from mdmem.tree.git import GitTree, left_out_of
-from mdmem.tree.model import Digests, FileKind, Forgetful, TreeFile, Unreadable, digest_of, is_wing_manifest
+from mdmem.tree.model import (
+    Digests,
+    FileKind,
+    Forgetful,
+    Stat,
+    TreeFile,
+    Unreadable,
+    digest_of,
+    is_wing_manifest,
+    path_of,
+    stat_of,
+)
 
 
 @dataclass(slots=True)
@@ -28,6 +39,7 @@ class WorkingTree:
     name: str = "working tree"
     repository: Repository | None = None
     _listed: tuple[TreeFile, ...] | None = None
+    _stats: dict[str, Stat] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
 
@@ -40,7 +52,7 @@ class WorkingTree:
                 self._scan(self.root, "", found)
             for file in found:
                 self._in_index.pop(file.path, None)
-            self._listed = tuple(sorted([*found, *self._in_index.values()], key=lambda file: file.path))
+            self._listed = tuple(sorted([*found, *self._in_index.values()], key=path_of))
         return self._listed
 
     def _list_left_out(self) -> None:
@@ -59,17 +71,25 @@ class WorkingTree:
             reason = error.strerror or str(error)
             found.append(TreeFile(prefix.rstrip("/") or ".", FileKind.UNREADABLE, reason=reason))
             return
+        is_first = self.is_top and not prefix
         for item in items:
-            if not item.name.startswith("."):
-                self._scan_item(item, prefix + item.name, found)
+            name = item.name
+            if name[0] == "." or (is_first and name != SETTINGS_NAME and not self._is_wing(item.path)):
+                continue
+            path = prefix + name
+            if not item.is_file(follow_symlinks=False):
+                self._scan_other(item, path, found)
+                continue
+            found.append(TreeFile(path))
+            try:
+                self._stats[path] = stat_of(item.stat(follow_symlinks=False))
+            except OSError:
+                # Gone since it was listed: whoever reads it is told.
+                continue
 
-    def _scan_item(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
-        if self.is_top and "/" not in path and item.name != SETTINGS_NAME and not self._is_wing(item.path):
-            return
+    def _scan_other(self, item: os.DirEntry[str], path: str, found: list[TreeFile]) -> None:
         if item.is_symlink():
             found.append(TreeFile(path, FileKind.SYMLINK, target=_target(item.path)))
-        elif item.is_file(follow_symlinks=False):
-            found.append(TreeFile(path))
         elif not item.is_dir(follow_symlinks=False):
             # To open a pipe would wait for ever.
             found.append(TreeFile(path, FileKind.UNREADABLE, reason="it is no regular file"))
@@ -128,25 +148,20 @@ class WorkingTree:
         except OSError:
             return None
         digest = digest_of(content)
-        self.stats.keep(path, stat, digest)
+        self.stats.keep(path, stat_of(stat), digest)
         return digest
 
     def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
-        """Return each file's digest, reading only those whose stat changed since they were last read."""
-        found: dict[str, str] = {}
-        base = f"{self.root}{os.sep}"
+        """Return each file's digest, reading only those whose stat changed since they were last read.
+
+        The stat is that of the listing: what is changed after it belongs to another moment.
+        """
+        self.files()
+        stats = self._stats
+        found = self.stats.known({file.path: stats[file.path] for file in files if file.path in stats})
         for file in files:
-            if file.digest:
-                found[file.path] = file.digest
-                continue
-            try:
-                stat = os.stat(base + file.path, follow_symlinks=False)  # noqa: PTH116  # a Path costs 2 µs a file more
-            except OSError:
-                continue
-            digest = self.stats.find(file.path, stat) or self._learn(file.path)
-            if digest is not None:
+            if file.path not in found and (digest := file.digest or self._learn(file.path)) is not None:
                 found[file.path] = digest
-        self.stats.save({file.path for file in self.files()})
         return found
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from mdmem.access import EVERYTHING, Access
 from mdmem.catalog import Catalog, ParsedFiles, load, load_cached, settings_bytes
 from mdmem.catalog.redaction import visible_settings
 from mdmem.catalog.remote_wings import find_remote_wing, with_remote_wings
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
@@ -22,7 +22,7 @@ from mdmem.git import Repository, list_tracked, resolve, staged_index
 from mdmem.git.merge import MergeResult, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
-from mdmem.state import Places, StatCache, places
+from mdmem.state import Places, places
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, Tree, Unreadable, WorkingTree, narrowed, read_one
 from mdmem.workspace.location import Location
 from mdmem.workspace.snapshot import Snapshot
@@ -142,8 +142,8 @@ class Workspace:
         if not self.snapshot.is_working_tree:
             return self._git_tree()
         is_top = location.repository is not None and location.under == ""
-        stats = StatCache(self._places.index / "stat.json").load()
-        return WorkingTree(location.root, is_top, stats, repository=location.repository)
+        table = self.parsed.table(self._places.index / "table")
+        return WorkingTree(location.root, is_top, table, repository=location.repository)
 
     def _git_tree(self) -> GitTree:
         repository, under, snapshot = self._repository, self.location.under, self.snapshot
@@ -299,9 +299,10 @@ class Workspace:
 
     def texts(self, addresses: Sequence[str]) -> Iterator[IndexDocument]:
         """Yield what the index takes in of entries; one whose file went away meanwhile is left out."""
+        names = searched_as(*Searched)
         for address, body, digest in self.catalog.bodies(addresses):
             entry = self.catalog.entries[address]
-            stated = {name: _texts_of(getattr(entry, name)) for name in searched_as(*Searched)}
+            stated = {name: _texts_of(getattr(entry, name)) for name in names}
             yield IndexDocument(address, digest, content_of(entry, body), entry.wing, entry.room, stated)
 
     @cached_property

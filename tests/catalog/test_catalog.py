@@ -22,11 +22,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
+from mdmem.catalog.content import CACHE_VERSION
 from mdmem.entry.fields import VERSION
 from mdmem.entry.model import Wing, WingKind
 from mdmem.errors import GoneError
 from mdmem.git import find_repository
-from mdmem.state import read_json, write_json
+from mdmem.state import read_packed, write_packed
 from mdmem.tree import GitTree, TreeFile, Unreadable, WorkingTree
 
 
@@ -379,10 +380,10 @@ def test_cache_serves_every_tree_of_a_repository(tmp_path: Path) -> None:
     repository = find_repository(top)
     assert repository is not None
     cached(root, tmp_path / "cache")
-    before = (tmp_path / "cache" / "entries.json").stat().st_mtime_ns
+    before = [part.stat().st_mtime_ns for part in parts(tmp_path / "cache")]
     revision = GitTree(repository, "memory", git(top, "rev-parse", "HEAD"), "HEAD")
     assert load_cached(revision, tmp_path / "cache").entries == loaded(root).entries
-    assert (tmp_path / "cache" / "entries.json").stat().st_mtime_ns == before
+    assert [part.stat().st_mtime_ns for part in parts(tmp_path / "cache")] == before != []
 
 
 class Overtaken:
@@ -427,24 +428,29 @@ def test_cache_never_keeps_a_new_manifest_under_the_name_of_the_old(root: Path, 
     assert cached(root, tmp_path / "cache").wings["w"].kind is WingKind.PROJECT
 
 
+def parts(cache: Path) -> list[Path]:
+    return sorted((cache / "parsed").iterdir())
+
+
 def test_cache_carries_the_version_of_the_table_of_fields(root: Path, tmp_path: Path) -> None:
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
-    assert f'.{VERSION}",' in (tmp_path / "cache" / "entries.json").read_text()
+    assert f".{VERSION} ".encode() in parts(tmp_path / "cache")[0].read_bytes()
 
 
 @pytest.mark.parametrize(
     "record",
     [
         5,
-        None,
         [],
         "x",
-        {"entry": 1},
-        {"entry": {}},
-        {"entry": {"type": "law"}},
-        {"entry": {"type": "note", "status": "active", "title": "x", "no_such_field": 1}},
-        {"findings": [1]},
+        {"path": 1},
+        {"path": "w/r/e.md", "entry": {"type": "law"}},
+        {"path": "w/r/e.md", "entry": {"address": "w/r/e", "type": "note", "status": "active", "title": [None]}},
+        {
+            "path": "w/r/e.md",
+            "entry": {"address": "w/r/e", "type": "note", "status": "active", "title": "x", "created_at": "soon"},
+        },
         {"kind": "team"},
     ],
 )
@@ -452,20 +458,23 @@ def test_foreign_record_of_the_cache_is_ignored(root: Path, tmp_path: Path, reco
     write(root, "w/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
-    path = tmp_path / "cache" / "entries.json"
-    version = path.read_text().split('"')[3]
-    write_json(path, version, dict.fromkeys(read_json(path, version), record))
+    for path in parts(tmp_path / "cache"):
+        write_packed(path, CACHE_VERSION, dict.fromkeys(unpacked(path), record))
     assert meant(cached(root, tmp_path / "cache")) == meant(loaded(root))
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b'{"version":"3","content":{', b"\x80\x04", b"[]", b'{"version":"0","content":{}}']
-)
+def unpacked(path: Path) -> dict[str, object]:
+    return read_packed(path, CACHE_VERSION, dict[str, object]) or {}
+
+
+@pytest.mark.parametrize("content", [b"", b"mdmem 7", b"\x80\x04", b"[]", b'{"version":"0","content":{}}'])
 def test_torn_cache_is_ignored_and_written_anew(root: Path, tmp_path: Path, content: bytes) -> None:
     write_entry(root, "w/r/e")
-    path = write(tmp_path, "cache/entries.json", content)
+    cached(root, tmp_path / "cache")
+    (path,) = parts(tmp_path / "cache")
+    path.write_bytes(content)
     assert list(cached(root, tmp_path / "cache").entries) == ["w/r/e"]
-    assert path.read_bytes().startswith(b'{"version":')
+    assert len(unpacked(path)) == 1
 
 
 def test_cache_that_cannot_be_written_is_no_fault(root: Path, tmp_path: Path) -> None:
@@ -483,20 +492,26 @@ def test_cached_entry_is_not_parsed_again(root: Path, tmp_path: Path, monkeypatc
     assert meant(cached(root, tmp_path / "cache")) == expected
 
 
-def test_cache_forgets_what_other_branches_left_once_it_is_much(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_forgets_what_other_branches_left_once_it_is_much(root: Path, tmp_path: Path) -> None:
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
-    path = tmp_path / "cache" / "entries.json"
-    version = path.read_text().split('"')[3]
-    (digest,) = read_json(path, version)
-    write_json(path, version, read_json(path, version) | {f"{number}": {} for number in range(5000)})
-    write_entry(root, "w/r/f", "Another.\n")
+    (path,) = parts(tmp_path / "cache")
+    (digest,) = unpacked(path)
+    left = {f"{number}{digest[-1]}": {"path": "w/r/e.md"} for number in range(500)}
+    write_packed(path, CACHE_VERSION, unpacked(path) | left)
+    for number in range(100):
+        write_entry(root, f"w/r/f{number}", f"Another {number}.\n")
     cached(root, tmp_path / "cache")
-    left = read_json(path, version)
-    assert len(left) == 2
-    assert digest in left
+    found = unpacked(path)
+    assert 1 < len(found) < 50
+    assert digest in found
+
+
+def test_title_that_follows_from_the_address_does_so_at_another_address(root: Path, tmp_path: Path) -> None:
+    write_entry(root, "w/r/old-name")
+    cached(root, tmp_path / "cache")
+    (root / "w/r/old-name.md").replace(root / "w/r/new-name.md")
+    assert cached(root, tmp_path / "cache").entries["w/r/new-name"].title == "New name"
 
 
 def test_entries_over_another_tree_keep_what_follows_from_them_and_others_do_not(root: Path) -> None:

@@ -200,7 +200,7 @@ def test_every_check_says_what_it_reads() -> None:
 
 
 # What a check of one file may ask of a case: nothing that another file, the settings, the day or git can change.
-OF_ONE_FILE = {"documents", "entries", "prose", "loaded", "in_body", "on_entry", "catalog", "is_in_focus"}
+OF_ONE_FILE = {"documents", "entries", "prose_of", "loaded", "in_body", "on_entry", "catalog", "is_in_focus"}
 OF_ITS_CATALOG = {"document", "place", "entries", "files", "others"}
 
 

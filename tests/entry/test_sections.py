@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mdmem.entry.headings import sections_of
 from mdmem.entry.passages import Find, Hit
 from mdmem.entry.sections import citing_sentences, deciding_section, naming, shortened
-from mdmem.entry.sentences import size_of
+from mdmem.entry.sentences import sentences_in, size_of
 
 ENTRY = entry("a/b/c", title="T")
 
@@ -95,3 +95,43 @@ def test_citing_sentence_that_is_long_is_cut_around_the_name() -> None:
     (found,) = citing_sentences(f"{'word ' * 300}replaces ADR 7 {'word ' * 300}", ["ADR-0007"])
     assert "replaces ADR 7" in found
     assert size_of(found) <= 300
+
+
+LISTED = """\
+# Abstract
+
+Orders are priced once.
+
+# Exceptions
+
+There are places where a discount is not allowed, for safety:
+
+- A discount is prohibited at the top of an order. Example:
+
+      order(discount)
+
+  This keeps totals plain.
+
+- A discount is prohibited in a refund.
+%s
+Prose about vouchers.
+"""
+
+
+def test_list_stands_below_the_sentence_that_announces_it() -> None:
+    said = shortened(ENTRY, LISTED % "", finding("where is a discount not allowed"))
+    assert "for safety:\n- A discount is prohibited at the top of an order." in said
+    assert "This keeps totals plain.\n- A discount is prohibited in a refund." in said
+    assert "vouchers" not in said
+
+
+def test_of_a_long_list_each_item_has_its_first_sentence() -> None:
+    more = "".join(f"\n- A discount is prohibited in case {n}.\n  {'Some reason for that. ' * 6}\n" for n in range(4))
+    said = shortened(ENTRY, LISTED % more, finding("where is a discount not allowed"), limit=1600)
+    assert "top of an order.\n- A discount is prohibited in a refund.\n- A discount is prohibited in case 0.\n" in said
+    assert "reason" not in said
+
+
+def test_full_stop_of_an_items_number_ends_no_sentence() -> None:
+    body = "# Decision\n\nOrders are sent:\n\n1. Only once.\n2. Never at night.\n"
+    assert [one.text for one in sentences_in(body, 12, len(body))][1:] == ["1. Only once.", "2. Never at night."]

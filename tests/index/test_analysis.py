@@ -1,10 +1,11 @@
 import unicodedata
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.analysis import analyse, ask, fold, text_terms
+from mdmem.index.analysis import _runs, analyse, ask, counted, fold, split, text_terms
 
 
 def test_analyse_stems_and_drops_stop_words_when_text_is_prose() -> None:
@@ -101,3 +102,27 @@ def test_ask_finds_a_document_when_it_is_the_question(text: str) -> None:
 @given(st.text(alphabet=st.characters(codec="utf-8")))
 def test_fold_changes_nothing_when_done_twice(text: str) -> None:
     assert analyse(fold(text)) == analyse(text)
+
+
+PIECES = st.sampled_from(
+    (
+        *" \n\u3000\xa0'(,./\\_-+#é한かİ\u0301\u093f\u3099\ud800\x00",
+        "::",
+        "C++",
+        "c#",
+        "fooBar",
+        "the",
+        "3",
+        "漢字",
+        "x" * 70,
+    )
+)
+
+
+@given(st.lists(PIECES | st.characters(), max_size=12).map("".join))
+def test_chunks_give_what_the_runs_of_the_whole_text_give(text: str) -> None:
+    tokens = [split(run, singles=True) for run in _runs(fold(text))]
+    words = [word for token in tokens for word in token.words]
+    wholes = [whole for token in tokens for whole in token.wholes]
+    assert analyse(text) == (words, wholes)
+    assert counted(text) == (Counter(words), Counter(wholes))

@@ -59,3 +59,11 @@ def test_a_context_is_whole_each_time_since_it_is_handed_on(server: MemoryServer
 def test_without_a_session_everything_is_given_each_time(root: Path) -> None:
     server = server_over(root)
     assert [RULE in retrieved(server) for _ in range(2)] == [True, True]
+
+
+def test_several_questions_are_one_call_and_passages_another(server: MemoryServer) -> None:
+    said = text(call(server, "retrieve", queries=["which threads?", "callbacks"]))
+    assert [line for line in said.splitlines() if line.startswith("## ")] == ["## 1. which threads?", "## 2. callbacks"]
+    assert said.count(RULE) == 1
+    about = text(call(server, "get_entry", addresses=["threads"], about="what was measured"))
+    assert about.endswith("`nav/architecture/threads`\n\n> Rationale: it was measured.")

@@ -1,16 +1,21 @@
 """What is shared between the calls of a server is never older than the files."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import TODAY, environment, memory, write, write_entry
+from builders import TODAY, commit_all, environment, git, memory, write, write_entry
+from clients import server_over, text, with_client
+from mcp import Client
 
 from mdmem.access import EVERYTHING, Access
 from mdmem.errors import RootNotFoundError
+from mdmem.git import stamp
 from mdmem.mcp import served_workspace
 from mdmem.mcp.workspaces import Provider
 from mdmem.workspace.deadline import within
+from mdmem.workspace.proposals import view_of
 
 
 @pytest.fixture
@@ -65,6 +70,66 @@ def test_changed_settings_are_seen_at_the_next_call(root: Path, provider: Provid
     assert provider.settings().answer_limit == 2_000
     write(root, "mdmem.toml", "[server]\nanswer_tokens = 500\nanswer_bytes = 3000\n")
     assert provider.settings().answer_limit == 3_000
+
+
+_ASKED: dict[str, dict[str, object]] = {
+    "search": {"query": "threads"},
+    "retrieve": {"query": "threads", "fresh": True},
+    "get_entry": {"addresses": ["nav/rules/callbacks"]},
+    "context": {"goal": "threads"},
+}
+
+
+@pytest.mark.parametrize("branch", ["main", "proposal"])
+def test_a_call_starts_no_process_while_nothing_changes(
+    root: Path, provider: Provider, branch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamp, "_RACY_NS", 0)
+    commit_all(root)
+    if branch != "main":
+        git(root, "checkout", "-q", "-b", branch)
+        write_entry(root, "nav/architecture/threads", title="Use three threads")
+        commit_all(root)
+    started: list[object] = []
+    process = subprocess.Popen.__init__
+
+    def starting(self: object, *given: object, **named: object) -> None:
+        started.append(given)
+        process(self, *given, **named)  # type: ignore[arg-type]
+
+    async def work(client: Client) -> None:
+        async def answers() -> list[str]:
+            return [text(await client.call_tool(tool, arguments)) for tool, arguments in _ASKED.items()]
+
+        cold = await answers()
+        monkeypatch.setattr(subprocess.Popen, "__init__", starting)
+        assert await answers() == cold
+        assert started == []
+        git(root, "branch", "new")
+        started.clear()
+        assert await answers() == cold
+        assert started != []
+
+    with_client(server_over(provider), work)
+
+
+def test_how_entries_stand_is_as_the_branches_are_now(root: Path, provider: Provider) -> None:
+    commit_all(root)
+    git(root, "checkout", "-q", "-b", "proposal")
+    write_entry(root, "nav/architecture/threads", title="Use three threads")
+    commit_all(root)
+
+    def titles() -> list[str]:
+        view = view_of(provider.workspace())
+        return [one.catalog.entries["nav/architecture/threads"].title for one in (view.effective, view.checkout)]
+
+    assert titles() == ["Use two threads", "Use three threads"]
+    assert titles() == ["Use two threads", "Use three threads"]
+    git(root, "branch", "-f", "main", "HEAD")
+    assert titles() == ["Use three threads", "Use three threads"]
+    git(root, "checkout", "-q", "main")
+    write_entry(root, "nav/architecture/threads", title="Use four threads")
+    assert titles() == ["Use three threads", "Use four threads"]
 
 
 def test_each_caller_has_a_view_of_its_own(root: Path, provider: Provider) -> None:

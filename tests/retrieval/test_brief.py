@@ -96,6 +96,23 @@ def test_hostile_text_breaks_out_of_nothing(root: Path) -> None:
     assert len(text) <= LIMIT
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("Never use a float.\nNot once.\n\nRationale: it drifts.\n", "Never use a float. Not once."),
+        ("# Amounts\n\n## Context\n\nWe pay.\n\n## Decision\n\nUse integers.\n", "Use integers."),
+        ("We looked around.\n\nAn amount must be an integer.\n", "We looked around. An amount must be an integer."),
+        ("```\ncode\n```\n\nUse integers.\n", "Use integers."),
+        ("Amounts are integers.\n", ""),
+        ("", ""),
+    ],
+)
+def test_a_line_says_what_was_decided(body: str, said: str, root: Path) -> None:
+    rule(root, "amounts", "invariant", title="Amounts are integers", body=body)
+    told = f"Amounts are integers. {said}" if said else "Amounts are integers"
+    assert lines(asked(root))[0] == f"- invariant shop/contracts/amounts: {told}"
+
+
 def test_what_a_project_overrides_gives_way(root: Path) -> None:
     write(root, "house/README.md", "---\nkind: shared\n---\n")
     write_entry(root, "house/rules/rounding", title="Round up", applies_to=["src/**"])

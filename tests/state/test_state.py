@@ -1,20 +1,15 @@
 """The folders of what is derived, safe writing, and the memory of what was read."""
 
-import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from builders import commit_all, git, make_repository, write
+from builders import write
 
 from mdmem.git import Repository
-from mdmem.state import StatCache, places, read_json, write_json, write_new, write_whole
-from mdmem.state import files as stat_cache
-from mdmem.tree import WorkingTree, digest_of
+from mdmem.state import places, read_json, write_json, write_new, write_whole
 
 OLD, NEW = b"old bytes", b"new bytes"
 
@@ -158,159 +153,3 @@ def test_write_new_gives_the_mode_of_any_new_file(tmp_path: Path, mask: int, mod
     finally:
         os.umask(before)
     assert (tmp_path / "a.md").stat().st_mode & 0o777 == mode
-
-
-# What the cache remembers is compared with what a reader of every byte finds.
-
-
-def digests(root: Path, cache: Path) -> dict[str, str]:
-    """Return the digests of a tree's files through the cache, as one run of mdmem does."""
-    tree = WorkingTree(root, stats=StatCache(cache).load())
-    return tree.digests(tree.files())
-
-
-def hashed(root: Path) -> dict[str, str]:
-    """Return the digests of a tree's files from their bytes."""
-    files = (file for file in root.rglob("*.md"))
-    return {file.relative_to(root).as_posix(): digest_of(file.read_bytes()) for file in files}
-
-
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trust every file at once, as if each change lay long back."""
-    monkeypatch.setattr(stat_cache, "_RACY_NS", -(10**15))
-
-
-def test_digest_is_the_name_git_gives(tmp_path: Path) -> None:
-    make_repository(tmp_path)
-    file = write(tmp_path, "a.md", "größe\r\n")
-    assert digest_of(file.read_bytes()) == git(tmp_path, "hash-object", "--no-filters", "a.md")
-    assert digest_of(b"") == hashlib.sha1(b"blob 0\0").hexdigest()
-
-
-@pytest.mark.usefixtures("patient")
-def test_unchanged_file_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    write(root, "w/r/e.md", OLD)
-    before = digests(root, cache)
-    monkeypatch.setattr(WorkingTree, "_learn", None)
-    assert digests(root, cache) == before == {"w/r/e.md": digest_of(OLD)}
-
-
-@pytest.mark.usefixtures("patient")
-def test_rewritten_file_is_read_again_when_size_and_mtime_are_the_same(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    file = write(root, "w/r/e.md", OLD)
-    digests(root, cache)
-    stat = file.stat()
-    # The clock of the file system may stand still for some milliseconds.
-    while file.stat().st_ctime_ns == stat.st_ctime_ns:
-        file.write_bytes(NEW)
-        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert digests(root, cache) == {"w/r/e.md": digest_of(NEW)}
-
-
-@pytest.mark.usefixtures("patient")
-def test_file_replaced_by_another_is_read_again(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    write(root, "w/r/e.md", OLD)
-    digests(root, cache)
-    write_whole(root / "w/r/e.md", NEW)
-    assert digests(root, cache) == {"w/r/e.md": digest_of(NEW)}
-
-
-def test_file_rewritten_in_the_same_tick_is_read_again(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    file = write(root, "w/r/e.md", OLD)
-    for content in (OLD, NEW) * 20:
-        file.write_bytes(content)
-        assert digests(root, cache) == {"w/r/e.md": digest_of(content)}
-
-
-def test_checkout_to_and_fro_is_seen(tmp_path: Path) -> None:
-    top, cache = make_repository(tmp_path / "top"), tmp_path / "stat.json"
-    for content in (OLD, NEW):
-        write(top, "w/r/e.md", content)
-        write(top, f"w/r/{content[:3].decode()}.md", content)
-        commit_all(top)
-    for revision in ("HEAD~1", "main") * 5:
-        git(top, "checkout", "-q", revision)
-        assert digests(top, cache) == hashed(top)
-
-
-def clocked(mtime: int, ctime: int) -> os.stat_result:
-    """Return the stat of a file that changed at a time."""
-    return SimpleNamespace(st_mtime_ns=mtime, st_ctime_ns=ctime, st_size=3, st_ino=7)  # type: ignore[return-value]
-
-
-SECOND = 1_000_000_000
-NOW = 1000 * SECOND
-
-
-@pytest.mark.parametrize(
-    ("mtime", "ctime", "found"),
-    [
-        (NOW - 5 * SECOND, NOW - 5 * SECOND, "digest"),
-        (NOW - SECOND, NOW - SECOND, None),
-        (NOW - 500 * SECOND, NOW - SECOND, None),
-        (NOW + 500 * SECOND, NOW - 5 * SECOND, None),
-    ],
-    ids=["quiet", "just-now", "mtime-set-back", "mtime-in-the-future"],
-)
-def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mtime: int, ctime: int, found: str | None
-) -> None:
-    monkeypatch.setattr(stat_cache.time, "time_ns", lambda: NOW)
-    cache, stat = StatCache(tmp_path / "stat.json"), clocked(mtime, ctime)
-    cache.keep("e.md", stat, "digest")
-    # A long build may lie between the reading and the writing.
-    cache.save({"e.md"})
-    os.utime(tmp_path / "stat.json", ns=(NOW + 60 * SECOND,) * 2) if found else None
-    assert StatCache(tmp_path / "stat.json").load().find("e.md", stat) == found
-
-
-def test_file_that_changed_when_the_cache_was_written_is_not_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stat_cache.time, "time_ns", lambda: NOW)
-    cache, stat = StatCache(tmp_path / "stat.json"), clocked(NOW - 5 * SECOND, NOW - 5 * SECOND)
-    cache.keep("e.md", stat, "digest")
-    cache.save({"e.md"})
-    # The clock of a file server may be behind that of the machine.
-    os.utime(tmp_path / "stat.json", ns=(NOW - 5 * SECOND,) * 2)
-    assert StatCache(tmp_path / "stat.json").load().find("e.md", stat) is None
-
-
-@pytest.mark.parametrize("content", [{"w/r/e.md": 5}, {"w/r/e.md": [1, 2]}, {"w/r/e.md": [1, 2, 3, 4, 5]}, {"x": None}])
-def test_foreign_record_is_ignored(tmp_path: Path, content: dict[str, object]) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    write(root, "w/r/e.md", OLD)
-    write(tmp_path, "stat.json", json.dumps({"version": "1", "content": content}))
-    assert digests(root, cache) == {"w/r/e.md": digest_of(OLD)}
-
-
-@pytest.mark.usefixtures("patient")
-def test_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    for name in ("a", "b"):
-        write(root, f"w/r/{name}.md", OLD)
-    digests(root, cache)
-    (root / "w/r/a.md").unlink()
-    digests(root, cache)
-    assert list(read_json(cache, "1")) == ["w/r/b.md"]
-
-
-def test_digests_are_right_when_the_cache_cannot_be_written(tmp_path: Path) -> None:
-    write(tmp_path, "root/w/r/e.md", OLD)
-    write(tmp_path, "cache", "a file")
-    assert digests(tmp_path / "root", tmp_path / "cache" / "stat.json") == {"w/r/e.md": digest_of(OLD)}
-
-
-@pytest.mark.usefixtures("patient")
-def test_file_whose_name_is_no_text_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, cache = tmp_path / "root", tmp_path / "stat.json"
-    name = os.fsdecode(b"w/r/caf\xe9.md")
-    write(root, name, OLD)
-    digests(root, cache)
-    monkeypatch.setattr(WorkingTree, "_learn", None)
-    assert digests(root, cache) == {name: digest_of(OLD)}

@@ -134,11 +134,13 @@ def _was_said(case: Case, address: str, field: str, target: str) -> bool:
         content = case.facts.committed(f"{address}.md") if case.facts is not None else b""
         if content is None:
             return False
-        document = parse_document(f"{address}.md", content)
-        read = interpret(document).entry
-        if read is None:
-            return True
-        was = with_full_links(read, case.catalog.addresses)
+        was, document = case.catalog.entries[address], case.catalog.document(f"{address}.md")
+        if content != document.data:
+            document = parse_document(f"{address}.md", content)
+            read = interpret(document).entry
+            if read is None:
+                return True
+            was = with_full_links(read, case.catalog.addresses)
     is_draft = was.status is Status.DRAFT and field == "supersedes"
     return not is_draft and (target in was.links(field) or _is_meant(document, field, target))
 

@@ -22,10 +22,10 @@ from mdmem.finding import Finding, Severity
 CODE = "hidden-instruction"
 SEVERITY = Severity.WARNING
 # A comment that is never closed hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
-_HIDING = (
-    ("<!--", re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)),
-    ("]: ", re.compile(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)),
-)
+_COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
+_DEFINITION = re.compile(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)
+# To blank out code takes longer than to look for the beginning of either: code may stand in the middle of one.
+_MAYBE_DEFINITION = re.compile(r"^\[.*\]:", re.MULTILINE)
 _READERS = ("agents?", "language models?", "llms?", "ai(?<!\\wai)s?", "claude", "chatgpt", "copilot", "codex", "gemini")
 _READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
 _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
@@ -55,10 +55,12 @@ _ADDRESSED = tuple(
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each comment outside code that addresses an agent."""
     for address, document in case.documents:
-        hiding = [expression for hint, expression in _HIDING if hint in document.body]
+        hiding = [_COMMENT] if "<!--" in document.body else []
+        if "]:" in document.body and _MAYBE_DEFINITION.search(document.body):
+            hiding.append(_DEFINITION)
         if document.fields is None or not hiding:
             continue
-        prose = case.prose[address]
+        prose = case.prose_of(address)
         for comment in (comment for expression in hiding for comment in expression.finditer(prose)):
             said = _said_to_an_agent(comment[1])
             if said:

@@ -31,7 +31,7 @@ def find(case: Case) -> Iterator[Finding]:
     for entry, _ in case.entries:
         if entry.type is not EntryType.INVARIANT or entry.status is Status.DEPRECATED:
             continue
-        rule = statement(case.prose[entry.address])
+        rule = statement(case.prose_of(entry.address))
         if len(_MUST.findall(rule)) < 2:
             continue
         found = [start + must.start() for start, text in sentences(rule) if (must := _MUST.search(text))]

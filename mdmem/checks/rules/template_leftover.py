@@ -59,6 +59,6 @@ def _in_front_matter(address: str, document: Document) -> Iterator[Finding]:
 
 
 def _in_body(case: Case, address: str) -> Iterator[Finding]:
-    for found in _PLACEHOLDER.finditer(case.prose[address]):
+    for found in _PLACEHOLDER.finditer(case.prose_of(address)):
         message = f"the template's `{found.group()}` was left in"
         yield case.in_body(CODE, address, message, _HELP, offset=found.start(), width=len(found.group()))

@@ -43,7 +43,11 @@ def find(case: Case) -> Iterator[Finding]:
         heading = _heading(document.body)
         if heading is None or not document.fields or not document.fields.get("title") or "title" in entry.unread:
             continue
-        if _folded(heading[1]) == _folded(entry.title) or _SECTION.match(_folded(heading[1])):
+        if (
+            heading[1] == entry.title
+            or _folded(heading[1]) == _folded(entry.title)
+            or _SECTION.match(_folded(heading[1]))
+        ):
             continue
         message = f"the heading `{heading[1]}` differs from the title `{entry.title}`"
         other = document.body_place(heading.start(1), len(heading[1]))

@@ -46,7 +46,7 @@ def find(case: Case) -> Iterator[Finding]:
 
 
 def _judged(case: Case, entry: Entry) -> Iterator[Finding]:
-    rule = statement(case.prose[entry.address])
+    rule = statement(case.prose_of(entry.address))
     soft = _soft_word(rule) if _SOFT.search(rule) else None
     if soft:
         offset, word = soft

@@ -12,6 +12,7 @@ from mdmem.mcp.texts import entries_text, hits_text
 from mdmem.mcp.tools.shape import AT, PATHS, Facts, Parameter, ParameterKind, Told, Tool
 
 if TYPE_CHECKING:
+    from mdmem.retrieval.answers import Answers
     from mdmem.retrieval.pack import Pack
     from mdmem.retrieval.question import Question
     from mdmem.workspace.workspace import Workspace
@@ -114,33 +115,51 @@ def _retrieve(
     workspace: Workspace,
     *,
     query: str | None,
+    queries: Sequence[str] | None,
     paths: Sequence[str] | None,
     budget: int | None,
     given: Given,
     **filters: Any,
 ) -> Told:
+    from mdmem.render.answers import short_markdown_size
     from mdmem.render.retrieval import markdown_size
-    from mdmem.retrieval.retrieve import retrieve, with_code_paths
+    from mdmem.retrieval.answers import answer_each
+    from mdmem.retrieval.retrieve import with_code_paths
 
-    question = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
-    pack = retrieve(workspace, question, budget=budget, printed=markdown_size, given=given)
-    is_empty = not (pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
-    return _told_of(pack, retrieval_status="empty" if is_empty else "succeeded")
+    asked = [_question(one, filters) for one in queries or () if one.strip()]
+    main = None
+    if query or paths or not asked:
+        main = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
+    sizes = {"printed": markdown_size, "printed_short": short_markdown_size}
+    answers = answer_each(workspace, main, asked, budget=budget, given=given, **sizes)
+    return _told_of(answers, retrieval_status="succeeded" if any(map(_says, answers.packs)) else "empty")
 
 
-def _retrieve_elsewhere(cwd: Path, why: str, *, query: str | None, budget: int | None, **filters: Any) -> Told:
+def _says(pack: Pack) -> bool:
+    return bool(pack.items or pack.proposed or pack.basis.problems or pack.basis.fallback)
+
+
+def _retrieve_elsewhere(
+    cwd: Path, why: str, *, query: str | None, queries: Sequence[str] | None, budget: int | None, **filters: Any
+) -> Told:
+    from mdmem.retrieval.answers import Answers
     from mdmem.retrieval.fallback import retrieve_without_root
 
-    pack = retrieve_without_root(cwd, _question(query, filters), why=why, budget=budget)
-    return _told_of(pack, retrieval_status="failed", message=why)
+    words = " ".join(filter(None, (query, *(queries or ()))))
+    pack = retrieve_without_root(cwd, _question(words, filters), why=why, budget=budget)
+    return _told_of(Answers(pack, ()), retrieval_status="failed", message=why)
 
 
-def _told_of(pack: Pack, **standing: str) -> Told:
+def _told_of(answers: Answers, **standing: str) -> Told:
+    from mdmem.render.answers import answers_json, answers_markdown
     from mdmem.render.json import agents_json
-    from mdmem.render.retrieval import pack_markdown
 
-    facts = {**standing, "covered": pack.basis.covered}
-    return Told(text=lambda: pack_markdown(pack), facts=lambda: {**agents_json(pack), **facts}, gave=pack.gave)
+    facts = {**standing, "covered": any(pack.basis.covered for pack in answers.packs)}
+    return Told(
+        text=lambda: answers_markdown(answers),
+        facts=lambda: {**answers_json(answers, agents_json), **facts},
+        gave=answers.gave,
+    )
 
 
 def _no_retrieve(status: str, message: str, arguments: Mapping[str, Any]) -> Facts:  # noqa: ARG001  # one signature
@@ -152,19 +171,21 @@ _RETRIEVE = Tool(
     title="What binds the work at hand",
     about=(
         "Before editing files or deciding: returns the rules and decisions that bind these files and this task. Give "
-        "`query` and every file in `paths`, once; again only when the files change. Invariants come first and always, "
-        "then decisions, patterns, notes. What is proposed does not bind; contradictions are for people to resolve; "
+        "`query` and every file in `paths`, once; again only when the files change. Several questions go into one "
+        "call, in `queries`: a short answer each. Invariants come first and always, then decisions, patterns, notes. "
+        "What is proposed does not bind; contradictions are for people to resolve; "
         "files that cannot be read may bind."
     ),
     parameters=(
         Parameter(name="query", about="What you are about to do. Without it: everything in force."),
+        Parameter(name="queries", kind=ParameterKind.TEXTS, about="All your questions, in whole sentences."),
         PATHS,
         Parameter(
             name="budget",
             kind=ParameterKind.WHOLE,
             least=0,
             most=1_000_000,
-            about="Tokens of 4 bytes, beside invariants.",
+            about="Tokens of 4 bytes of an answer, beside invariants.",
         ),
         *_FILTERS,
         AT,
@@ -179,16 +200,26 @@ _RETRIEVE = Tool(
 )
 
 
-def _get_entry(workspace: Workspace, *, addresses: Sequence[str]) -> Told:
+def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: str | None) -> Told:
     from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import show
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
+    if about and about.strip():
+        return _tell_about(workspace, addresses, about)
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
         raise UsageError(f"`addresses` means {len(shown)} entries; name {_MANY} at most, or call `search`")
     return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown))
+
+
+def _tell_about(workspace: Workspace, addresses: Sequence[str], about: str) -> Told:
+    from mdmem.render.told import told_json, told_markdown
+    from mdmem.retrieval.about import tell_about
+
+    told = tell_about(workspace, addresses, about)
+    return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told))
 
 
 _GET_ENTRY = Tool(
@@ -198,7 +229,11 @@ _GET_ENTRY = Tool(
         "Full text of entries whose addresses you have: `wing/room/entry-id`, `entry-id` where only one bears it, or "
         "`wing/room/` for all below."
     ),
-    parameters=(Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="Their addresses."), AT),
+    parameters=(
+        Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="Their addresses."),
+        Parameter(name="about", about="Words: of each only the passages that say most about them."),
+        AT,
+    ),
     call=_get_entry,
 )
 

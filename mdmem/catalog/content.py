@@ -1,0 +1,79 @@
+"""What was parsed of any content, by its digest, in a folder that all worktrees share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from mdmem.catalog.interpret import LoadedFile
+from mdmem.entry.fields import VERSION
+from mdmem.entry.model import DATE_FIELDS, Wing, parse_moment
+from mdmem.record import read_texts
+from mdmem.state import read_packed, write_packed
+
+# The number is raised whenever what is stored of a file changes; the table of fields has a version of its own.
+CACHE_VERSION = f"7.{VERSION}"
+# So much that nothing uses is kept in each part: what a branch or two hold.
+_SPARE = 250
+
+_Files = dict[str, LoadedFile]
+_Wings = dict[str, Wing | None]
+_WINGS = "wings"
+
+
+def read_moments(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None]) -> bool:
+    """Put the dates of what was just read from the cache right; False where one of them is no date."""
+    try:
+        entries = (one.entry for one in files if one is not None)
+        read_texts((one for one in entries if one is not None), DATE_FIELDS, parse_moment)
+        read_texts((wing for wing in wings if wing is not None), ("last_hygiene_at",), parse_moment)
+    except ValueError:
+        return False
+    return True
+
+
+class ContentCache:
+    """Parsed files by the digest of their content, parted by its last sign: to keep one costs a sixteenth of all."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the cache; nothing is read yet."""
+        self._folder = folder / "parsed"
+        self._parts: dict[str, _Files] = {}
+        self._wings: _Wings | None = None
+
+    def file(self, digest: str | None, path: str) -> LoadedFile | None:
+        """Return what a content means in an entry's place, or None where it was never parsed."""
+        found = self._part(digest[-1]).get(digest) if digest else None
+        return found.at(path) if found is not None else None
+
+    def _part(self, name: str) -> _Files:
+        if name not in self._parts:
+            found = read_packed(self._folder / name, CACHE_VERSION, _Files)
+            self._parts[name] = found if found is not None and read_moments(found.values(), ()) else {}
+        return self._parts[name]
+
+    @property
+    def wings(self) -> Mapping[str, Wing | None]:
+        """Return the wings of manifests by their digests, None for prose."""
+        if self._wings is None:
+            found = read_packed(self._folder / _WINGS, CACHE_VERSION, _Wings)
+            self._wings = found if found is not None and read_moments((), found.values()) else {}
+        return self._wings
+
+    def keep(self, learned: Mapping[str, LoadedFile], used: Collection[str] | None) -> None:
+        """Remember what was parsed; what no used digest names is forgotten once it outweighs what one does.
+
+        `used` is None for who sees a part alone, and cannot tell what is used.
+        """
+        for name in {digest[-1] for digest in learned}:
+            known = self._part(name) | {digest: one for digest, one in learned.items() if digest[-1] == name}
+            live = known.keys() if used is None else known.keys() & used
+            if len(known) > 4 * len(live) + _SPARE:
+                known = {digest: known[digest] for digest in live}
+            self._parts[name] = known
+            write_packed(self._folder / name, CACHE_VERSION, known)
+
+    def keep_wings(self, learned: Mapping[str, Wing | None]) -> None:
+        """Remember what manifests state."""
+        self._wings = {**self.wings, **learned}
+        write_packed(self._folder / _WINGS, CACHE_VERSION, self._wings)

@@ -1,0 +1,186 @@
+"""What an import takes in: every file that is there, as records with addresses, or as a row that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cached_property
+
+from mdmem.authoring.approve import stands_behind
+from mdmem.catalog import interpret
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.document.parse import parse_document
+from mdmem.entry.model import EntryType, Status
+from mdmem.entry.origin import KEY, Origin, origin_in
+from mdmem.exchange import instructions
+from mdmem.exchange.destination import Destination
+from mdmem.exchange.dialects import DIALECTS, dialect_of
+from mdmem.exchange.markers import exported_from, without_marks
+from mdmem.exchange.memory_document import NAME as WHOLE
+from mdmem.exchange.memory_document import DocumentFile, is_document, read_document
+from mdmem.exchange.record import ForeignRecord, Guess, SourceFile
+from mdmem.exchange.references import known_from
+from mdmem.exchange.source import Found, UnfitError, foreign, found_here, found_in, read_bytes, read_source
+from mdmem.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """What is to be imported: files and folders, or what is usually there, from one dialect or from each file's own.
+
+    `place` is the wing or the room that it goes to; `approved_by` stands behind what was accepted already. With
+    `moves` the old files go, and with `leaves_pointer` a line stays in their place.
+    """
+
+    paths: tuple[str, ...] = ()
+    dialect: str | None = None
+    place: str | None = None
+    approved_by: str | None = None
+    moves: bool = False
+    leaves_pointer: bool = False
+
+
+class Outcome(StrEnum):
+    """What became of a source, or of a part of one."""
+
+    IMPORTED = "imported"
+    UNCHANGED = "imported before"
+    CHANGED = "changed since it was imported"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRow:
+    """One source, or a part of one, and what became of it; an address only where there is an entry."""
+
+    path: str
+    outcome: Outcome
+    part: str = ""
+    dialect: str = ""
+    address: str | None = None
+    type: EntryType | None = None
+    status: Status | None = None
+    title: str = ""
+    guesses: Mapping[str, Guess] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+
+    @property
+    def puts_in_force(self) -> bool:
+        """Say whether a rule that another tool's record holds is in force from now on."""
+        is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
+        return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
+
+
+class Intake:
+    """What was read of all sources: records by address, files of a whole memory, and rows for the rest.
+
+    `contents` are the sources of which all is, or will be, in the memory; `known` is what was imported before, and
+    `before` are the records of it that were read again: what they say of new ones counts.
+    """
+
+    def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
+        """Read all that is asked for; raises UsageError for a place, a path or a person that is none."""
+        location = workspace.location
+        self._workspace, self._request = workspace, request
+        named = found_in(location.base, workspace.cwd, request.paths) if request.paths else None
+        self.found = foreign(found_here(location.base, location.repository) if named is None else named, workspace)
+        self.records: dict[str, ForeignRecord] = {}
+        self.before: dict[str, ForeignRecord] = {}
+        self.files: dict[str, bytes] = {}
+        self.rows: list[ImportRow] = []
+        self.contents: dict[str, bytes] = {}
+        self.dialects: dict[str, str] = {}
+        self._origins = dict(_origins(workspace))
+        self.known = [
+            known_from(address, path, workspace.catalog.entries[address].title)
+            for (path, part), (address, _) in self._origins.items()
+            if not part and address in workspace.catalog.entries
+        ]
+        for one in self.found:
+            try:
+                self._take(one)
+            except UnfitError as error:
+                self.rows.append(ImportRow(path=one.path, outcome=Outcome.SKIPPED, said=(str(error),)))
+        wings = sorted({address.split("/")[0] for address in self.records}) if request.approved_by else ()
+        said = (stands_behind(workspace.catalog, workspace.settings, one, request.approved_by or "") for one in wings)
+        self.remarks = tuple(dict.fromkeys(remark for remarks in said for remark in remarks))
+
+    @cached_property
+    def _destination(self) -> Destination:
+        return Destination(self._workspace, self._request.place)
+
+    def _take(self, found: Found) -> None:
+        base = self._workspace.location.base
+        if is_document(found.path):
+            for held in read_document(read_bytes(base, found.path)):
+                self.rows.append(self._take_file(found.path, held))
+            return
+        source = read_source(base, found)
+        dialect = DIALECTS[self._request.dialect] if self._request.dialect is not None else dialect_of(source)
+        if dialect is not instructions:
+            self._refuse_own(source)
+            source = replace(source, body=without_marks(source.body))
+        records = list(dialect.read(source))
+        if not records and self._request.paths:
+            raise UnfitError("holds nothing but what mdmem wrote, or takes in from other files")
+        taken = [self._take_record(one, dialect.NAME) for one in records]
+        # Agents read their instructions where they are.
+        if taken and all(taken) and dialect is not instructions:
+            self.contents[source.path] = source.data
+
+    def _refuse_own(self, source: SourceFile) -> None:
+        address = exported_from(source.body)
+        if address is not None and address in self._workspace.catalog.addresses:
+            raise UnfitError(f"is what mdmem exported of {address}")
+
+    def _take_file(self, source: str, held: DocumentFile) -> ImportRow:
+        """Keep a file of a whole memory as it was; nothing that is there is overwritten."""
+        address = held.path.removesuffix(".md")
+        row = ImportRow(path=source, part=address, outcome=Outcome.SKIPPED, dialect=WHOLE)
+        if held.fault is not None:
+            return replace(row, said=(held.fault,))
+        place = self._workspace.location.root / held.path
+        if not place.exists():
+            self.files[held.path] = held.content
+            entry = interpret(parse_document(held.path, held.content)).entry if address.count("/") == 2 else None
+            if entry is not None:
+                row = replace(row, type=entry.type, status=entry.status, title=entry.title)
+            return replace(row, outcome=Outcome.IMPORTED, address=address)
+        if self._workspace.bytes_of(held.path) == held.content:
+            return replace(row, outcome=Outcome.UNCHANGED, address=address)
+        return replace(row, said=(f"`{address}` is there already and says something else; nothing is overwritten",))
+
+    def _take_record(self, record: ForeignRecord, dialect: str) -> bool:
+        """Keep a record, or a row that says why not; return whether its entry is or will be there."""
+        source = record.source
+        row = ImportRow(path=source.path, part=record.part, outcome=Outcome.SKIPPED, dialect=dialect)
+        before = self._origins.get((source.path, record.part))
+        if before is not None:
+            address, origin = before
+            is_same = origin.is_of(content_of(record))
+            outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
+            self.rows.append(replace(row, outcome=outcome, address=address))
+            self.before[address] = record
+            return is_same
+        try:
+            address = self._destination.address(record)
+        except UnfitError as error:
+            self.rows.append(replace(row, said=(str(error),)))
+            return False
+        self.records[address] = record
+        self.dialects[address] = dialect
+        return True
+
+
+def content_of(record: ForeignRecord) -> bytes:
+    """Return the bytes by which it is told whether a source changed: its own, or those of its part."""
+    return record.body.encode() if record.part else record.source.data
+
+
+def _origins(workspace: Workspace) -> Iterator[tuple[tuple[str, str], tuple[str, Origin]]]:
+    paths = [f"{address}.md" for address in workspace.catalog.addresses]
+    for path, content in workspace.tree.read(paths):
+        if isinstance(content, bytes) and KEY.encode() in content:
+            origin = origin_in(content.decode("utf-8", "replace"))
+            if origin is not None:
+                yield (origin.path, origin.part), (path.removesuffix(".md"), origin)

@@ -1,0 +1,136 @@
+"""Several answers of one call as text, as Markdown and as JSON values: what they share is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mdmem.render.basis import contradictions_text, ended_text, problems_text
+from mdmem.render.characters import one_line
+from mdmem.render.ink import Ink
+from mdmem.render.json import PrintedJson, pack_json
+from mdmem.render.retrieval import (
+    NO_INK,
+    SOURCES,
+    PrintedText,
+    blocks_of,
+    elsewhere_text,
+    item_markdown,
+    item_text,
+    pack_markdown,
+    pack_text,
+    types_of,
+)
+from mdmem.render.words import entries, unheld
+from mdmem.retrieval.question import AnswerBasis, Coverage
+
+if TYPE_CHECKING:
+    from mdmem.retrieval.answers import Answers
+    from mdmem.retrieval.pack import Pack, PackedEntry, Printed
+
+# So much of a question tells which one an answer is to.
+_ASKED = 72
+# Wings that are named as not read.
+_WINGS = 4
+
+
+def answers_text(answers: Answers, *, ink: Ink) -> str:
+    """Return the answer to the work at hand as it stands alone, then a short block for each question."""
+    first = [pack_text(answers.main, ink=ink)] if answers.main is not None else []
+    asked = (
+        f"{ink.bold(_head(number, one.question.words))}{_short_text(one.pack, ink)}"
+        for number, one in enumerate(answers.short, 1)
+    )
+    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, ink)])
+
+
+def answers_markdown(answers: Answers) -> str:
+    """Return the answers as Markdown, each question a section."""
+    first = [pack_markdown(answers.main)] if answers.main is not None else []
+    asked = (
+        f"## {_head(number, one.question.words)}{_short_markdown(one.pack)}"
+        for number, one in enumerate(answers.short, 1)
+    )
+    return "\n\n".join([*_problems(answers), *first, *asked, *_elsewhere(answers), *_rest(answers, NO_INK)])
+
+
+def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]] = pack_json) -> dict[str, Any]:
+    """Return the answer to the work at hand, if it was asked for, and beside it a list of the others."""
+    first = shown(answers.main) if answers.main is not None else {}
+    if not answers.short:
+        return first
+    return {**first, "answers": [{"query": one.question.words, **shown(one.pack)} for one in answers.short]}
+
+
+def _problems(answers: Answers) -> Iterator[str]:
+    if answers.main is None:
+        # Else they stand in its answer: all of them are asked in one scope.
+        yield from problems_text(AnswerBasis(problems=answers.problems))
+
+
+def _head(number: int, question: str) -> str:
+    line = one_line(question)
+    short = line if len(line) <= _ASKED else f"{line[:_ASKED].rpartition(' ')[0] or line[:_ASKED]} …"
+    return f"{number}. {short}"
+
+
+def _elsewhere(answers: Answers) -> list[str]:
+    # Of the work at hand it stands below its own answer.
+    return list(dict.fromkeys(line for one in answers.short for line in elsewhere_text(one.pack)))
+
+
+def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
+    """Yield the one line of counts of all short answers, and where they come from."""
+    bases = [one.pack.basis for one in answers.short]
+    most = max((len(one.omitted) + sum(some.count for some in one.omitted_counts) for one in bases), default=0)
+    sources = dict.fromkeys(SOURCES[one.source] for one in bases)
+    if bases:
+        left = f"Each leaves out up to {entries(most)} with less of it; " if most else ""
+        named = ", ".join(answers.unread[:_WINGS])
+        unread = f"; not read: {named} (--wing, --all-wings)" if named else ""
+        yield ink.dim(f"{left}from {' and '.join(sources)}{unread}")
+
+
+def _short_text(pack: Pack, ink: Ink) -> str:
+    """Return what stands below a question: what is lacking, entries with no blank line between, contradictions."""
+    items = blocks_of((*pack.items, *pack.proposed), lambda packed: item_text(packed, ink))
+    told = (ink.warn(block) for block in contradictions_text(pack.basis, types_of(pack)))
+    return "".join(f"\n{one}" for one in (*_lacks(pack), *items, *told))
+
+
+def _short_markdown(pack: Pack) -> str:
+    items = blocks_of((*pack.items, *pack.proposed), item_markdown)
+    return "".join(f"\n\n{one}" for one in (*_lacks(pack), *items, *contradictions_text(pack.basis, types_of(pack))))
+
+
+def _lacks(pack: Pack) -> Iterator[str]:
+    """Yield what an agent has to know before it believes the answer; of a whole one nothing."""
+    basis = pack.basis
+    if basis.degraded:
+        yield f"Degraded: {basis.why_degraded}."
+    if not pack.scope.wings:
+        yield "There is no memory to ask here."
+    elif basis.coverage is Coverage.NONE:
+        near = "; below is what comes near" if any(item.item.score > 0 for item in pack.items) else ""
+        yield f"Nothing {'that could be read' if basis.problems else 'binding'} covers this{near}."
+    if basis.unmatched_terms:
+        yield unheld(basis.unmatched_terms, pack.scope.wings)
+    given = {packed.item.entry.address for packed in pack.items}
+    # What took the place of one is named as such where it is given.
+    for one in basis.ended:
+        if given.isdisjoint(one.heads):
+            yield from ended_text(replace(basis, ended=(one,)))
+
+
+def _text_of(pack: Pack) -> str:
+    return _short_text(pack, NO_INK)
+
+
+def _line_of(packed: PackedEntry) -> str:
+    return item_text(packed, NO_INK)
+
+
+short_text_size: Printed = PrintedText(_text_of, _line_of, counts=False)
+short_markdown_size: Printed = PrintedText(_short_markdown, item_markdown, counts=False)
+short_json_size: Printed = PrintedJson()

@@ -1,0 +1,49 @@
+"""What entries say about some words, as text, Markdown and JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mdmem.render.characters import one_line
+from mdmem.render.ink import Ink
+from mdmem.render.words import indent
+from mdmem.retrieval.about import ToldEntry
+
+_NOTHING = "holds none of these words"
+
+
+def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
+    """Return each entry with its passages, or that it has none."""
+    return "\n\n".join(
+        f"{ink.bold(one.entry.address)}: {one_line(one.entry.title)}{_standing(one)}\n{indent(one.said or _NOTHING)}"
+        for one in told
+    )
+
+
+def told_markdown(told: Iterable[ToldEntry]) -> str:
+    """Return each entry as a section, its passages as a quote."""
+    return "\n\n".join(
+        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_standing(one)}\n\n{_quoted(one.said or _NOTHING)}"
+        for one in told
+    )
+
+
+def told_json(told: Iterable[ToldEntry]) -> dict[str, Any]:
+    """Return the passages of each entry; `heads` is what is in force in its place."""
+    return {
+        "entries": [
+            {"address": one.entry.address, "title": one.entry.title, "passages": one.said, "heads": list(one.heads)}
+            for one in told
+        ]
+    }
+
+
+def _standing(one: ToldEntry) -> str:
+    if one.is_current:
+        return ""
+    return f" (replaced by {', '.join(one.heads)})" if one.heads else " (not in force)"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

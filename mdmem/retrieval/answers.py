@@ -1,0 +1,103 @@
+"""Several questions in one call: one answer each, short ones, and what several share is given once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mdmem.dataclass import dataclass, replace
+from mdmem.finding import Finding
+from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.relevance import always_stands
+from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
+from mdmem.workspace.workspace import Workspace
+
+# Twelve at this size are 20 KB; what governs and its best passages are 1,000 to 1,300 bytes of 1,600.
+SHORT_BUDGET = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One of the questions of a call, and what binds for it."""
+
+    question: Question
+    pack: Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order.
+
+    `unread` are other projects' wings, where the questions named none.
+    """
+
+    main: Pack | None
+    short: tuple[Answer, ...]
+    unread: tuple[str, ...] = ()
+
+    @property
+    def packs(self) -> tuple[Pack, ...]:
+        """Return the answers in their order."""
+        return (*((self.main,) if self.main is not None else ()), *(one.pack for one in self.short))
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """Return what could not be read for any of the questions, each file once."""
+        return tuple(dict.fromkeys(problem for pack in self.packs for problem in pack.basis.problems))
+
+    @property
+    def gave(self) -> dict[str, str]:
+        """Return the digest of each entry that is handed over with its content, by address."""
+        return {address: digest for pack in self.packs for address, digest in pack.gave.items()}
+
+
+def answer_each(
+    workspace: Workspace,
+    main: Question | None,
+    questions: Sequence[Question],
+    *,
+    budget: int | None = None,
+    printed: Printed = PLAIN,
+    printed_short: Printed = PLAIN,
+    given: Given = NOTHING_GIVEN,
+) -> Answers:
+    """Return one answer for each question, all from files that stood still; the budget is that of each.
+
+    What one answer gives is a line in those behind it, and no line where it stands there only because it always does.
+    """
+    if not questions:
+        from mdmem.retrieval.retrieve import retrieve
+
+        return Answers(retrieve(workspace, main or Question(), budget=budget, printed=printed, given=given), ())
+
+    def read(reading: Reading) -> Answers:
+        before = dict(given)
+        first = None
+        if main is not None:
+            first = retrieve_from(reading, main, budget=budget, printed=printed, given=before)
+            before |= first.gave
+        short: list[Answer] = []
+        for question in questions:
+            room = SHORT_BUDGET if budget is None else budget
+            pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before, is_brief=True)
+            short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
+            before |= pack.gave
+        return Answers(first, tuple(short), _unread(reading, short[0]))
+
+    return read_steadily(workspace, read)
+
+
+def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
+    """Return the wings of other projects that questions without a wing were not put to."""
+    if one.question.filters.wings:
+        return ()
+    wings = reading.catalog.wings
+    return tuple(name for name in wings if not wings[name].is_shared and name not in one.pack.scope.wings)
+
+
+def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
+    """Return a short answer without the contradictions that were told, and the invariants that only always stand."""
+    told = {one for other in earlier if other is not None for one in other.basis.conflicts}
+    basis = replace(pack.basis, conflicts=tuple(one for one in pack.basis.conflicts if one not in told))
+    kept = (one for one in pack.items if one.form is not Form.GIVEN or not always_stands(one.item) or one.item.score)
+    return replace(pack, items=tuple(kept), basis=basis)

@@ -1,0 +1,38 @@
+"""Which of the lines under an entry an answer of its size keeps: claims always, citing entries that say a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from mdmem.entry.sections import is_changing
+from mdmem.entry.sentences import cut_at_word
+from mdmem.retrieval.pack import CITED, Mention
+from mdmem.retrieval.question import Retrieved
+
+# In bytes: of a sentence that cites an entry, in a short answer.
+_CITED = 170
+
+
+def claims_on(item: Retrieved) -> Iterator[Mention]:
+    """Yield who claims the place of an item, and whose place it claims: no budget parts them."""
+    for how, addresses in (("claimed by", item.claimed_by), ("claims to replace", item.claims)):
+        yield from (Mention(how, address, item.titles[address]) for address in addresses)
+
+
+def fewer(beneath: Sequence[Mention], *, most: int, is_best: bool, is_brief: bool) -> tuple[Mention, ...]:
+    """Return the lines under an entry of which a part is given, with so many citing entries at most.
+
+    What only points says little; what it replaced and what bears on it always stands. Under the best match it is said
+    where no newer entry changes it, so that nobody has to look for one.
+    """
+    citing = [one for one in beneath if one.how == CITED]
+    changing = [one for one in citing if is_changing(one.said)]
+    told = [_in_short(one) if is_brief else one for one in changing[:most]]
+    said = "no newer entry says that it changes this" if citing else "named by no newer entry"
+    nothing = [Mention(said, "")] if is_best and not changing else []
+    return (*(one for one in beneath if one.how != CITED), *told, *nothing)
+
+
+def _in_short(one: Mention) -> Mention:
+    return replace(one, title="", said=cut_at_word(one.said, _CITED))

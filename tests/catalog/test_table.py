@@ -1,0 +1,272 @@
+"""The table of a worktree's files: what it remembers is compared with what a reader of every byte finds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, make_root, write
+
+from mdmem.catalog import Catalog, ParsedFiles, load, load_cached
+from mdmem.catalog import table as table_of_files
+from mdmem.catalog.content import CACHE_VERSION
+from mdmem.catalog.table import FileRow, Table
+from mdmem.record import pack
+from mdmem.state import read_packed, write_whole
+from mdmem.tree import WorkingTree, digest_of
+
+OLD, NEW = b"old bytes", b"new bytes"
+
+
+def digests(root: Path, cache: Path) -> dict[str, str]:
+    """Return the digests of a tree's files through the table, as one run of mdmem does."""
+    table = Table(cache)
+    tree = WorkingTree(root, stats=table)
+    found = tree.digests(tree.files())
+    table.save({file.path for file in tree.files()})
+    return found
+
+
+def hashed(root: Path) -> dict[str, str]:
+    """Return the digests of a tree's files from their bytes."""
+    files = (file for file in root.rglob("*.md"))
+    return {file.relative_to(root).as_posix(): digest_of(file.read_bytes()) for file in files}
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust every file at once, as if each change lay long back."""
+    monkeypatch.setattr(table_of_files, "_RACY_NS", -(10**15))
+
+
+def test_digest_is_the_name_git_gives(tmp_path: Path) -> None:
+    make_repository(tmp_path)
+    file = write(tmp_path, "a.md", "größe\r\n")
+    assert digest_of(file.read_bytes()) == git(tmp_path, "hash-object", "--no-filters", "a.md")
+    assert digest_of(b"") == hashlib.sha1(b"blob 0\0").hexdigest()
+
+
+@pytest.mark.usefixtures("patient")
+def test_unchanged_file_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, cache = tmp_path / "root", tmp_path / "table"
+    write(root, "w/r/e.md", OLD)
+    before = digests(root, cache)
+    monkeypatch.setattr(WorkingTree, "_learn", None)
+    assert digests(root, cache) == before == {"w/r/e.md": digest_of(OLD)}
+
+
+@pytest.mark.usefixtures("patient")
+def test_rewritten_file_is_read_again_when_size_and_mtime_are_the_same(tmp_path: Path) -> None:
+    root, cache = tmp_path / "root", tmp_path / "table"
+    file = write(root, "w/r/e.md", OLD)
+    digests(root, cache)
+    stat = file.stat()
+    # The clock of the file system may stand still for some milliseconds.
+    while file.stat().st_ctime_ns == stat.st_ctime_ns:
+        file.write_bytes(NEW)
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert digests(root, cache) == {"w/r/e.md": digest_of(NEW)}
+
+
+@pytest.mark.usefixtures("patient")
+def test_file_replaced_by_another_is_read_again(tmp_path: Path) -> None:
+    root, cache = tmp_path / "root", tmp_path / "table"
+    write(root, "w/r/e.md", OLD)
+    digests(root, cache)
+    write_whole(root / "w/r/e.md", NEW)
+    assert digests(root, cache) == {"w/r/e.md": digest_of(NEW)}
+
+
+def test_file_rewritten_in_the_same_tick_is_read_again(tmp_path: Path) -> None:
+    root, cache = tmp_path / "root", tmp_path / "table"
+    file = write(root, "w/r/e.md", OLD)
+    for content in (OLD, NEW) * 20:
+        file.write_bytes(content)
+        assert digests(root, cache) == {"w/r/e.md": digest_of(content)}
+
+
+def test_checkout_to_and_fro_is_seen(tmp_path: Path) -> None:
+    top, cache = make_repository(tmp_path / "top"), tmp_path / "table"
+    for content in (OLD, NEW):
+        write(top, "w/r/e.md", content)
+        write(top, f"w/r/{content[:3].decode()}.md", content)
+        commit_all(top)
+    for revision in ("HEAD~1", "main") * 5:
+        git(top, "checkout", "-q", revision)
+        assert digests(top, cache) == hashed(top)
+
+
+SECOND = 1_000_000_000
+NOW = 1000 * SECOND
+
+
+@pytest.mark.parametrize(
+    ("mtime", "ctime", "found"),
+    [
+        (NOW - 5 * SECOND, NOW - 5 * SECOND, "digest"),
+        (NOW - SECOND, NOW - SECOND, None),
+        (NOW - 500 * SECOND, NOW - SECOND, None),
+        (NOW + 500 * SECOND, NOW - 5 * SECOND, None),
+    ],
+    ids=["quiet", "just-now", "mtime-set-back", "mtime-in-the-future"],
+)
+def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mtime: int, ctime: int, found: str | None
+) -> None:
+    monkeypatch.setattr(table_of_files.time, "time_ns", lambda: NOW)
+    cache, stat = Table(tmp_path / "table"), (mtime, ctime, 3, 7)
+    cache.keep("e.md", stat, "digest")
+    # A long build may lie between the reading and the writing.
+    cache.save({"e.md"})
+    os.utime(tmp_path / "table", ns=(NOW + 60 * SECOND,) * 2) if found else None
+    assert Table(tmp_path / "table").known({"e.md": stat}).get("e.md") == found
+
+
+def test_file_that_changed_when_the_cache_was_written_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_of_files.time, "time_ns", lambda: NOW)
+    cache, stat = Table(tmp_path / "table"), (NOW - 5 * SECOND, NOW - 5 * SECOND, 3, 7)
+    cache.keep("e.md", stat, "digest")
+    cache.save({"e.md"})
+    # The clock of a file server may be behind that of the machine.
+    os.utime(tmp_path / "table", ns=(NOW - 5 * SECOND,) * 2)
+    assert Table(tmp_path / "table").known({"e.md": stat}) == {}
+
+
+@pytest.mark.parametrize("content", [b"", b"mdmem", b"[]", pack(CACHE_VERSION, {"w/r/e.md": 5}), pack("0", {})])
+def test_torn_foreign_or_older_table_is_none(tmp_path: Path, content: bytes) -> None:
+    root = tmp_path / "root"
+    write(root, "w/r/e.md", OLD)
+    write(tmp_path, "table", content)
+    assert digests(root, tmp_path / "table") == {"w/r/e.md": digest_of(OLD)}
+    assert (tmp_path / "table").read_bytes() != content
+
+
+@pytest.mark.usefixtures("patient")
+def test_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    root, cache = tmp_path / "root", tmp_path / "table"
+    for name in ("a", "b"):
+        write(root, f"w/r/{name}.md", OLD)
+    digests(root, cache)
+    (root / "w/r/a.md").unlink()
+    digests(root, cache)
+    assert list(read_packed(cache, CACHE_VERSION, dict[str, FileRow]) or ()) == ["w/r/b.md"]
+
+
+def test_digests_are_right_when_the_cache_cannot_be_written(tmp_path: Path) -> None:
+    write(tmp_path, "root/w/r/e.md", OLD)
+    write(tmp_path, "cache", "a file")
+    assert digests(tmp_path / "root", tmp_path / "cache" / "table") == {"w/r/e.md": digest_of(OLD)}
+
+
+@pytest.mark.usefixtures("patient")
+def test_file_whose_name_is_no_text_keeps_no_other_from_being_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, cache = tmp_path / "root", tmp_path / "table"
+    named = {os.fsdecode(b"w/r/caf\xe9.md"), "w/r/e.md"}
+    for name in named:
+        write(root, name, OLD)
+    assert digests(root, cache).keys() == named
+    monkeypatch.setattr(WorkingTree, "_learn", lambda *_: None)
+    assert digests(root, cache) == {"w/r/e.md": digest_of(OLD)}
+
+
+# Answers from the table are those of a load that reads every file, whatever happens to the files.
+
+
+def told(catalog: Catalog) -> object:
+    entries = [(entry, catalog.sizes[address]) for address, entry in catalog.entries.items()]
+    return entries, catalog.wings, sorted(catalog.broken), catalog.findings, catalog.digests, catalog.files
+
+
+class Memory:
+    """A memory in a repository, and what may happen to its files."""
+
+    def __init__(self, folder: Path, draw: random.Random) -> None:
+        self.top, self.draw = make_repository(folder), draw
+        make_root(self.top, "")
+        write(self.top, "w/README.md", "---\nkind: project\n---\n")
+        for number in range(6):
+            self.put(f"w/r/e{number}.md")
+        commit_all(self.top)
+
+    def path(self) -> Path:
+        return self.draw.choice(sorted(self.top.glob("w/*/*.md")))
+
+    def put(self, path: str) -> None:
+        link = self.draw.choice(["e1", "w/r/e2", "r/e3", "w/s/e4", "./e5.md", "../s/e1.md"])
+        created = self.draw.choice(["2026-01-01", "2026-01-01T10:00:00+02:00", "soon"])
+        title = self.draw.choice(["", "title: T\n", 'title: "two\\n lines"\n'])
+        status = self.draw.choice(["active", "deprecated", "law"])
+        fields = f"type: note\nstatus: {status}\ncreated_at: {created}\n{title}see: {link}"
+        write(self.top, path, f"---\n{fields}\n---\n\nWord.\n")
+
+    def edited(self) -> None:
+        self.put(self.path().relative_to(self.top).as_posix())
+
+    def added(self) -> None:
+        self.put(f"w/{self.draw.choice('rs')}/e{self.draw.randrange(9)}.md")
+
+    def removed(self) -> None:
+        if len(list(self.top.glob("w/*/*.md"))) > 1:
+            self.path().unlink()
+
+    def moved(self) -> None:
+        target = self.top / "w/s" / f"m{self.draw.randrange(3)}.md"
+        target.parent.mkdir(exist_ok=True)
+        self.path().replace(target)
+
+    def of_equal_size_and_time(self) -> None:
+        path = self.path()
+        stat = path.stat()
+        path.write_bytes(path.read_bytes().replace(b"type: note", b"type: Note"))
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    def stashed(self) -> None:
+        git(self.top, "stash", "-q")
+
+    def checked_out(self) -> None:
+        git(self.top, "checkout", "-q", ".")
+
+    def about_the_wing(self) -> None:
+        write(
+            self.top, "w/README.md", self.draw.choice(["# Prose\n", "---\nkind: shared\n---\n", "---\nkind: x\n---\n"])
+        )
+
+
+EVENTS = [Memory.edited, Memory.added, Memory.removed, Memory.moved, Memory.of_equal_size_and_time]
+EVENTS += [Memory.stashed, Memory.checked_out, Memory.about_the_wing]
+
+
+@pytest.mark.parametrize("patience", [0, 2_000_000_000])
+def test_load_through_the_table_is_the_load_of_every_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int
+) -> None:
+    monkeypatch.setattr(table_of_files, "_RACY_NS", patience)
+    memory = Memory(tmp_path / "top", random.Random(7))
+    kept = ParsedFiles()
+    for event in (memory.draw.choice(EVENTS) for _ in range(40)):
+        event(memory)
+        for parsed in (kept, ParsedFiles()):
+            table = parsed.table(tmp_path / "table")
+            loaded = load_cached(WorkingTree(memory.top, True, table), tmp_path / "cache", parsed=parsed)
+            assert told(loaded) == told(load(WorkingTree(memory.top, True))), event.__name__
+
+
+def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:
+    rows = {f"w/r/{number}.md": pack("x", number).hex() for number in range(200)}
+    table = Table(tmp_path / "table")
+    for path, digest in rows.items():
+        table.keep(path, (1, 1, 1, 1), digest)
+    table.save(rows.keys())
+    written = (tmp_path / "table").read_bytes()
+    for path in list(rows)[:3]:
+        assert (tmp_path / "table").read_bytes() == written
+        table.keep(path, (2, 2, 2, 2), "other")
+        table.save(rows.keys())
+    assert (tmp_path / "table").read_bytes() != written

@@ -1,0 +1,144 @@
+"""What is exported comes back: the whole memory as it was, of decision records what these hold."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import date, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from builders import make_root, open_root, run_here, write, write_entry
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mdmem.authoring.write import WriteOptions
+from mdmem.entry.model import Entry, EntryType, Status, day_of
+from mdmem.exchange.adr_folder import adr_folder
+from mdmem.exchange.importer import import_records
+from mdmem.exchange.intake import ImportRequest
+from mdmem.exchange.memory_json import memory_json
+
+EXAMPLES = Path(__file__).parents[2] / "example-wings"
+DAY = date(2024, 1, 1)
+
+
+def texts(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("*/*/*.md")}
+
+
+def imported(source: Path, into: Path, form: Any) -> Path:
+    """Return a new memory of what an export of another one gives."""
+    opened = open_root(source)
+    files, _ = form(opened, tuple(opened.catalog.wings))
+    for one in files:
+        write(into, f"records/{one.path}", one.text)
+    root = make_root(into / "memory", 'default_wing = "app"\n')
+    write(root, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    paths = tuple(str(into / "records" / one.path) for one in files)
+    import_records(open_root(root), ImportRequest(paths=paths), WriteOptions())
+    return root
+
+
+def test_whole_memory_comes_back_byte_for_byte(tmp_path: Path) -> None:
+    root = imported(EXAMPLES, tmp_path, memory_json)
+    assert texts(root) == texts(EXAMPLES)
+    for manifest in EXAMPLES.glob("*/README.md"):
+        assert (root / manifest.relative_to(EXAMPLES)).read_bytes() == manifest.read_bytes()
+
+
+def test_whole_memory_overwrites_nothing_and_leads_nowhere_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = imported(EXAMPLES, tmp_path, memory_json)
+    one = next(root.glob("ros2/*/*.md"))
+    one.write_bytes(one.read_bytes() + b"More.\n")
+    held = (tmp_path / "records/mdmem.json").read_text()
+    write(tmp_path, "records/mdmem.json", held.replace('"address": "react/', '"address": "../react/', 1))
+    before = texts(root)
+    ran = run_here(capsys, "import", "records/mdmem.json", "--root", "memory", cwd=tmp_path)
+    assert "is there already and says something else; nothing is overwritten" in ran.out
+    assert "is no name for a wing" in ran.out
+    assert texts(root) == before
+    write(tmp_path, "records/other.json", "[]")
+    refused = run_here(capsys, "import", "records/other.json", "--root", "memory", cwd=tmp_path)
+    assert "is no memory that `mdmem export json` wrote" in refused.out
+
+
+def held(entries: dict[str, Entry]) -> dict[str, tuple[Any, ...]]:
+    """Return what decision records hold, by title: an id may get a number, and nobody is doubted in MADR."""
+    titles = {address: one.title for address, one in entries.items() if one.type is EntryType.DECISION}
+
+    def linked(links: tuple[str, ...]) -> set[str]:
+        return {titles[link] for link in links if link in titles}
+
+    return {
+        titles[address]: (
+            Status.ACTIVE if one.status is Status.UNDER_REVIEW else one.status,
+            day_of(one.created_at) if one.created_at else None,
+            one.owner,
+            one.tags,
+            *(linked(one.links(name)) for name in ("supersedes", "superseded_by", "amends")),
+        )
+        for address, one in entries.items()
+        if address in titles and one.status is not Status.DRAFT
+    }
+
+
+def test_decisions_of_the_examples_come_back_with_what_records_hold(tmp_path: Path) -> None:
+    root = imported(EXAMPLES, tmp_path, adr_folder)
+    assert held(dict(open_root(root).catalog.entries)) == held(dict(open_root(EXAMPLES).catalog.entries))
+
+
+WORDS = st.text("abcdefg äß#:-'\"", min_size=1, max_size=12).map(lambda text: f"Use {' '.join(text.split())} it")
+DECISIONS = st.lists(
+    st.tuples(WORDS, st.sampled_from(["active", "draft", "under_review"]), st.integers(0, 400), st.integers(0, 5)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=4)
+@given(DECISIONS)
+def test_generated_decisions_come_back_with_what_records_hold(drawn: list[tuple[str, str, int, int]]) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        source = make_root(folder / "source/memory")
+        write(source, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+        made: list[dict[str, Any]] = []
+        for number, (title, status, days, link) in enumerate(drawn):
+            fields: dict[str, Any] = {"title": f"'{title.replace(chr(39), '')} {number}'", "status": status}
+            fields["created_at"] = (DAY + timedelta(days=days)).isoformat()
+            fields["owner"] = "platform team" if days % 2 else None
+            fields["tags"] = ["one", "two words"][: days % 3] or None
+            old = made[link] if link < number else None
+            if old is not None and old["status"] == "active" and status != "draft":
+                fields["supersedes"] = [f"app/rules/d{link}"]
+                # One end alone is a claim, and ends nothing.
+                if days % 5:
+                    old |= {"status": "deprecated", "superseded_by": [f"app/rules/d{number}"]}
+                    old["deprecated_at"] = fields["created_at"]
+            elif old is not None and status != "draft":
+                fields["amends"] = [f"app/rules/d{link}"]
+            made.append(fields)
+        for number, fields in enumerate(made):
+            write_entry(source, f"app/rules/d{number}", **fields)
+        for place, form in (("whole", memory_json), ("records", adr_folder)):
+            root = imported(source, folder / place, form)
+            if form is memory_json:
+                assert texts(root) == texts(source)
+            else:
+                assert held(dict(open_root(root).catalog.entries)) == held(dict(open_root(source).catalog.entries))
+            shutil.rmtree(folder / place)
+
+
+def test_what_was_exported_of_this_memory_is_not_taken_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = make_root(tmp_path / "memory", 'default_wing = "app"\n')
+    write(source, "app/README.md", "---\nkind: project\n---\n\n# app\n")
+    write_entry(source, "app/rules/one", title="Use one")
+    files, _ = adr_folder(open_root(source), ())
+    write(tmp_path, "docs/adr/0001-one.md", files[0].text)
+    ran = run_here(capsys, "import", "--root", "memory", cwd=tmp_path)
+    assert "  is what mdmem exported of app/rules/one\n" in ran.out
+    assert set(texts(source)) == {"app/rules/one.md"}

@@ -1,0 +1,65 @@
+"""What a repository is by git's own files: another value after every change, and none where it cannot be told."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import commit_all, git, make_repository, write
+
+from mdmem.git import find_repository, stamp
+from mdmem.git.stamp import stamp_of
+
+
+@pytest.fixture
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # What changed a moment ago counts as old here.
+    monkeypatch.setattr(stamp, "_RACY_NS", 0)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+    top = make_repository(tmp_path / "repo")
+    write(top, "a.md", "one\n")
+    commit_all(top)
+    git(top, "branch", "other")
+    return top
+
+
+def stamped(top: Path) -> object:
+    repository = find_repository(top)
+    assert repository is not None
+    return stamp_of(repository)
+
+
+def test_it_is_the_same_while_nothing_changes(top: Path) -> None:
+    assert stamped(top) is not None
+    assert stamped(top) == stamped(top)
+
+
+_CHANGES: dict[str, Callable[[Path], object]] = {
+    "a commit": lambda top: git(top, "commit", "-q", "--allow-empty", "-m", "again"),
+    "a checkout": lambda top: git(top, "checkout", "-q", "other"),
+    "a new branch": lambda top: git(top, "branch", "new"),
+    "packed refs": lambda top: git(top, "pack-refs", "--all"),
+    "a remote's branch": lambda top: git(top, "update-ref", "refs/remotes/origin/main", "HEAD"),
+    "a staged file": lambda top: [write(top, "b.md", "x\n"), git(top, "add", "b.md")],
+    "a setting": lambda top: git(top, "config", "mdmem.defaultBranch", "other"),
+    "a setting of the user": lambda top: write(top.parent, "settings", "[init]\n defaultBranch = other\n"),
+    "attributes": lambda top: write(top, ".gitattributes", "*.md text\n"),
+}
+
+
+@pytest.mark.parametrize("change", _CHANGES)
+def test_it_is_another_after(top: Path, change: str) -> None:
+    before = stamped(top)
+    _CHANGES[change](top)
+    assert stamped(top) != before
+
+
+def test_it_cannot_be_told_where_settings_are_included(top: Path) -> None:
+    write(top.parent, "settings", "[include]\n path = elsewhere\n")
+    assert stamped(top) is None
+
+
+def test_it_cannot_be_told_a_moment_after_a_change(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stamp, "_RACY_NS", 10**12)
+    os.utime(top / ".git/index")
+    assert stamped(top) is None

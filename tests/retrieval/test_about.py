@@ -1,0 +1,62 @@
+"""`show --about`: what given entries say about some words."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import memory, run_here, write_entry
+
+Capture = pytest.CaptureFixture[str]
+BODY = """\
+## Decision
+
+Orders are sent once.
+
+## Limits
+
+The queue holds 40 orders.
+
+## Rejected
+
+A queue of 400 orders was too slow to drain.
+
+```sh
+drain --all
+```
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/architecture/queue", BODY, title="A queue")
+    return folder
+
+
+def test_best_passages_stand_below_their_headings(folder: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "show", "queue", "threads", "--about", "how many orders the queue holds", cwd=folder).out
+    assert said == (
+        "nav/architecture/queue: A queue\n"
+        "  Limits: The queue holds 40 orders.\n"
+        "  Rejected: A queue of 400 orders was too slow to drain.\n\n"
+        "nav/architecture/threads: Use two threads\n  holds none of these words\n"
+    )
+
+
+def test_words_that_only_code_holds_are_found(folder: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "show", "queue", "--about", "drain sh", "--format", "json", cwd=folder).out
+    assert "drain" in json.loads(said)["entries"][0]["passages"]
+
+
+def test_what_ended_says_so(folder: Path, capsys: Capture) -> None:
+    root = folder / "memory"
+    write_entry(root, "nav/architecture/new", "No queue.\n", title="None", supersedes="nav/architecture/queue")
+    fields = {"status": "deprecated", "superseded_by": "nav/architecture/new", "title": "A queue"}
+    write_entry(root, "nav/architecture/queue", BODY, **fields)
+    said = run_here(capsys, "show", "nav/architecture/queue", "--about", "limits", cwd=folder).out
+    assert said.startswith("nav/architecture/queue: A queue (replaced by nav/architecture/new)\n")
+
+
+def test_a_long_passage_is_no_more_than_a_search_would_bring(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "nav/architecture/long", "The belt stops here. It runs on.\n\n" * 400, title="Long")
+    assert len(run_here(capsys, "show", "long", "--about", "belt", cwd=folder).out) < 800

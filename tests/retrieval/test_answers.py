@@ -1,0 +1,91 @@
+"""Several questions in one call: a short answer each, what they share once."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import commit_all, memory, run_here, write_entry
+
+Capture = pytest.CaptureFixture[str]
+RULE, CHOICE, LIMIT = "nav/rules/callbacks", "nav/architecture/threads", "nav/architecture/speed"
+ASKED = ("--ask", "which threads has navigation?", "--ask", "which speed?")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", LIMIT, "The speed is 1.2 m/s at most.\n", title="A speed limit")
+    commit_all(folder)
+    return folder
+
+
+def test_each_question_has_its_answer_and_invariants_stand_once(folder: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "retrieve", *ASKED, cwd=folder).out
+    first, second = said.split("\n\n2. ")
+    assert first.startswith(f"1. which threads has navigation?\n[invariant] {RULE}: Callbacks do not block\n")
+    assert f"[decision] {CHOICE}: Use two threads\n  Navigation uses two threads." in first
+    assert second.startswith(f"which speed?\n[decision] {LIMIT}: A speed limit\n  The speed is 1.2 m/s")
+    assert RULE not in second
+
+
+def test_work_at_hand_comes_first_and_what_it_gave_is_a_line(folder: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
+    assert said.startswith("2 entries in nav")
+    given = f"[decision] {CHOICE}: Use two threads (given before)\n"
+    rest = "Each leaves out up to 1 entry with less of it; from the index\n"
+    assert said.endswith(f"\n\n1. which threads has navigation?\n{given}\n{rest}")
+
+
+def test_session_holds_for_the_answers_of_a_call(folder: Path, capsys: Capture) -> None:
+    calls = [run_here(capsys, "retrieve", *ASKED, "--session", "one", cwd=folder).out for _ in range(2)]
+    assert ["Navigation uses two threads" in said for said in calls] == [True, False]
+
+
+def test_unknown_words_and_what_nothing_covers_are_said_for_each(folder: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "retrieve", "--ask", "zebra", "--ask", "threads", cwd=folder).out
+    assert said.startswith("1. zebra\nNothing binding covers this.\nNo entry of nav holds zebra.\n")
+    assert said.count("Nothing") == 1
+
+
+def test_file_that_cannot_be_read_is_named_once(folder: Path, capsys: Capture) -> None:
+    (folder / "memory/nav/rules/torn.md").write_text("no front matter\n")
+    said = run_here(capsys, "retrieve", *ASKED, cwd=folder).out
+    assert (said.count("nav/rules/torn.md"), said.index("torn.md") < said.index("1. which")) == (1, True)
+
+
+def test_json_lists_the_answers(folder: Path, capsys: Capture) -> None:
+    said = json.loads(run_here(capsys, "retrieve", *ASKED, "--format", "json", cwd=folder).out)
+    assert [one["query"] for one in said["answers"]] == list(ASKED[1::2])
+    assert [one["items"][-1]["address"] for one in said["answers"]] == [CHOICE, LIMIT]
+
+
+def test_markdown_gives_each_question_a_heading(folder: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "retrieve", *ASKED, "--format", "markdown", cwd=folder).out
+    assert [line for line in said.splitlines() if line.startswith("## ")] == [
+        "## 1. which threads has navigation?",
+        "## 2. which speed?",
+    ]
+
+
+def test_short_answer_keeps_to_its_budget_and_names_the_next_by_title(tmp_path: Path, capsys: Capture) -> None:
+    root = memory(tmp_path) / "memory"
+    for number in range(6):
+        words = "conveyor belts stop " * (7 - number)
+        write_entry(root, f"nav/architecture/b{number}", f"{words}.\n\n" + "Belts are long. " * 200, title=f"B{number}")
+    said = run_here(capsys, "retrieve", "--ask", "when do conveyor belts stop?", cwd=tmp_path).out
+    rule = "[invariant] nav/rules/callbacks: Callbacks do not block\n  A callback must not block its executor.\n"
+    assert len(said.encode()) <= 400 * 4 + len(rule) + 120
+    assert said.count("\n[decision] ") >= 3
+    assert said.count("(shortened") <= 2
+
+
+def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
+    said = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
+    assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)
+
+
+def test_other_projects_that_were_not_asked_are_named(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "arm/rules/grip", "Grip gently.\n", title="Grip")
+    (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
+    said = [run_here(capsys, "retrieve", *ASKED, *more, cwd=folder).out for more in ((), ("--wing", "nav"))]
+    assert ["; not read: arm (--wing, --all-wings)\n" in one for one in said] == [True, False]
