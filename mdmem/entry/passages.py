@@ -32,7 +32,7 @@ _STATES = re.compile(
 # What a sentence announces with a colon: a block of code, or what is indented below it.
 _SHOWN = re.compile(
     r"\s*\n(?:[ \t]*\n)*(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
-    r"|(?:[ \t]{2,}\S[^\n]*(?:\n[ \t]{2,}\S[^\n]*)*))",
+    r"|(?:[ \t]{2,}\S[^\n]*(?:\n(?:[ \t]*\n)*[ \t]{2,}\S[^\n]*)*))",
     re.DOTALL,
 )
 _SHOWN_BYTES = 320
