@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -17,6 +18,7 @@ from mdmem.git.revisions import Touch, last_touches, list_changed_on_disk, list_
 from mdmem.standing import Standing
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree
+from mdmem.workspace.branch_settings import kept_branch_settings
 from mdmem.workspace.workspace import Workspace
 
 _VERSION = "standing 2"
@@ -51,7 +53,8 @@ def find_standings(workspace: Workspace) -> Standings | None:
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
     try:
-        branch = find_default_branch(repository)
+        stated = kept_branch_settings(repository, workspace.index_folder, os.environ)
+        branch = find_default_branch(repository, stated)
         if branch is None:
             return None
         return _StandingScan(workspace, repository, branch).standings()
