@@ -26,6 +26,10 @@ class Amendments:
         found, wing = self._amending.get(address, ()), self.entries[address].wing
         return tuple(one for one in found if project is None or self.entries[one].wing in (wing, project))
 
+    def names(self, address: str) -> bool:
+        """Say whether an entry amends another, or is amended."""
+        return address in self._amending or address in self._amended
+
     def by(self, address: str) -> tuple[str, ...]:
         """Return what an entry amends, sorted."""
         return self._amended.get(address, ())

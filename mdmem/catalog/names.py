@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 _WORDS = {"wing": re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z"), "room": re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")}
 # A dot is for versions, as in `python-3.12`: with `x.md` as an entry-id, `x.md` could mean two files.
@@ -26,15 +25,14 @@ def well_formed(kind: str, name: str) -> str | None:
     return _JOINED_BY[kind].join(words) or None
 
 
-# One expression over all paths asks no more than the four questions about each name of each.
-_SUSPECT = re.compile(
-    rf'[<>:"|?*\\\udc80-\udcff]|[. ](?:[/\n]|\Z)|(?:^|/){_DEVICE}(?:[./]|$)', re.IGNORECASE | re.MULTILINE
-)
+# Most paths: in ASCII, well-formed in every part, and none that Windows refuses. One expression asks it all.
+_PART, _LEGAL = r"[a-z0-9]+(?:{0}[a-z0-9]+)*", rf"(?!{_DEVICE}[./])"
+_USUAL = re.compile(f"{_LEGAL}{_PART.format('_')}/{_LEGAL}{_PART.format('-')}/{_LEGAL}{_PART.format('-')}[.]md")
 
 
-def may_be_illegal_on_windows(paths: Iterable[str]) -> bool:
-    """Say whether any part of any path may be a name that no Windows can hold; False is certain."""
-    return _SUSPECT.search("\n".join(paths)) is not None
+def is_usual(path: str) -> bool:
+    """Say whether a path is an entry's and nothing can be wrong with any of its names; True is certain."""
+    return _USUAL.fullmatch(path) is not None
 
 
 def why_not_on_windows(name: str) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mdmem.catalog import Catalog, full_address, is_entry_place
 from mdmem.catalog.addresses import is_manifest
 from mdmem.catalog.changes import Changes, changes_between
 from mdmem.catalog.edges import Edge, classify
 from mdmem.catalog.links import Reference, reference_of
+from mdmem.catalog.names import is_usual
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression
@@ -58,8 +59,7 @@ class Facts(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """One link of a front matter, as written and as meant; `target` is None where it leads nowhere."""
 
     entry: Entry
@@ -216,10 +216,15 @@ class Case:
         return tuple(self._links())
 
     def _links(self) -> Iterator[Link]:
+        addresses = self.catalog.addresses
         for entry in self.catalog.entries.values():
-            if written := self.extract(entry.path).links:
-                for name in dict.fromkeys(one.field for one in written):
-                    yield from _field_links(entry, name, written, self.catalog.addresses)
+            written = self.extract(entry.path).links
+            if len(written) == 1 and entry.links(written[0].field) == (written[0].written,):
+                (one,) = written
+                yield Link(entry, one.field, one.item, one.written, one.written if one.written in addresses else None)
+                continue
+            for name in dict.fromkeys(one.field for one in written):
+                yield from _field_links(entry, name, written, addresses)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -277,6 +282,11 @@ class Case:
             return frozenset()
         on_disk = (file.path for file in self.catalog.files if file.digest is None)
         return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
+
+    @cached_property
+    def unusual_paths(self) -> tuple[str, ...]:
+        """Return the paths in an entry's place whose names something may be wrong with."""
+        return tuple(file.path for file in self.catalog.files if not is_usual(file.path))
 
     @cached_property
     def orphans(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Protocol, cast
 
-from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.registry import ASKS_GIT, CODES, INCOMPLETE_CODES, KEPT
 from mdmem.checks.rules import unused_suppression
@@ -186,8 +185,8 @@ class _Run:
     def __init__(self, case: Case, policy: SeverityPolicy, *, is_debugging: bool) -> None:
         self._case, self._policy, self._is_debugging = case, policy, is_debugging
         self._suppressions = Suppressions(case.suppressions)
-        known = frozenset(path for path in case.kept if is_entry_place(path))
-        self._rest = replace(case, focus=frozenset(file.path for file in case.catalog.files) - known)
+        listed = (file.path for file in case.catalog.files)
+        self._rest = replace(case, focus=frozenset(path for path in listed if path not in case.kept))
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 

@@ -17,9 +17,7 @@ from pathlib import Path
 import mdmem
 from mdmem.checks.extract import KeptExtract
 from mdmem.dataclass import dataclass, field
-from mdmem.disk import make_folder, read_regular
-from mdmem.record import pack, unpack
-from mdmem.state import write_whole
+from mdmem.state import read_packed, write_packed
 
 _VERSION = "1"
 _ALL, _RECENT = "checks.mdmem", "checks-recent.mdmem"
@@ -46,20 +44,10 @@ class ExtractStore:
         return self
 
     def _read(self, name: str) -> _Known:
-        try:
-            return unpack(read_regular(self.folder / name), version(), _Known) or {}
-        except OSError:
-            return {}
+        return read_packed(self.folder / name, version(), _Known) or {}
 
     def _write(self, name: str, known: _Known) -> bool:
-        try:
-            content = pack(version(), known)
-            make_folder(self.folder)
-            # What a crash tore counts as none, so it need not wait for the disk.
-            write_whole(self.folder / name, content, durable=False)
-        except (OSError, UnicodeEncodeError):
-            return False
-        return True
+        return write_packed(self.folder / name, version(), known)
 
     def find(self, digests: Mapping[str, str]) -> _Known:
         """Return what is known of files of such content, by path."""

@@ -11,7 +11,6 @@ from frontmatter.default_handlers import BaseHandler
 
 from mdmem.dataclass import dataclass
 from mdmem.document.split import FENCE, has_front_matter, split_text
-from mdmem.document.yaml_errors import cause_of
 
 
 class StrictHandler(BaseHandler):
@@ -258,6 +257,9 @@ def _syntax(text: str, error: yaml.MarkedYAMLError) -> Trouble:
     if mark and "single document" in f"{error.context} {error.problem}":
         message = "the front matter holds more than one YAML document"
         return Trouble("multiple-documents", message, "keep one", mark.line + 1, mark.column + 1)
+    # Faults are rare, and what knows their causes takes a while to import.
+    from mdmem.document.yaml_errors import cause_of
+
     cause = cause_of(text, error)
     return Trouble("yaml-syntax", cause.message, cause.help, cause.line, cause.column)
 

@@ -97,6 +97,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         cuts=tuple(_cuts(sections, asked.get("title"), lines, reading)),
         guesses=guesses,
         said=(*reading.said, *said),
+        states_status=reading.status is not None,
         ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
@@ -12,8 +13,7 @@ from mdmem.errors import UsageError
 from mdmem.git.process import Repository, pathspec, records, run
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """One file as git lists it; `path` is counted from the top of the repository."""
 
     path: str

@@ -67,10 +67,10 @@ def _refresh(folder: Path, old: Manifest | None, wanted: RefreshRequest) -> Refr
     # Also where the old state turned out to be broken inside.
     rebuilt = manifest is None
     if manifest is None:
-        # Imported here: whoever finds the index fresh must not pay for Whoosh.
+        # Imported here: whoever finds the index fresh writes nothing.
         from mdmem.index.writer import rebuild
 
-        manifest = rebuild(folder, wanted.documents(sorted(wanted.live)))
+        manifest = rebuild(folder, sorted(wanted.live), wanted.read, wanted.progress)
     publish(folder, manifest)
     sweep(folder, keep=manifest.generation)
     added = sum(key in manifest.digest_of for key in stale)
@@ -84,7 +84,7 @@ def _changed(
     if len(stale) > _REBUILD_SHARE * len(wanted.live):
         return None
     dropped = frozenset(stale).union(gone)
-    # Read before Whoosh is involved: what fails inside is then the old index, and not whoever reads.
+    # Read before the old one is: what fails inside is then the old index, and not whoever reads.
     documents = list(wanted.documents(stale)) if stale else []
     if not documents:
         return _without(old, dropped)

@@ -76,6 +76,8 @@ class Overrides:
         return [other for other in self._named_by(entry) if entry.type.rank <= other.type.rank]
 
     def _named_by(self, entry: Entry) -> list[Entry]:
+        if not entry.overrides:
+            return []
         named = (self.catalog.entries.get(address) for address in entry.overrides)
         wings = self.catalog.wings
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]

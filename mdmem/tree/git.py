@@ -42,13 +42,14 @@ class GitTree:
 
     def _list(self) -> tuple[TreeFile, ...]:
         prefix = f"{self.under}/" if self.under else ""
-        # What stands at the root's own path, as a link or a file, is no root.
-        blobs = {blob.path[len(prefix) :]: blob for blob in self._blobs() if blob.path.startswith(prefix)}
-        found = {
-            path: TreeFile(path, _kind_of(blob), blob.digest)
-            for path, blob in blobs.items()
-            if not any(part.startswith(".") for part in path.split("/"))
-        }
+        found: dict[str, TreeFile] = {}
+        for blob in self._blobs():
+            # What stands at the root's own path, as a link or a file, is no root.
+            if blob.path.startswith(prefix):
+                path = blob.path[len(prefix) :]
+                self._digests[path] = blob.digest
+                if path[0] != "." and "/." not in path:
+                    found[path] = TreeFile(path, _kind_of(blob), blob.digest)
         if not self.under:
             wings = self._wings_only(found)
             apart = (file for path, file in found.items() if path not in wings and file.kind is FileKind.FILE)
@@ -57,7 +58,6 @@ class GitTree:
         if self.only is not None:
             found = {path: file for path, file in found.items() if f"{prefix}{path}" in self.only}
         found |= self._targets(found)
-        self._digests = {path: blob.digest for path, blob in blobs.items()}
         return tuple(found[path] for path in sorted(found))
 
     def _blobs(self) -> list[Blob]:
@@ -126,4 +126,7 @@ def _may_be_entry(path: str) -> bool:
 def _kind_of(blob: Blob) -> FileKind:
     if blob.stage:
         return FileKind.UNMERGED
-    return {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}.get(blob.mode, FileKind.FILE)
+    return _KINDS.get(blob.mode, FileKind.FILE)
+
+
+_KINDS = {"120000": FileKind.SYMLINK, "160000": FileKind.SUBMODULE}

@@ -29,7 +29,7 @@ _KINDS = (("wing", "lowercase_with_underscores"), ("room", _HYPHENS), ("entry", 
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each wing, room and entry, the folders' at the first file below them."""
-    for place, path in files_and_folders(file.path for file in case.catalog.files).items():
+    for place, path in files_and_folders(case.unusual_paths).items():
         kind, written = _KINDS[place.count("/")]
         name = place.rsplit("/", 1)[-1]
         name = name.removesuffix(".md") if kind == "entry" else name

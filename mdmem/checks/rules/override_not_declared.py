@@ -16,11 +16,14 @@ Fix: add `overrides:` with the address of the shared rule and a `reason`, or lin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from mdmem.checks.case import Case, written_links
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place, Severity
-from mdmem.similarity import undeclared_overlaps
+
+if TYPE_CHECKING:
+    from mdmem.similarity import Overlap
 
 CODE = "override-not-declared"
 SEVERITY = Severity.WARNING
@@ -28,9 +31,8 @@ SEVERITY = Severity.WARNING
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each pair that overlaps, then for each other local override that names nothing."""
-    current = (entry for address, entry in case.catalog.entries.items() if case.is_current(address))
     found: set[str] = set()
-    for overlap in undeclared_overlaps(current, case.catalog.wings):
+    for overlap in _overlaps(case):
         project, shared = overlap.project, overlap.shared
         found.add(project.address)
         message = f"covers the subject of the shared `{shared.address}` without `overrides`: {overlap.why}"
@@ -43,6 +45,14 @@ def find(case: Case) -> Iterator[Finding]:
             yield case.on_entry(
                 CODE, entry, message, "add `overrides:` with the address of the shared rule", field="label"
             )
+
+
+def _overlaps(case: Case) -> Iterator[Overlap]:
+    if any(wing.is_shared for wing in case.catalog.wings.values()):
+        from mdmem.similarity import undeclared_overlaps
+
+        current = (entry for address, entry in case.catalog.entries.items() if case.is_current(address))
+        yield from undeclared_overlaps(current, case.catalog.wings)
 
 
 def _overrides_nothing(case: Case, entry: Entry) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mdmem.catalog import is_entry_place
-from mdmem.catalog.names import may_be_illegal_on_windows, well_formed, why_not_on_windows
+from mdmem.catalog.names import well_formed, why_not_on_windows
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import with_name
 from mdmem.checks.paths import at_path, files_and_folders, renaming
@@ -31,10 +31,8 @@ _KINDS = {0: "wing", 1: "room", 2: "entry"}
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each file and folder with such a name, at the first file below it."""
-    paths = [file.path for file in (*case.catalog.files, *case.catalog.others)]
-    if not may_be_illegal_on_windows(paths):
-        return
-    for place, path in files_and_folders(paths).items():
+    # Below a folder with such a name no path is usual.
+    for place, path in files_and_folders((*case.unusual_paths, *(file.path for file in case.catalog.others))).items():
         why = why_not_on_windows(place.rsplit("/", 1)[-1])
         if why:
             message = f"`{visible(place)}` {why}, which Windows does not allow"
