@@ -22,6 +22,8 @@ def content_of(entry: Entry, body: str) -> str:
 def summary_of(entry: Entry, body: str) -> str:
     """Return what was decided, in a few sentences, and for a pattern its steps."""
     # Who only opens a memory reads no text of it.
+
+    # Imported here: whoever takes in whole contents pays for no patterns of what stands in a body.
     from mdmem.entry.sections import shortened
 
     return shortened(entry, body, limit=_SUMMARY_BYTES)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 
 from mdmem.index.analysis import spans
@@ -26,6 +27,8 @@ def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
             known[chunk] = [span for span in held if span[2]]
         return known[chunk]
 
+    # An answer is shaped in several lengths from the same few texts.
+    @lru_cache(maxsize=16)
     def find(text: str) -> list[Span]:
         return [
             (start + first, start + last, held)

@@ -1,6 +1,6 @@
-"""The full-text index on Whoosh: fresh at every question, right without it; `scoring` ranks what it finds.
+"""The full-text index: fresh at every question, right without it; `scoring` ranks what it finds.
 
-Whoosh stores the postings; documents that changed since are analysed and scored beside them, or all where no index is.
+Segments hold the postings; documents that changed since are analysed and scored beside them, or all where no index is.
 Statistics come from live documents only, so that the three ways give the same matches with the same scores.
 """
 
@@ -34,7 +34,7 @@ class WhooshIndex:
         self._opened: OpenIndex | None = None
         self._analysed: dict[tuple[str, str], Passages] = {}
         self._closing: finalize[..., WhooshIndex] | None = None
-        # Whoosh's readers seek in shared files, and a server asks from several threads.
+        # Readers seek in shared files, and a server asks from several threads.
         self._turn = threading.RLock()
 
     def search(

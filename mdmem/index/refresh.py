@@ -98,7 +98,7 @@ def _changed(
 
 
 def _without(old: Manifest, dropped: frozenset[str]) -> Manifest:
-    # The files stay as they are: a number without a key is dead, whatever Whoosh has for it.
+    # The files stay as they are: a number without a key is dead, whatever a segment has for it.
     keys = [None if key in dropped else key for key in old.keys]
     digests = [None if key is None else digest for key, digest in zip(keys, old.digests, strict=True)]
     lengths = {

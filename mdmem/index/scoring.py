@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Protocol
 
@@ -28,6 +28,8 @@ LENGTH_SHARE = {name: 0.75 if name in (*searched_as(Searched.TITLE), "body") els
 K1 = 1.5
 WHOLE_SHARE = 0.7
 LOOKED_INTO = 100
+# Postings, of a hundred bytes each.
+_KEPT, _KEPT_TERMS = 50_000, 64
 
 
 Norm = tuple[float, float, Mapping[int, int] | Sequence[int]]
@@ -94,6 +96,11 @@ class Corpus:
         return _norm(name, self.lengths[name], sum(self.lengths[name]), self.passages)
 
     @cached_property
+    def weighed(self) -> dict[tuple[object, Sequence[str]], "Weights"]:
+        """What was weighed already."""
+        return {}
+
+    @cached_property
     def _norms(self) -> dict[str, Norm]:
         return {}
 
@@ -125,8 +132,9 @@ Frequencies = Callable[[Corpus, str], Sequence[tuple[int, float]]]
 """How often a field of each live document holds what is asked for."""
 
 
+@lru_cache(maxsize=256)
 def term(text: str) -> Frequencies:
-    """Return the frequencies of one term."""
+    """Return the frequencies of one term: the same for the same text, so that what was weighed is known again."""
     return lambda corpus, field: corpus.postings(field, text)
 
 
@@ -144,6 +152,19 @@ class Weights:
 
 def weigh(corpus: Corpus, frequencies: Frequencies, *, fields: Sequence[str] = SCORED) -> Weights:
     """Return tf(d, t) of each live document that holds the term in one of the fields."""
+    key, known = (frequencies, fields), corpus.weighed
+    if key in known:
+        return known[key]
+    found = _weigh(corpus, frequencies, fields)
+    # One answer asks several times for the commonest words; a server must not hold on to all of its index for that.
+    held = sum(len(held) for one in (found, *known.values()) for _, held in one.postings)
+    if held > _KEPT or len(known) >= _KEPT_TERMS:
+        known.clear()
+    known[key] = found
+    return found
+
+
+def _weigh(corpus: Corpus, frequencies: Frequencies, fields: Sequence[str]) -> Weights:
     stated: dict[int, float] = {}
     wholes: dict[int, float] = {}
     postings: list[tuple[str, Sequence[tuple[int, float]]]] = []

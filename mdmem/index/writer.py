@@ -1,8 +1,9 @@
 """Writing a generation: all documents anew, or changes on top of another."""
 
+import gc
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -45,7 +46,7 @@ def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | 
     """Write a generation of the documents of these keys, which are in order, and nothing else."""
     told = _Told(len(keys), progress)
     tried = len(keys) // _TRIED
-    with new_generation(folder) as path:
+    with new_generation(folder) as path, _frozen():
         pool, begun = Pool(), perf_counter()
         rows = _taken_in(pool, told.passed(read(keys[:tried])), [])
         left = (perf_counter() - begun) * (_TRIED - 1)
@@ -62,6 +63,16 @@ def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | 
             keep_files(path, [file_of(first.name)])
             second = _read_and_written(path, read(keys[half:]))
         return _manifest(path, [first, second])
+
+
+@contextmanager
+def _frozen() -> Iterator[None]:
+    """Keep the garbage collector from walking through all entries again and again: a tenth of the time."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Told:

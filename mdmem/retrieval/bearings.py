@@ -28,11 +28,17 @@ def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
         "amended_by": amendments.of(address, project=scope.wing),
         "proposed_amendments": proposed,
     }
+    if not any(on_it.values()) and not lineage.claims(address) and not amendments.by(address):
+        # One entry in twenty has any, and thousands may match.
+        return _NO_BEARINGS
     found = {name: tuple(one for one in named if _is_read(one, scope)) for name, named in on_it.items()}
     found["claims"] = lineage.claims(address)
     found["amends"] = tuple(one for one in amendments.by(address) if lineage.is_current(one))
     named = (one for addresses in found.values() for one in addresses)
     return {**found, "titles": {one: catalog.entries[one].title for one in named}}
+
+
+_NO_BEARINGS: dict[str, Any] = {**dict.fromkeys(BEARINGS, ()), "titles": {}}
 
 
 def _is_read(address: str, scope: Scope) -> bool:

@@ -9,6 +9,7 @@ from math import log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
+from mdmem.entry.passages import Find
 from mdmem.index.analysis import text_terms
 from mdmem.index.finder import finder
 from mdmem.retrieval.question import Coverage
@@ -96,10 +97,17 @@ def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str
 
 def holds(texts: Iterable[Held], body: Callable[[str], str]) -> Iterator[Hold]:
     """Yield what the title of each text holds, then each section of the best scored ones with their titles."""
-    titled = [(text, text.terms & text_terms(text.title)) for text in texts]
+    held = list(texts)
+    find = finder(frozenset().union(*(text.terms for text in held)))
+    titled = [(text, text.terms & _terms_in(text.title, find)) for text in held]
     yield from (Hold(title, title=title) for _, title in titled)
     for text, title in sorted(titled, key=lambda one: (-one[0].score, one[0].address))[:_READ]:
         yield from _sections_held(text, title, body(text.address))
+
+
+def _terms_in(text: str, find: Find) -> frozenset[str]:
+    # Thousands of titles may be looked at; of other scripts the analyser itself has the word.
+    return frozenset().union(*(terms for _, _, terms in find(text))) if text.isascii() else text_terms(text)
 
 
 def _sections_held(text: Held, title: frozenset[str], body: str) -> Iterator[Hold]:

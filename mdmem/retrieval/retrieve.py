@@ -13,16 +13,12 @@ from mdmem.errors import GoneError, SettingsError, UsageError
 from mdmem.finding import Finding, Place
 from mdmem.index.protocol import QuerySyntaxError, TextAnswer
 from mdmem.retrieval.bearings import ended_match
-from mdmem.retrieval.budget import pack
 from mdmem.retrieval.code_paths import code_path
-from mdmem.retrieval.mentions import texts_of
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
 from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
-from mdmem.retrieval.select import Selection, members_of
 from mdmem.settings import Settings
-from mdmem.similarity import undeclared_overlaps
 from mdmem.tree import SETTINGS_NAME, FileKind
 from mdmem.workspace.proposals import View, view_of
 from mdmem.workspace.scope import Scope, resolve_scope
@@ -49,6 +45,9 @@ def retrieval_of(
 
     `naming` are the entries whose text names a given path.
     """
+    # Imported here, as what packs: a search needs neither.
+    from mdmem.retrieval.select import Selection
+
     selection = Selection(catalog, scope, question, answer, today, naming)
     items = selection.select()
     proposed = selection.propose()
@@ -144,6 +143,8 @@ def contradictions_among(catalog: Catalog, chosen: Mapping[str, Entry]) -> Itera
 
 
 def _overlaps(catalog: Catalog, chosen: Mapping[str, Entry]) -> Iterator[tuple[str, str, str]]:
+    from mdmem.similarity import undeclared_overlaps
+
     current = [entry for address, entry in chosen.items() if catalog.lineage.is_current(address)]
     for overlap in undeclared_overlaps(current, catalog.wings):
         yield overlap.project.address, overlap.shared.address, f"one subject, and no `overrides`: {overlap.why}"
@@ -200,6 +201,8 @@ def find_text(workspace: Workspace, question: Question, addresses: Collection[st
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
+    from mdmem.retrieval.select import members_of
+
     catalog = workspace.catalog
     addresses = [entry.address for entry in members_of(catalog, scope)]
     answer = find_text(workspace, question, addresses) if question.words.strip() and addresses else None
@@ -327,6 +330,9 @@ def retrieve_from(
     is_brief: bool = False,
 ) -> Pack:
     """Return what is binding for a question in a root as one answer reads it; a brief one looks nowhere else."""
+    from mdmem.retrieval.budget import pack
+    from mdmem.retrieval.mentions import texts_of
+
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     scope = resolve_scope(
         catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
