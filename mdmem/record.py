@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
@@ -26,15 +27,13 @@ class StoredRecord(Struct, frozen=True, gc=False, omit_defaults=True):
         return replace(self, **changes)
 
 
-def read_texts(records: Iterable[StoredRecord], names: Sequence[str], read: Callable[[str], object]) -> None:
+def read_texts(records: Sequence[StoredRecord], names: Sequence[str], read: Callable[[str], object]) -> None:
     """Put what texts mean into the place of those that some fields of records hold, which nobody else has seen yet."""
-    known: dict[str, object] = {}
-    for record in records:
-        for name in names:
-            text = getattr(record, name)
-            if text.__class__ is str:
-                if text not in known:
-                    known[text] = read(text)
+    for name in names:
+        held = list(map(attrgetter(name), records))
+        known = {text: read(text) for text in set(held) if text.__class__ is str}
+        for record, text in zip(records, held, strict=True) if known else ():
+            if text in known:
                 force_setattr(record, name, known[text])
 
 

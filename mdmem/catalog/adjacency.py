@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 
 SUPERSEDES = "supersedes"

@@ -24,9 +24,9 @@ _WINGS = "wings"
 def read_moments(files: Iterable[LoadedFile | None], wings: Iterable[Wing | None]) -> bool:
     """Put the dates of what was just read from the cache right; False where one of them is no date."""
     try:
-        entries = (one.entry for one in files if one is not None)
-        read_texts((one for one in entries if one is not None), DATE_FIELDS, parse_moment)
-        read_texts((wing for wing in wings if wing is not None), ("last_hygiene_at",), parse_moment)
+        entries = [one.entry for one in files if one is not None and one.entry is not None]
+        read_texts(entries, DATE_FIELDS, parse_moment)
+        read_texts([wing for wing in wings if wing is not None], ("last_hygiene_at",), parse_moment)
     except ValueError:
         return False
     return True

@@ -28,6 +28,7 @@ from mdmem.tree import (
     WorkingTree,
     access_to,
     digest_of,
+    first_names,
     has_file,
     missing_wings,
     read_one,
@@ -109,7 +110,7 @@ class _Loading:
             cache.keep(learned, None if is_part else set(digests.values()))
         if table is not None:
             table.learn(digests, met | fresh, wings)
-            table.save(None if is_part else {file.path for file in self.tree.files()})
+            table.save(None if is_part else self.tree.files())
         elif unknown:
             parsed.learn(loaded | met | fresh, digests)
         return self._catalog(loaded | met | read, digests, shows_hidden=False)
@@ -189,7 +190,7 @@ class _Loading:
                 self.stated_wings[name] = wing
 
     def _wings(self) -> dict[str, Wing]:
-        found = {name: Wing(name=name) for name in {file.path.partition("/")[0] for file in self.entry_files}}
+        found = {name: Wing(name=name) for name in first_names(self.entry_files)}
         stated = {name: without_hidden_wings(wing, self.access) for name, wing in self.stated_wings.items()}
         return dict(sorted({**found, **stated}.items()))
 

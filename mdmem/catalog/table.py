@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.model import Wing
 from mdmem.record import StoredRecord
 from mdmem.state import read_packed, write_packed
-from mdmem.tree import Stat
+from mdmem.tree import Stat, TreeFile
 
 # A file that changed in the tick of the clock in which it was hashed, or the table written, may hold other bytes now.
 _RACY_NS = 2_000_000_000
@@ -108,11 +108,14 @@ class Table:
             row = self.row(path, digests[path]) or FileRow(digests[path])
             self._learned[path] = row.with_changes(wing=wing, is_parsed=True)
 
-    def save(self, paths: Set[str] | None) -> None:
-        """Write what is known of the paths that are there, if that is much more than what stands in the file.
+    def save(self, files: Sequence[TreeFile] | None) -> None:
+        """Write what is known of the files that are there, if that is much more than what stands in the table.
 
-        `paths` is None for who sees a part of the files alone, and cannot tell which are gone.
+        `files` is None for who sees a part of them alone, and cannot tell which are gone.
         """
+        if not self._learned and (files is None or len(self._rows) <= len(files)):
+            return
+        paths = {file.path for file in files} if files is not None else None
         gone = self._rows.keys() - paths if paths is not None else ()
         if 100 * (len(self._learned) + len(gone)) <= _FEW * len(self._rows):
             return

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from mdmem.dataclass import dataclass
 from mdmem.git.process import Repository, records, run
+from mdmem.git.refs import BranchRef, read_refs
 
 SETTING = "mdmem.defaultBranch"
+_BRANCHES = "refs/heads"
 _USUAL = ("main", "master", "trunk")
-_READ = r"^(mdmem\.defaultbranch|init\.defaultbranch|checkout\.defaultremote|remote\..*\.(url|fetch))$"
+INCLUDING = ("include.", "includeif.")
+_KEYS = (r"mdmem\.defaultbranch", r"init\.defaultbranch", r"checkout\.defaultremote", r"remote\..*\.(url|fetch)")
+_READ = rf"^(include\..*|includeif\..*|{'|'.join(_KEYS)})$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +31,15 @@ class DefaultBranch:
     at_remote: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Ref:
-    points_to: str
-    commit: str
-    is_here: bool
-
-
-def find_default_branch(repository: Repository) -> DefaultBranch | None:
+def find_default_branch(repository: Repository, stated: Mapping[str, str] | None = None) -> DefaultBranch | None:
     """Return the default branch, or None where nothing tells which it is.
 
     In this order: git's setting `mdmem.defaultBranch`, what the remote's HEAD names, git's `init.defaultBranch`,
     `main`, `master`, `trunk`, and in a repository without a remote its only branch. Of the branch and the remote's
-    copy the one that is checked out counts, else the one that has all of the other, else the remote's.
+    copy the one that is checked out counts, else the one that has all of the other, else the remote's. `stated` is
+    what `branch_settings` gave, where that is at hand.
     """
-    stated = _stated(repository)
+    stated = branch_settings(repository) if stated is None else stated
     remote = _remote(stated)
     names = [stated[key] for key in (SETTING.lower(), "init.defaultbranch") if key in stated]
     refs = _refs(repository, _wanted([*names, *_USUAL], remote))
@@ -60,8 +58,11 @@ def find_default_branch(repository: Repository) -> DefaultBranch | None:
     return None if remote else _only_branch(repository)
 
 
-def _stated(repository: Repository) -> dict[str, str]:
-    """Return what git's settings say, by key in small letters but for the names of remotes; the last one counts."""
+def branch_settings(repository: Repository) -> dict[str, str]:
+    """Return what git's settings say, by key in small letters but for the names of remotes; the last one counts.
+
+    Files that they include are among it, by the keys of `INCLUDING`.
+    """
     printed = run(repository.top, "config", "-z", "--get-regexp", _READ, ok=(0, 1))
     pairs = (record.partition("\n") for record in records(printed))
     return {key: value for key, _, value in pairs}
@@ -84,17 +85,20 @@ def _wanted(names: Iterable[str], remote: str) -> list[str]:
     return found
 
 
-def _refs(repository: Repository, names: Iterable[str]) -> dict[str, _Ref]:
-    """Return those of some refs that are there, from one process."""
+def _refs(repository: Repository, names: Iterable[str]) -> dict[str, BranchRef]:
+    """Return those of some refs that are there; from one process where their files do not tell."""
+    names = tuple(names)
+    if names != (_BRANCHES,) and (read := read_refs(repository, names)) is not None:
+        return read
     form = "--format=%(refname)%00%(symref)%00%(objectname)%00%(HEAD)"
     # Each of them also means what lies below a folder of the name, which is a branch of another name.
     printed = run(repository.top, "for-each-ref", form, *dict.fromkeys(names))
     rows = (line.split("\0") for line in printed.decode("utf-8", "surrogateescape").splitlines())
-    return {name: _Ref(target, commit, mark == "*") for name, target, commit, mark in rows}
+    return {name: BranchRef(target, commit, mark == "*") for name, target, commit, mark in rows}
 
 
 def _chosen(
-    repository: Repository, name: str, own: _Ref | None, copy: _Ref | None, remote: str
+    repository: Repository, name: str, own: BranchRef | None, copy: BranchRef | None, remote: str
 ) -> DefaultBranch | None:
     if own is not None and (own.is_here or copy is None or own.commit == copy.commit):
         return DefaultBranch(name, name, own.commit, own.is_here, copy.commit if copy is not None else None)
@@ -106,7 +110,7 @@ def _chosen(
 
 
 def _only_branch(repository: Repository) -> DefaultBranch | None:
-    refs = _refs(repository, ["refs/heads"])
+    refs = _refs(repository, [_BRANCHES])
     if len(refs) != 1:
         return None
     [(name, ref)] = refs.items()

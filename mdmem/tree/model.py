@@ -124,6 +124,16 @@ def has_file(tree: Tree, path: str) -> bool:
     return place < len(files) and files[place].path == path
 
 
+def first_names(files: Sequence[TreeFile]) -> Iterator[str]:
+    """Yield the first folder of each path, once, of files that are sorted by path and lie in one."""
+    place = 0
+    while place < len(files):
+        name = files[place].path.partition("/")[0]
+        yield name
+        # The sign after `/` comes before all that does not lie in that folder.
+        place = bisect_left(files, f"{name}0", lo=place, key=path_of)
+
+
 def read_one(tree: Tree, path: str) -> bytes | Unreadable:
     """Return the bytes of one file of a tree."""
     return next(content for _, content in tree.read([path]))

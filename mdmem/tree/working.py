@@ -40,6 +40,7 @@ class WorkingTree:
     repository: Repository | None = None
     _listed: tuple[TreeFile, ...] | None = None
     _stats: dict[str, Stat] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
     _left_out: GitTree | None = None
     _in_index: dict[str, TreeFile] = field(default_factory=dict)
 
@@ -157,12 +158,13 @@ class WorkingTree:
         The stat is that of the listing: what is changed after it belongs to another moment.
         """
         self.files()
-        stats = self._stats
-        found = self.stats.known({file.path: stats[file.path] for file in files if file.path in stats})
-        for file in files:
+        stats, found = self._stats, self._digests
+        new = [file for file in files if file.path not in found]
+        found |= self.stats.known({file.path: stats[file.path] for file in new if file.path in stats})
+        for file in new:
             if file.path not in found and (digest := file.digest or self._learn(file.path)) is not None:
                 found[file.path] = digest
-        return found
+        return {file.path: found[file.path] for file in files if file.path in found}
 
     def identity(self, path: str, content: bytes) -> str:  # noqa: ARG002  # a git tree needs the path
         """Return the digest of the bytes themselves: the file may have changed since it was listed."""

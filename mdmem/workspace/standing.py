@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -15,11 +16,13 @@ from mdmem.git.default_branch import DefaultBranch, find_default_branch
 from mdmem.git.merge import merge_base
 from mdmem.git.revisions import Touch, last_touches, list_changed_on_disk, list_differing
 from mdmem.standing import Standing
-from mdmem.state import read_json, write_json
+from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree
+from mdmem.workspace.branch_settings import kept_branch_settings
 from mdmem.workspace.workspace import Workspace
 
-_VERSION = "1"
+_VERSION = "standing 2"
+_FilesByCommit = dict[str, dict[str, str]]
 _MANIFEST = re.compile(r"[^/]+/README\.md")
 
 
@@ -50,7 +53,8 @@ def find_standings(workspace: Workspace) -> Standings | None:
     if repository is None or snapshot.staged or snapshot.merge_into is not None:
         return None
     try:
-        branch = find_default_branch(repository)
+        stated = kept_branch_settings(repository, workspace.index_folder, os.environ)
+        branch = find_default_branch(repository, stated)
         if branch is None:
             return None
         return _StandingScan(workspace, repository, branch).standings()
@@ -73,7 +77,10 @@ class _StandingScan:
         if self.workspace.snapshot.is_dated or (not self._is_disk and self._base == self._commit):
             return Standings(self.branch, is_agreed=True)
         found = dict(self._found())
-        displaced = {path: digest for path, digest in self._binding.items() if self._is_displaced(path, found)}
+        binding = self._binding
+        # What is read as it binds is not displaced.
+        candidates = sorted((binding.keys() - self._read.keys()) | (binding.keys() & found.keys()))
+        displaced = {path: binding[path] for path in candidates if self._is_displaced(path, found)}
         is_proposed = Standing.PROPOSED in found.values()
         touches = self._touches() if is_proposed else {}
         return Standings(self.branch, found, displaced, touches, self._binding.get(SETTINGS_NAME))
@@ -107,14 +114,13 @@ class _StandingScan:
         """The digest of each file of the default branch."""
         under, commit = self.workspace.location.under, self.branch.commit
         name = hashlib.sha256(under.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        file = self.workspace.cache_folder / f"standing-{name}.json"
-        kept = read_json(file, _VERSION)
-        if kept.get("commit") != commit or not isinstance(kept.get("files"), dict):
+        file = self.workspace.cache_folder / f"standing-{name}"
+        kept = read_packed(file, _VERSION, _FilesByCommit) or {}
+        if commit not in kept:
             listed = GitTree(self.repository, under, commit, self.branch.ref).files()
-            kept = {"commit": commit, "files": {one.path: one.digest for one in listed if one.kind is FileKind.FILE}}
-            write_json(file, _VERSION, kept)
-        files: dict[str, str] = kept["files"]
-        return files
+            kept = {commit: {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}}
+            write_packed(file, _VERSION, kept)
+        return kept[commit]
 
     def _from_root(self, path: str) -> str:
         return path.removeprefix(f"{self.workspace.location.under}/") if self.workspace.location.under else path
@@ -154,23 +160,30 @@ class _StandingScan:
         catalog = self.workspace.catalog
         found = dict.fromkeys((file.path for file in catalog.files), "") | dict(catalog.file_digests)
         elsewhere = catalog.fetched_wings
+        if not elsewhere:
+            return found
         return {path: one for path, one in found.items() if path.partition("/")[0] not in elsewhere}
 
     @cached_property
     def _changed_on_disk(self) -> frozenset[str]:
         if not self._is_disk:
             return frozenset()
-        doubtful = [path for path, digest in self._read.items() if digest != (self._committed(path) or digest)]
+        unlike = [*self._differing_from_binding, *self._unlike.keys()]
+        read = {path: self._read[path] for path in unlike if path in self._read}
+        doubtful = [path for path, digest in read.items() if digest != (self._committed(path) or digest)]
         if not doubtful:
             return frozenset()
         under = self.workspace.location.under
         changed = list_changed_on_disk(self.repository, [self._from_top(path) for path in doubtful], under)
         return frozenset(map(self._from_root, changed))
 
+    @cached_property
+    def _differing_from_binding(self) -> tuple[str, ...]:
+        binding = self._binding.get
+        return tuple(path for path, digest in self._read.items() if binding(path) != digest)
+
     def _found(self) -> Iterator[tuple[str, Standing]]:
-        for path, digest in self._read.items():
-            if digest == self._binding.get(path):
-                continue
+        for path in self._differing_from_binding:
             committed = self._committed(path)
             if self._is_disk and (committed is None or path in self._changed_on_disk):
                 yield path, Standing.UNCOMMITTED

@@ -267,6 +267,11 @@ class Workspace:
         return self._places.state
 
     @property
+    def index_folder(self) -> Path:
+        """Return the folder of what is derived from this worktree alone."""
+        return self._places.index
+
+    @property
     def cache_folder(self) -> Path:
         """Return the folder of parsed entries, which worktrees share."""
         return self._places.shared

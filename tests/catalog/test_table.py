@@ -16,7 +16,7 @@ from mdmem.catalog.content import CACHE_VERSION
 from mdmem.catalog.table import FileRow, Table
 from mdmem.record import pack
 from mdmem.state import read_packed, write_whole
-from mdmem.tree import WorkingTree, digest_of
+from mdmem.tree import TreeFile, WorkingTree, digest_of
 
 OLD, NEW = b"old bytes", b"new bytes"
 
@@ -26,7 +26,7 @@ def digests(root: Path, cache: Path) -> dict[str, str]:
     table = Table(cache)
     tree = WorkingTree(root, stats=table)
     found = tree.digests(tree.files())
-    table.save({file.path for file in tree.files()})
+    table.save(tree.files())
     return found
 
 
@@ -120,7 +120,7 @@ def test_file_is_remembered_only_when_it_was_quiet_as_it_was_read(
     cache, stat = Table(tmp_path / "table"), (mtime, ctime, 3, 7)
     cache.keep("e.md", stat, "digest")
     # A long build may lie between the reading and the writing.
-    cache.save({"e.md"})
+    cache.save([TreeFile("e.md")])
     os.utime(tmp_path / "table", ns=(NOW + 60 * SECOND,) * 2) if found else None
     assert Table(tmp_path / "table").known({"e.md": stat}).get("e.md") == found
 
@@ -131,7 +131,7 @@ def test_file_that_changed_when_the_cache_was_written_is_not_trusted(
     monkeypatch.setattr(table_of_files.time, "time_ns", lambda: NOW)
     cache, stat = Table(tmp_path / "table"), (NOW - 5 * SECOND, NOW - 5 * SECOND, 3, 7)
     cache.keep("e.md", stat, "digest")
-    cache.save({"e.md"})
+    cache.save([TreeFile("e.md")])
     # The clock of a file server may be behind that of the machine.
     os.utime(tmp_path / "table", ns=(NOW - 5 * SECOND,) * 2)
     assert Table(tmp_path / "table").known({"e.md": stat}) == {}
@@ -263,10 +263,10 @@ def test_one_change_is_kept_beside_many_rows(tmp_path: Path) -> None:
     table = Table(tmp_path / "table")
     for path, digest in rows.items():
         table.keep(path, (1, 1, 1, 1), digest)
-    table.save(rows.keys())
+    table.save(list(map(TreeFile, rows)))
     written = (tmp_path / "table").read_bytes()
     for path in list(rows)[:3]:
         assert (tmp_path / "table").read_bytes() == written
         table.keep(path, (2, 2, 2, 2), "other")
-        table.save(rows.keys())
+        table.save(list(map(TreeFile, rows)))
     assert (tmp_path / "table").read_bytes() != written
