@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self
 
 from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from mdmem.dataclass import dataclass, replace
 
 
 class Severity(StrEnum):

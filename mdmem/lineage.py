@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, Status
 
 

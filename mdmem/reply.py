@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import EnvironmentFaultError
 
 

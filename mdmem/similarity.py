@@ -8,11 +8,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Wing
 
 _WORD = re.compile(r"[^\W_]+")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from mdmem.dataclass import dataclass
 
 
 class Standing(StrEnum):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, UsageError
 from mdmem.git import Repository
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, RefreshResult

@@ -48,6 +48,9 @@ def a_memory(folder: Path) -> Path:
     linked = f"[nav/rules/callbacks, {ONE}]"
     write_entry(root, "nav/rules/more", TEXT, type="invariant", title="There is more to it", see=linked)
     write(folder, "decision.json", json.dumps(DECISION))
+    for number, status in ((1, "superseded by ADR-0002"), (2, "accepted")):
+        text = f"---\nstatus: {status}\ndate: 2026-01-0{number}\n---\n\n# Use {number}\n\n## Decision Outcome\n\n{TEXT}"
+        write(folder, f"docs/adr/000{number}-use-{number}.md", text)
     commit_all(folder, "more")
     return root
 
@@ -87,6 +90,7 @@ CASES = {
     "approve": Case(("approve", DRAFT), ONE_SIDED, is_fixed=True),
     "move a room": Case(("mv", "nav/rules/", "nav/laws/"), BROKEN, moved=ROOM, again=1),
     "save": Case(("save", "decision", "--json", "../decision.json", "--project", "nav")),
+    "import": Case(("import", "--move"), frozenset({"dangling-link"})),
     "deprecate and commit": Case(("deprecate", ONE, "--reason", "Gone.", "--commit"), again=2),
 }
 
@@ -113,7 +117,7 @@ def head(folder: Path) -> str:
     return git(folder, "log", "-1", "--format=%s")
 
 
-_LONG = ("approve", "move a room", "save", "supersede by a new one")
+_LONG = ("approve", "import", "move a room", "save", "supersede by a new one")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] if one in _LONG else []) for one in CASES])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from difflib import get_close_matches
 from itertools import zip_longest
@@ -16,6 +15,7 @@ from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import interpret
 from mdmem.catalog.names import is_well_formed, why_not_on_windows
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import parse_document, without_code
 from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry

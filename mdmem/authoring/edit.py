@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -14,6 +13,7 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import mark_new
 from mdmem.checks.rules import frozen_text_changed
 from mdmem.checks.run import CheckRequest, check
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields

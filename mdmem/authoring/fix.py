@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.fix_choice import FixChoice, RefusedFix, choose
 from mdmem.authoring.proof import brought, unrevealed
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.run import CheckRequest, check_all, reported
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
 from mdmem.finding import Finding
 from mdmem.tree import Tree, Unreadable, read_one

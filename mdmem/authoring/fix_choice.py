@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from mdmem.catalog import interpret, is_entry_place
+from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import apply_edits
 from mdmem.finding import Edit, Finding, Fix

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from mdmem.checks.approvals import names_the_same
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType, Status, Wing
 from mdmem.errors import UsageError
 from mdmem.settings import Approvals, Settings

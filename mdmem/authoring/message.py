@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from textwrap import wrap
+
+from mdmem.dataclass import dataclass
 
 _WIDTH = 72
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +22,7 @@ from mdmem.authoring.patch import Value
 from mdmem.authoring.place import ROOM_KINDS
 from mdmem.authoring.successor import compose_successor, supersede_with
 from mdmem.authoring.write import WriteOptions, WriteResult, new_fault
+from mdmem.dataclass import dataclass
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document
 from mdmem.document.patch import set_fields

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from mdmem.catalog import Catalog, load, load_cached
 from mdmem.catalog.edges import EdgeKind, classify
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import GitError, KeptAsideError, LostRaceError, UsageError

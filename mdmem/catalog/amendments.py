@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, Wing
 from mdmem.lineage import Lineage
 
@@ -25,6 +25,10 @@ class Amendments:
         """Return what amends an entry, sorted: all, or what its own wing and one project say."""
         found, wing = self._amending.get(address, ()), self.entries[address].wing
         return tuple(one for one in found if project is None or self.entries[one].wing in (wing, project))
+
+    def names(self, address: str) -> bool:
+        """Say whether an entry amends another, or is amended."""
+        return address in self._amending or address in self._amended
 
     def by(self, address: str) -> tuple[str, ...]:
         """Return what an entry amends, sorted."""

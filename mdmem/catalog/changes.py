@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Reference, references_in
+from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import Entry, Status, title_of
 from mdmem.tree import digest_of

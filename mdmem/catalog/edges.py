@@ -30,12 +30,12 @@ nowhere, may have meant the other end. The edge is then UNKNOWN instead of one-s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, day_of
 
 

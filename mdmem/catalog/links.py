@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
 from mdmem.catalog import Catalog, full_address
+from mdmem.catalog.adjacency import SUPERSEDES, Edge
+from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import Entry, Status
@@ -61,12 +61,8 @@ class Neighbour:
     direction: Direction
 
 
-_SUPERSEDES = "supersedes"
 # What contradicts or decides comes before what is only worth reading.
-_ORDER = ("conflicts_with", "overrides", "amends", _SUPERSEDES, "produced", "relation", "see")
-_FIELDS = ("conflicts_with", "overrides", "amends", _SUPERSEDES, "produced", "see")
-
-_Edge = tuple[str, str]
+_ORDER = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "relation", "see")
 
 
 @dataclass(frozen=True)
@@ -81,9 +77,9 @@ class Neighbourhood:
         What was superseded is answered for by its heads, but for the link that says so.
         """
         found: dict[tuple[str, str, Direction], Neighbour] = {}
-        outgoing = [*self._outgoing.get(address, ()), *self._in_body(address, body)]
+        outgoing = [*self.catalog.adjacency.outgoing.get(address, ()), *self._in_body(address, body)]
         ends = [(Direction.OUTGOING, edge) for edge in outgoing]
-        ends += [(Direction.INCOMING, edge) for edge in self._incoming.get(address, ())]
+        ends += [(Direction.INCOMING, edge) for edge in self.catalog.adjacency.incoming.get(address, ())]
         for direction, (other, relationship) in ends:
             for entry in self._answering(other, relationship):
                 if entry.address != address:
@@ -91,28 +87,7 @@ class Neighbourhood:
                     found.setdefault(key, Neighbour(entry, relationship, direction))
         return tuple(sorted(found.values(), key=_rank))
 
-    @cached_property
-    def _outgoing(self) -> dict[str, list[_Edge]]:
-        found: dict[str, list[_Edge]] = {}
-        for source, target, relationship in self._edges():
-            found.setdefault(source, []).append((target, relationship))
-        return found
-
-    @cached_property
-    def _incoming(self) -> dict[str, list[_Edge]]:
-        found: dict[str, list[_Edge]] = {}
-        for source, target, relationship in self._edges():
-            found.setdefault(target, []).append((source, relationship))
-        return found
-
-    def _edges(self) -> Iterator[tuple[str, str, str]]:
-        for address, entry in self.catalog.entries.items():
-            yield from ((address, target, name) for name in _FIELDS for target in entry.links(name))
-            # Either end may name it: the newer entry is its source.
-            yield from ((new, address, _SUPERSEDES) for new in entry.superseded_by)
-            yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
-
-    def _in_body(self, address: str, body: str) -> Iterator[_Edge]:
+    def _in_body(self, address: str, body: str) -> Iterator[Edge]:
         # To blank out the code takes longest, and brings no link about.
         if may_have_links(body):
             for reference in references_in({address: without_code(body)}, self.catalog.entries):
@@ -124,7 +99,7 @@ class Neighbourhood:
         entry = entries.get(address)
         if entry is None:
             return
-        if relationship == _SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
+        if relationship == SUPERSEDES or entry.status is Status.DRAFT or lineage.is_current(address):
             yield entry
             return
         yield from (entries[head] for head in lineage.heads(address))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mdmem.access import Access
 from mdmem.catalog.addresses import is_manifest, may_hide_entries
+from mdmem.catalog.adjacency import Adjacency
 from mdmem.catalog.amendments import Amendments
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, unreadable
 from mdmem.catalog.redaction import Redaction, is_hidden_path, known_addresses
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.split import body_of
 from mdmem.entry.model import Entry, Wing
 from mdmem.errors import GoneError
@@ -69,6 +70,11 @@ class Catalog:
     def amendments(self) -> Amendments:
         """Return which entries amend which."""
         return self._same[0].amendments if self._same else Amendments(self.entries, self.wings, self.lineage)
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """Return what the fields of the entries link."""
+        return self._same[0].adjacency if self._same else Adjacency(self.entries)
 
     @cached_property
     def addresses(self) -> Set[str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmem.access import Access
 from mdmem.catalog.addresses import full_address
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing
 from mdmem.errors import SettingsError
 from mdmem.settings import Settings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, SettingsError
 from mdmem.settings import Settings, WingSettings, parse_settings
 from mdmem.settings.remotes import is_path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -17,6 +16,7 @@ from mdmem.catalog.names import is_usual
 from mdmem.checks.extract import DocumentExtract, Extract, KeptExtract, WrittenLink
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression
+from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
 from mdmem.finding import Finding, Place

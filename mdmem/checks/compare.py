@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Merge
+from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError, shown_message
 from mdmem.finding import Finding, Place
 from mdmem.git import (

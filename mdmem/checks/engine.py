@@ -6,7 +6,6 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from mdmem.checks.rules.check_crashed import crash_of
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.checks.severity import SeverityPolicy, codes_of
 from mdmem.checks.suppressions import Suppressions
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import MdmemError, SettingsError, UsageError
 from mdmem.finding import Finding, Place, Severity
 from mdmem.settings import Settings, WingSettings

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 from mdmem.checks.amendment_sentences import AmendmentSentence, amendment_sentences
 from mdmem.checks.prose import text_gives_reason
 from mdmem.checks.suppressions import Suppression, suppressions_in
+from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, may_hold_links
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS, Status

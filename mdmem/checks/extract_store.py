@@ -10,13 +10,13 @@ import os
 import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import mdmem
 from mdmem.checks.extract import KeptExtract
+from mdmem.dataclass import dataclass, field
 from mdmem.state import read_packed, write_packed
 
 _VERSION = "1"

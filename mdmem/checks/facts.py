@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.git import (
     BlobReader,
     FileDays,

@@ -6,12 +6,12 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 from mdmem.catalog import full_address
 from mdmem.checks.case import Case
+from mdmem.dataclass import dataclass
 
 # A comparison costs some 50 µs.
 _COMPARED = 8

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import files_and_folders
+from mdmem.dataclass import dataclass
 from mdmem.tree import TreeFile
 
 

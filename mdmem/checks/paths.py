@@ -7,11 +7,11 @@ import re
 import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from mdmem.catalog import Catalog, is_entry_place
 from mdmem.checks.case import Facts
+from mdmem.dataclass import dataclass
 from mdmem.entry.globs import matches
 from mdmem.finding import Finding, Place
 from mdmem.tree import SETTINGS_NAME, FileKind, TreeFile

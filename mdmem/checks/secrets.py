@@ -10,7 +10,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from mdmem.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

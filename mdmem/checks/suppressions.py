@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.checks.registry import CODES, EXCUSABLE
+from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.finding import Finding, Place
 

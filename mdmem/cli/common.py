@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdmem.cli.completion import complete_folder, complete_revision
+from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.authoring.write import WriteOptions, WriteResult

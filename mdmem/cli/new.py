@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +20,7 @@ from mdmem.cli.common import (
 )
 from mdmem.cli.completion import complete_place
 from mdmem.cli.editor import edited, piped_text
+from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.authoring.create import Draft, SimilarEntry

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +15,7 @@ from mdmem.cli.common import Globals, at_option, format_option, global_options, 
 from mdmem.cli.completion import complete_code_path
 from mdmem.cli.filters import filter_options, filters_from
 from mdmem.cli.short_help import ShortHelp
+from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
     from mdmem.retrieval.answers import Answers

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType
 
 SESSION = "session"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -11,6 +10,7 @@ from mdmem.catalog import Catalog
 from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, instant_of
 from mdmem.retrieval.question import Question, Retrieval, Retrieved, Tier, likeness_key
 from mdmem.retrieval.retrieve import Reading

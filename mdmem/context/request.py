@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from mdmem.arguments import choose, line, optional_line, whole_number, yes_or_no
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 

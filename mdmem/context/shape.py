@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mdmem.context.facets import Facet
 from mdmem.context.request import Intent, Layer
+from mdmem.dataclass import dataclass
 
 # Constraints always come first: where an answer is cut, they are on its first page.
 _ORDERS: dict[Intent, tuple[Facet, ...]] = {

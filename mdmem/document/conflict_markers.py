@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from mdmem.dataclass import dataclass
 
 _HUNK = re.compile(
     rb"^<{7}(?: [^\r\n]*)?\r?\n"

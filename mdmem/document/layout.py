@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import yaml
 
+from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document
 from mdmem.document.split import split_text
 from mdmem.document.yaml_loader import Fields

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from urllib.parse import unquote
+
+from mdmem.dataclass import dataclass
 
 # One literal bracket in front of the alternatives lets the engine skip from bracket to bracket: forty times as fast.
 # No part reads past the next bracket: a line of 20,000 of them took minutes.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from mdmem.dataclass import dataclass
 from mdmem.document.layout import KeyChange, Layout, content_end, is_typed
 from mdmem.document.scalars import block_scalar, is_bare, restyled, scalar
 

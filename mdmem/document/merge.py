@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.document.conflict_markers import ConflictSide, Marks
 from mdmem.document.layout import UnpatchableError, rank_of
 from mdmem.document.merge_keys import DocumentPart, DocumentParts, Sides, TornKey, merge_key, parts_of

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import yaml
 
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.layout import Layout, UnpatchableError, apply_edits, content_end, layout_of
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields

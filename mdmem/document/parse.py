@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from mdmem.dataclass import dataclass
 from mdmem.document.split import FenceError, split_text
 from mdmem.finding import Finding, Place
 

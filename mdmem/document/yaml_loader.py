@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 from frontmatter.default_handlers import BaseHandler
 
+from mdmem.dataclass import dataclass
 from mdmem.document.split import FENCE, has_front_matter, split_text
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum, auto
 from hashlib import sha256
+
+from mdmem.dataclass import dataclass
 
 
 class Kind(StrEnum):

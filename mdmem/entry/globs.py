@@ -6,8 +6,9 @@ import os
 import re
 import string
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from mdmem.dataclass import dataclass
 
 
 def matches(glob: str, path: str) -> bool:

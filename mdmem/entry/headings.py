@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.sentences import without_comments
 
 # Behind the end of a line, which these begin with: to look for the start of a line at each letter takes ten times as

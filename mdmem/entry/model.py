@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import KNOWN_FIELDS, Kind, names_of
 from mdmem.record import StoredRecord
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from hashlib import sha1
+
+from mdmem.dataclass import dataclass
 
 KEY = "x-imported-from"
 _WRITTEN = re.compile(r"(?P<path>[^#]+?)(?:#(?P<part>[^@]*))?@(?P<digest>[0-9a-f]{12})\Z")
@@ -21,7 +22,8 @@ class Origin:
 
     def __str__(self) -> str:
         """Return it as a front matter holds it; `read_origin` reads it back."""
-        return f"{self.path}{f'#{self.part}' if self.part else ''}@{self.digest}"
+        path = self.path.replace("%", "%25").replace("#", "%23")
+        return f"{path}{f'#{self.part}' if self.part else ''}@{self.digest}"
 
     def is_of(self, content: bytes) -> bool:
         """Say whether that is what was imported, however its lines end."""
@@ -38,7 +40,10 @@ def content_digest(content: bytes) -> str:
 def read_origin(written: object) -> Origin | None:
     """Return what a front matter says of its origin, None for what is none."""
     found = _WRITTEN.match(written) if isinstance(written, str) else None
-    return Origin(found["path"], found["part"] or "", found["digest"]) if found else None
+    if found is None:
+        return None
+    path = found["path"].replace("%23", "#").replace("%25", "%")
+    return Origin(path, found["part"] or "", found["digest"])
 
 
 def origin_in(text: str) -> Origin | None:

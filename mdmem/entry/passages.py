@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import chain, islice
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
 from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
 

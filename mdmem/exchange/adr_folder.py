@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Status, day_of, instant_of
 from mdmem.exchange.outlet import ExportedFile
 from mdmem.exchange.seal import END, opening

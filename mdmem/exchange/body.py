@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 
 from mdmem.checks.fixes.links import relative
+from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import without_code
 from mdmem.exchange.record import Cut, ForeignRecord

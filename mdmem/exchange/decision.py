@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, deciding, sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.keys import Keys, read_keys
@@ -97,6 +97,7 @@ def decision_record(source: SourceFile, *, unstated: Status = Status.ACTIVE) -> 
         cuts=tuple(_cuts(sections, asked.get("title"), lines, reading)),
         guesses=guesses,
         said=(*reading.said, *said),
+        states_status=reading.status is not None,
         ended_as=_LINK.sub(r"\1", reading.text) if status is Status.DEPRECATED else "",
     )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import UsageError
 from mdmem.exchange.adr_folder import adr_folder
 from mdmem.exchange.agent_rules import COPILOT_FILES, CURSOR_FILES, agents_file, copilot_files, cursor_files

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.checks.rules.approved_by_nobody import APPROVED_TYPES
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest
 from mdmem.exchange.body import carried, rewritten
@@ -70,9 +70,12 @@ class _Writing:
         self._location, self._person, self._intake = workspace.location, request.approved_by, intake
         own = (known_by(one, address) for address, one in intake.records.items() if not one.part)
         self._references = References([*own, *intake.known])
-        self._settled = settle(intake.records, self._references)
+        entries = workspace.catalog.entries
+        self._settled = settle({**intake.before, **intake.records}, self._references, entries)
         self._created = _created(workspace, intake.records)
-        self._days = {address: day for address, (day, _) in self._created.items()}
+        known = {one: entries[one].created_at for one in intake.before if one in entries}
+        self._days = {one: day.isoformat() for one, day in known.items() if day is not None}
+        self._days |= {address: day for address, (day, _) in self._created.items()}
 
     def entry(self, address: str) -> tuple[Change, ImportRow]:
         """Return what writes an entry, and the row that tells of it."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, commit_files, write
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.exchange.import_plan import ImportPlan, plan_import
 from mdmem.exchange.intake import ImportRequest, Outcome
@@ -20,13 +20,15 @@ from mdmem.workspace.workspace import Workspace
 class ImportReport:
     """The plan that was carried out, what was written, and the errors that the records brought along.
 
-    `gone` are the old files that were moved away; `remarks` are sentences that belong to no file.
+    `gone` are the old files that were moved away; `unapproved` counts what would be in force with nobody behind it;
+    `remarks` are sentences that belong to no file.
     """
 
     plan: ImportPlan
     written: WriteResult
     errors: tuple[Finding, ...] = ()
     gone: tuple[str, ...] = ()
+    unapproved: int = 0
     remarks: tuple[str, ...] = ()
 
 
@@ -58,7 +60,8 @@ def import_records(workspace: Workspace, request: ImportRequest, options: WriteO
         if not options.is_dry:
             written = commit_files(workspace, plan.change_set, written, also=old.touched, commit=options.commit)
     errors = _errors(workspace, written, [row.address for row in plan.rows if row.outcome is Outcome.IMPORTED])
-    return ImportReport(plan=plan, written=written, errors=errors, gone=gone, remarks=remarks)
+    unapproved = sum(1 for row in plan.rows if row.puts_in_force) if request.approved_by is None else 0
+    return ImportReport(plan=plan, written=written, errors=errors, gone=gone, unapproved=unapproved, remarks=remarks)
 
 
 def _errors(workspace: Workspace, written: WriteResult, addresses: Sequence[str | None]) -> tuple[Finding, ...]:

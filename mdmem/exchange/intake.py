@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 from mdmem.authoring.approve import stands_behind
 from mdmem.catalog import interpret
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.origin import KEY, Origin, origin_in
@@ -64,11 +64,18 @@ class ImportRow:
     guesses: Mapping[str, Guess] = field(default_factory=dict)
     said: tuple[str, ...] = ()
 
+    @property
+    def puts_in_force(self) -> bool:
+        """Say whether a rule that another tool's record holds is in force from now on."""
+        is_rule = self.type is not None and self.type.is_rule and self.status is Status.ACTIVE
+        return is_rule and self.outcome is Outcome.IMPORTED and self.dialect != WHOLE
+
 
 class Intake:
     """What was read of all sources: records by address, files of a whole memory, and rows for the rest.
 
-    `contents` are the sources of which all is, or will be, in the memory; `known` is what was imported before.
+    `contents` are the sources of which all is, or will be, in the memory; `known` is what was imported before, and
+    `before` are the records of it that were read again: what they say of new ones counts.
     """
 
     def __init__(self, workspace: Workspace, request: ImportRequest) -> None:
@@ -78,6 +85,7 @@ class Intake:
         named = found_in(location.base, workspace.cwd, request.paths) if request.paths else None
         self.found = foreign(found_here(location.base, location.repository) if named is None else named, workspace)
         self.records: dict[str, ForeignRecord] = {}
+        self.before: dict[str, ForeignRecord] = {}
         self.files: dict[str, bytes] = {}
         self.rows: list[ImportRow] = []
         self.contents: dict[str, bytes] = {}
@@ -152,6 +160,7 @@ class Intake:
             is_same = origin.is_of(content_of(record))
             outcome = Outcome.UNCHANGED if is_same else Outcome.CHANGED
             self.rows.append(replace(row, outcome=outcome, address=address))
+            self.before[address] = record
             return is_same
         try:
             address = self._destination.address(record)

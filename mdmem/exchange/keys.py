@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.fields import FIELDS, Holder, Kind
 from mdmem.entry.spelling import synonym
 from mdmem.exchange.moments import read_date

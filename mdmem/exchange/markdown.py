@@ -39,22 +39,15 @@ def plain_record(source: SourceFile, *, claims: tuple[Claim, ...] = ()) -> Forei
     if guess is not None:
         guesses["type"] = guess
     status = record.status
-    if not _states_status(record) and names_successor(claims):
+    if not record.states_status and names_successor(claims):
         status = Status.DEPRECATED
         del guesses["status"]
-    elif not type_.is_rule and not _states_status(record):
+    elif not type_.is_rule and not record.states_status:
         # A note binds nobody, so that nothing is put in force by it.
         status = Status.ACTIVE
         guesses["status"] = Guess(f"no status is stated, and a {type_} only helps", Sureness.LIKELY)
     fields = {**record.fields, **({"label": label} if label and "label" not in record.fields else {})}
     return replace(record, type=type_, status=status, guesses=guesses, fields=fields, claims=(*record.claims, *claims))
-
-
-def _states_status(record: ForeignRecord) -> bool:
-    return record.guesses.get("status", Guess("", Sureness.LIKELY)).why not in _UNSTATED
-
-
-_UNSTATED = ("no status is stated", "no status is stated; it says what was decided")
 
 
 def _type(source: SourceFile) -> tuple[EntryType, Guess | None, str]:

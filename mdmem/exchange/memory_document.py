@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from mdmem.authoring.create import require_names
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.exchange.memory_json import SCHEMA
 from mdmem.exchange.source import UnfitError

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import NoSuchDayError, NotIsoError, parse_moment
 from mdmem.exchange.record import Guess, Sureness
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.exchange.seal import is_exported, is_whole, region_of, sealed
 from mdmem.setup.client_config import MisfitError

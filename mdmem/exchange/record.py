@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import EntryType, Status
 
 
@@ -88,7 +88,7 @@ class ForeignRecord:
 
     `part` names a section, where one file becomes several; `name` is what the entry-id is made of; `created_at` is
     None where no readable date is stated; `fields` are more keys of the front matter, their values as text; `said`
-    are sentences about what cannot be carried over.
+    are sentences about what cannot be carried over. `ended_as` is what it says of its end, in its own words.
     """
 
     source: SourceFile
@@ -105,3 +105,4 @@ class ForeignRecord:
     said: tuple[str, ...] = ()
     part: str = ""
     ended_as: str = ""
+    states_status: bool = True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.exchange.record import Claim, ForeignRecord
 
 _STEM_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,6})(?:[-_. ]|\Z)", re.IGNORECASE)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from mdmem.entry.model import Status
+from mdmem.dataclass import dataclass, field
+from mdmem.entry.model import Entry, Status
 from mdmem.exchange.record import Claim, ClaimKind, ForeignRecord
 from mdmem.exchange.references import References
 
@@ -28,8 +28,10 @@ class Settled:
 _PASSIVE = {ClaimKind.SUPERSEDED_BY: "supersedes", ClaimKind.AMENDED_BY: "amends"}
 
 
-def settle(records: Mapping[str, ForeignRecord], references: References) -> dict[str, Settled]:
-    """Return the links of each record, by address.
+def settle(
+    records: Mapping[str, ForeignRecord], references: References, entries: Mapping[str, Entry]
+) -> dict[str, Settled]:
+    """Return the links of each record, by address; `entries` are there already, and are not written again.
 
     A record that names its successor gives both ends. One that names only what it supersedes has its claim carried
     over, and the other end is written where that record says of itself that it has ended.
@@ -41,7 +43,7 @@ def settle(records: Mapping[str, ForeignRecord], references: References) -> dict
             if len(meant) != 1 or meant[0] == address:
                 _lose(settled[address], claim, meant, address)
             elif claim.kind in _PASSIVE:
-                _take_passive(settled, claim, address, meant[0])
+                _take_passive(settled, claim, address, meant[0], entries.get(meant[0]))
             else:
                 settled[address].add(claim.kind.value, meant[0])
     for address in records:
@@ -67,12 +69,12 @@ def _lose(one: Settled, claim: Claim, meant: tuple[str, ...], address: str) -> N
         one.said.append(f"{words} `{claim.target}`, which {why}")
 
 
-def _take_passive(settled: dict[str, Settled], claim: Claim, address: str, other: str) -> None:
+def _take_passive(settled: dict[str, Settled], claim: Claim, address: str, other: str, there: Entry | None) -> None:
     if claim.kind is ClaimKind.SUPERSEDED_BY:
         settled[address].add("superseded_by", other)
-    if other in settled:
+    if other in settled and there is None:
         settled[other].add(_PASSIVE[claim.kind], address)
-    elif claim.kind is ClaimKind.AMENDED_BY:
+    elif claim.kind is ClaimKind.AMENDED_BY and (there is None or address not in there.amends):
         settled[address].lost.append(claim)
         settled[address].said.append(f"amended by {other}, which is in the memory already and does not say so")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mdmem.catalog.names import well_formed
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.document.parse import SIZE_LIMIT
 from mdmem.document.split import FenceError, has_front_matter, split_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.document.links import body_links
 from mdmem.entry.model import Status
 from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness

@@ -7,10 +7,10 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import NotCommittedError

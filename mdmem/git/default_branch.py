@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.git.process import Repository, records, run
 
 SETTING = "mdmem.defaultBranch"

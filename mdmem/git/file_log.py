@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.git.errors import UnknownRevisionError
 from mdmem.git.process import Repository, pathspec, records, resolve, run
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.process import SETTINGS, Repository, pathspec, records, run

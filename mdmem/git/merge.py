@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.errors import GitTooOldError, NoCommonAncestorError, ShallowHistoryError

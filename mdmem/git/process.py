@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import finalize
 
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import GitError
 from mdmem.git.errors import UnknownRevisionError, UnwritableStoreError
 

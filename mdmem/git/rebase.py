@@ -6,10 +6,10 @@ import os
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import GitError, UsageError
 from mdmem.git.fetch import talk, words_of

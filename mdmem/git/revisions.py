@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from mdmem.dataclass import dataclass
 from mdmem.git.process import Repository, pathspec, records, run
 from mdmem.git.status import Blob
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.git.process import Repository, pathspec, records, run

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, UsageError
 from mdmem.git.fetch import talk, words_of
 from mdmem.git.merge import merge_base

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import Document, parse_document
 from mdmem.entry.origin import KEY, origin_in, read_origin
 from mdmem.errors import GitError, NotFoundError

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status
 from mdmem.git import Commit, history, resolve
 from mdmem.workspace.addresses import resolve_name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass
 from mdmem.entry.labels import label_of
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing
 from mdmem.finding import Finding, Place

@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import count
 from math import ceil
 from operator import xor
+
+from mdmem.dataclass import dataclass
 
 # Guards against a share that no float holds exactly.
 _NEARLY = 1e-9

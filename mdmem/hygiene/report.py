@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.finding import Finding
 from mdmem.hygiene.near_duplicates import NearPair
 from mdmem.saving.results import blocked_fields

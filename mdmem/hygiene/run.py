@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, run_checks
+from mdmem.dataclass import dataclass
 from mdmem.document.layout import UnpatchableError
 from mdmem.entry.text import content_of
 from mdmem.errors import EnvironmentFaultError, GitError, UsageError

@@ -9,11 +9,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import cast
 
+from mdmem.dataclass import dataclass
 from mdmem.index.english import STOP_WORDS, stem
 
 VERSION = 2

@@ -1,8 +1,9 @@
 """What a full-text index takes in, answers and promises, whatever stands behind it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from mdmem.dataclass import dataclass
 
 Source = Literal["index", "scan"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, publish, reading, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, Progress, Read, RefreshResult
@@ -67,10 +67,10 @@ def _refresh(folder: Path, old: Manifest | None, wanted: RefreshRequest) -> Refr
     # Also where the old state turned out to be broken inside.
     rebuilt = manifest is None
     if manifest is None:
-        # Imported here: whoever finds the index fresh must not pay for Whoosh.
+        # Imported here: whoever finds the index fresh writes nothing.
         from mdmem.index.writer import rebuild
 
-        manifest = rebuild(folder, wanted.documents(sorted(wanted.live)))
+        manifest = rebuild(folder, sorted(wanted.live), wanted.read, wanted.progress)
     publish(folder, manifest)
     sweep(folder, keep=manifest.generation)
     added = sum(key in manifest.digest_of for key in stale)
@@ -84,7 +84,7 @@ def _changed(
     if len(stale) > _REBUILD_SHARE * len(wanted.live):
         return None
     dropped = frozenset(stale).union(gone)
-    # Read before Whoosh is involved: what fails inside is then the old index, and not whoever reads.
+    # Read before the old one is: what fails inside is then the old index, and not whoever reads.
     documents = list(wanted.documents(stale)) if stale else []
     if not documents:
         return _without(old, dropped)

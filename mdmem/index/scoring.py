@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import Protocol
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.fields import Searched, searched_as
 from mdmem.index.analysis import ask
 from mdmem.index.fields import PASSAGE_FIELDS, SCORED

@@ -10,13 +10,13 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import BinaryIO
 
+from mdmem.dataclass import dataclass
 from mdmem.index.manifest import DamagedIndexError
 
 ENDING = ".segment"
@@ -51,6 +51,14 @@ class Pool:
             # One array takes half of what two would: most terms are of one document.
             group.append(number)
             group.append(frequency)
+
+    def add_term(self, field: str, term: str, postings: Iterable[tuple[int, int]]) -> None:
+        """Take in the number of each document whose field holds a term, and how often; documents come by number."""
+        group = self._fields.setdefault(field, {}).setdefault(term, array("I"))
+        for number, frequency in postings:
+            group.append(number)
+            group.append(frequency)
+            self._most = max(self._most, frequency)
 
     def write(self, folder: Path, count: int) -> str:
         """Write the postings, which are of so many documents, as a segment, and return its name."""

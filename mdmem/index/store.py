@@ -3,12 +3,12 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
 from mdmem.index.postings import StoredPostings
 from mdmem.index.protocol import IndexBusyError
@@ -36,6 +36,13 @@ def link_files(source: Path, target: Path, names: Iterable[str]) -> None:
             os.link(source / name, target / name)
         except OSError:
             shutil.copy2(source / name, target / name)
+
+
+def keep_files(path: Path, names: Collection[str]) -> None:
+    """Remove what else a generation holds."""
+    for file in path.iterdir():
+        if file.name not in names:
+            file.unlink()
 
 
 def seal(path: Path) -> dict[str, int]:

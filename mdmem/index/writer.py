@@ -1,16 +1,20 @@
 """Writing a generation: all documents anew, or changes on top of another."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
 
+from mdmem.dataclass import dataclass
 from mdmem.index.fields import SCORED
+from mdmem.index.fork import beside, is_free
 from mdmem.index.manifest import Manifest
-from mdmem.index.protocol import IndexDocument
+from mdmem.index.protocol import IndexDocument, Progress, Read
 from mdmem.index.segments import Pool, Segment, file_of
-from mdmem.index.store import link_files, new_generation, seal
+from mdmem.index.store import keep_files, link_files, new_generation, seal
 from mdmem.index.terms import lengths_of, terms_of
 
 MAX_SEGMENTS = 6
@@ -19,25 +23,76 @@ MAX_SEGMENTS = 6
 DEAD_SHARE = 0.3
 """A segment with more dead documents than this is written anew."""
 
+WORTH_A_PROCESS = 1.0
+"""So many seconds of work must be left for a second process to be started."""
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What the manifest holds of one passage of a document."""
-
-    key: str
-    digest: str
-    lengths: tuple[int, ...]
+# What is left is estimated from this part of the documents.
+_TRIED = 16
 
 
-_DEAD = (None, None, (0,) * len(SCORED))
+class Row(NamedTuple):
+    """What the manifest holds of one passage of a document; without a key of a dead one."""
+
+    key: str | None
+    digest: str | None
+    lengths: Sequence[int]
 
 
-def rebuild(folder: Path, documents: Iterable[IndexDocument]) -> Manifest:
-    """Write a generation of these documents and nothing else."""
+_DEAD = Row(None, None, (0,) * len(SCORED))
+
+
+def rebuild(folder: Path, keys: Sequence[str], read: Read, progress: Progress | None = None) -> Manifest:
+    """Write a generation of the documents of these keys, which are in order, and nothing else."""
+    told = _Told(len(keys), progress)
+    tried = len(keys) // _TRIED
     with new_generation(folder) as path:
-        pool = Pool()
-        rows = _taken_in(pool, documents)
-        return _manifest(path, [_written(path, pool, rows)])
+        pool, begun = Pool(), perf_counter()
+        rows = _taken_in(pool, told.passed(read(keys[:tried])), [])
+        left = (perf_counter() - begun) * (_TRIED - 1)
+        if left < WORTH_A_PROCESS or not is_free():
+            _taken_in(pool, told.passed(read(keys[tried:])), rows)
+            return _manifest(path, [_written(path, pool, rows)])
+        half = (tried + len(keys)) // 2
+        with beside(lambda: _handed(_read_and_written(path, read(keys[half:])))) as wait:
+            told.step = 2
+            _taken_in(pool, told.passed(read(keys[tried:half])), rows)
+            first = _written(path, pool, rows)
+            second = _taken(wait())
+        if second is None:
+            keep_files(path, [file_of(first.name)])
+            second = _read_and_written(path, read(keys[half:]))
+        return _manifest(path, [first, second])
+
+
+class _Told:
+    """Tells how many documents are done, each counted for as many as are done meanwhile."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done, self._total, self._progress = 0, total, progress
+        self.step = 1
+
+    def passed(self, documents: Iterable[IndexDocument]) -> Iterator[IndexDocument]:
+        for document in documents:
+            yield document
+            self._done = min(self._total, self._done + self.step)
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+
+def _read_and_written(path: Path, documents: Iterable[IndexDocument]) -> "_Rows":
+    pool = Pool()
+    return _written(path, pool, _taken_in(pool, documents, []))
+
+
+def _handed(segment: "_Rows") -> bytes:
+    return json.dumps([segment.name, segment.rows]).encode()
+
+
+def _taken(handed: bytes) -> "_Rows | None":
+    if not handed:
+        return None
+    name, rows = json.loads(handed)
+    return _Rows(name, [Row._make(row) for row in rows])
 
 
 def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterable[IndexDocument]) -> Manifest:
@@ -46,7 +101,7 @@ def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterabl
     merged = _to_merge(segments)
     kept = [segment for segment in segments if segment not in merged]
     pool = Pool()
-    rows = _taken_in(pool, documents)
+    rows = _taken_in(pool, documents, [])
     with ExitStack() as stack:
         # All are opened, so that a broken one is found by who can write it anew.
         for segment in segments:
@@ -60,29 +115,33 @@ def extend(folder: Path, old: Manifest, drop: frozenset[str], documents: Iterabl
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """A segment's name, and what the manifest holds of its documents; none stands for a dead one."""
+    """A segment's name, and what the manifest holds of its documents."""
 
     name: str
-    rows: Sequence[Row | None]
+    rows: Sequence[Row]
 
     @property
     def is_due(self) -> bool:
-        return sum(row is None for row in self.rows) > DEAD_SHARE * len(self.rows)
+        return sum(row.key is None for row in self.rows) > DEAD_SHARE * len(self.rows)
 
 
 def _segments(old: Manifest, drop: frozenset[str]) -> list[_Rows]:
-    rows = iter([row if row and row.key not in drop else None for row in _rows(old)])
-    return [_Rows(name, list(islice(rows, count))) for name, count in old.segments]
+    lengths = zip(*(old.lengths[name] for name in SCORED), strict=True)
+    rows = map(Row._make, zip(old.keys, old.digests, lengths, strict=True))
+    living = iter([_DEAD if row.key in drop else row for row in rows])
+    return [_Rows(name, list(islice(living, count))) for name, count in old.segments]
 
 
 def _to_merge(segments: Sequence[_Rows]) -> list[_Rows]:
-    crowded = len(segments) >= MAX_SEGMENTS
     largest = max((len(segment.rows) for segment in segments), default=0)
-    return [segment for segment in segments if segment.is_due or (crowded and len(segment.rows) < largest)]
+    small = [segment for segment in segments if len(segment.rows) < largest]
+    # The halves of two processes stay: to write one anew takes as long as all changes since.
+    merged = [segment for segment in small if 2 * len(segment.rows) < largest] or small
+    crowded = len(segments) >= MAX_SEGMENTS
+    return [segment for segment in segments if segment.is_due or (crowded and segment in merged)]
 
 
-def _taken_in(pool: Pool, documents: Iterable[IndexDocument]) -> list[Row]:
-    rows: list[Row] = []
+def _taken_in(pool: Pool, documents: Iterable[IndexDocument], rows: list[Row]) -> list[Row]:
     for document in documents:
         for terms in terms_of(document):
             for field, counts in terms.items():
@@ -93,29 +152,23 @@ def _taken_in(pool: Pool, documents: Iterable[IndexDocument]) -> list[Row]:
 
 def _carried(pool: Pool, segment: _Rows, opened: Segment, start: int) -> list[Row]:
     """Add the postings of a segment's live documents under numbers from `start` on, and return their rows."""
-    living = [number for number, row in enumerate(segment.rows) if row]
+    living = [number for number, row in enumerate(segment.rows) if row.key is not None]
     renumbered = {number: start + place for place, number in enumerate(living)}
-    for field, term, (numbers, frequencies) in opened.contents():
-        for number, frequency in zip(numbers, frequencies, strict=True):
-            if number in renumbered:
-                pool.add(renumbered[number], field, {term: frequency})
-    return [row for row in segment.rows if row]
+    for field, term, postings in opened.contents():
+        carried = [(renumbered[number], count) for number, count in zip(*postings, strict=True) if number in renumbered]
+        if carried:
+            pool.add_term(field, term, carried)
+    return [segment.rows[number] for number in living]
 
 
 def _written(path: Path, pool: Pool, rows: Sequence[Row]) -> _Rows:
     return _Rows(pool.write(path, len(rows)), rows)
 
 
-def _rows(manifest: Manifest) -> list[Row | None]:
-    lengths = zip(*(manifest.lengths[name] for name in SCORED), strict=True)
-    columns = zip(manifest.keys, manifest.digests, lengths, strict=True)
-    return [Row(key, digest, sizes) if key and digest is not None else None for key, digest, sizes in columns]
-
-
 def _manifest(path: Path, segments: Sequence[_Rows]) -> Manifest:
     rows = [row for segment in segments for row in segment.rows]
-    columns = [(row.key, row.digest, row.lengths) if row else _DEAD for row in rows]
-    lengths = {name: [sizes[at] for _, _, sizes in columns] for at, name in enumerate(SCORED)}
+    keys, digests, sizes = zip(*rows, strict=True) if rows else ((), (), ())
+    columns = zip(*sizes, strict=True) if rows else [()] * len(SCORED)
     named = [(segment.name, len(segment.rows)) for segment in segments]
-    keys, digests = [key for key, _, _ in columns], [digest for _, digest, _ in columns]
-    return Manifest(path.name, seal(path), named, keys, digests, lengths)
+    lengths = dict(zip(SCORED, map(list, columns), strict=True))
+    return Manifest(path.name, seal(path), named, list(keys), list(digests), lengths)

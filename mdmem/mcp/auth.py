@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
@@ -16,6 +15,7 @@ from mcp.server.auth.provider import AccessToken
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
 from mdmem.mcp.connections import has_gone, network_of, welcome
 from mdmem.mcp.rate_limits import Buckets

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import h11
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from mdmem.dataclass import dataclass, field
 from mdmem.mcp.rate_limits import HttpLimits
 
 _WELCOME, _HAS_GONE = "mdmem.welcome", "mdmem.has_gone"

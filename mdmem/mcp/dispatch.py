@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +13,7 @@ import anyio
 import anyio.to_thread
 
 from mdmem.access import Access
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import EnvironmentFaultError, MdmemError, RootNotFoundError, SettingsError, shown_message
 from mdmem.mcp.answers import plain, spare, written_out
 from mdmem.mcp.arguments import read_arguments

@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import anyio
 import uvicorn
@@ -17,6 +16,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.mcp.auth import AccessMiddleware, Authenticator, KnownNames
 from mdmem.mcp.connections import protocol_of

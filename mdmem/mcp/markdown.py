@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mdmem.dataclass import dataclass
 from mdmem.mcp.answers import plain
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import UsageError
 from mdmem.mcp.session import Given
 

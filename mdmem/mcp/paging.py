@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.mcp.page import Page, bytes_of, json_line, marks_of, seal_of, start_of
 
 # What the marks of a cut page take.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError
 from mdmem.mcp.answers import NOTE, as_text, fenced, plain, written_out
 from mdmem.mcp.arguments import nearest, shown

@@ -6,7 +6,8 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from mdmem.dataclass import dataclass, field
 
 # So many callers are remembered; whoever was quiet the longest starts anew with a full bucket.
 _CALLERS = 4096

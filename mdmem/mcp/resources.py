@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import NotFoundError
 from mdmem.guide import page, summary, topics
 from mdmem.mcp.answers import written_out

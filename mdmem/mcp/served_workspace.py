@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mdmem.access import Access
 from mdmem.catalog import Catalog, load_cached
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.tree import FileKind, Tree, TreeFile
 from mdmem.workspace.deadline import TimedTree

@@ -7,8 +7,8 @@ stands behind `>` or in a line of ours, so that no heading and no blank line is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.mcp.page import Page, bytes_of, mark_line, marks_of, seal_of, start_of
 
 # What the marks of a cut page take.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.edges import EdgeKind, classify
+from mdmem.dataclass import dataclass, field
 from mdmem.document.conflict_markers import ConflictSide, has_hunks, labels_of, take_side
 from mdmem.document.parse import parse_document
 from mdmem.git import list_staged

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.conflict_markers import ConflictSide, has_hunks, take_side
 from mdmem.errors import NotFoundError, UsageError
 from mdmem.git.status import state_of

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # So much of a question tells which one an answer is to.
 _ASKED = 72
+# Wings that are named as not read.
+_WINGS = 4
 
 
 def answers_text(answers: Answers, *, ink: Ink) -> str:
@@ -84,8 +86,10 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
     most = max((len(one.omitted) + sum(some.count for some in one.omitted_counts) for one in bases), default=0)
     sources = dict.fromkeys(SOURCES[one.source] for one in bases)
     if bases:
-        left = f"Each leaves out up to {entries(most)} that hold less of it; " if most else ""
-        yield ink.dim(f"{left}from {' and '.join(sources)}")
+        left = f"Each leaves out up to {entries(most)} with less of it; " if most else ""
+        named = ", ".join(answers.unread[:_WINGS])
+        unread = f"; not read: {named} (--wing, --all-wings)" if named else ""
+        yield ink.dim(f"{left}from {' and '.join(sources)}{unread}")
 
 
 def _short_text(pack: Pack, ink: Ink) -> str:

@@ -39,6 +39,8 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     """Yield what belongs to no file, and the line to type next; `memory` is the root from where the user stands."""
     yield from report.remarks
     written = report.written
+    if written.is_dry and report.unapproved:
+        yield f'--approved-by "Name <email>" says who stands behind {count(report.unapproved, "rule")} in force'
     if written.is_dry or not (written.changes or report.gone):
         return
     if written.commit is not None:

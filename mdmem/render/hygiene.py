@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import visible
 from mdmem.hygiene.near_duplicates import NearPair
 from mdmem.hygiene.report import Groups, HygieneFindings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import visible_text
 from mdmem.finding import Severity
 

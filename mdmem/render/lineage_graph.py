@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 
 # A drawing of more is no help.

@@ -7,7 +7,8 @@ free row of each column between. Every step is in integers or has ties broken by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from mdmem.dataclass import dataclass
 
 # More sweeps change nothing in drawings of this size.
 _SWEEPS = 6

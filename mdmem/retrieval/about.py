@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
 from mdmem.entry.passages import Passages

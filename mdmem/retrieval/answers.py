@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Question
@@ -26,10 +26,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order."""
+    """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order.
+
+    `unread` are other projects' wings, where the questions named none.
+    """
 
     main: Pack | None
     short: tuple[Answer, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def packs(self) -> tuple[Pack, ...]:
@@ -78,9 +82,17 @@ def answer_each(
             pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before, is_brief=True)
             short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
             before |= pack.gave
-        return Answers(first, tuple(short))
+        return Answers(first, tuple(short), _unread(reading, short[0]))
 
     return read_steadily(workspace, read)
+
+
+def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
+    """Return the wings of other projects that questions without a wing were not put to."""
+    if one.question.filters.wings:
+        return ()
+    wings = reading.catalog.wings
+    return tuple(name for name in wings if not wings[name].is_shared and name not in one.pack.scope.wings)
 
 
 def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:

@@ -12,16 +12,21 @@ from mdmem.retrieval.question import BEARINGS, AnsweredEntry, EndedMatch
 from mdmem.workspace.scope import Filters, Scope
 
 _Answered = TypeVar("_Answered", bound=AnsweredEntry)
+_NOTHING: dict[str, Any] = {**dict.fromkeys(BEARINGS, ()), "titles": {}}
 
 
 def bearings_of(catalog: Catalog, entry: Entry, scope: Scope) -> dict[str, Any]:
     """Return the fields of an answered entry that name claims and amendments; those of it are of the wings read."""
     address, lineage, amendments = entry.address, catalog.lineage, catalog.amendments
     stance = catalog.stance(address)
+    proposed = stance.amended_by if stance is not None else ()
+    if not (proposed or lineage.claimed_by(address) or lineage.claims(address) or amendments.names(address)):
+        # A common word brings in thousands, of which nothing is said.
+        return _NOTHING
     on_it = {
         "claimed_by": lineage.claimed_by(address),
         "amended_by": amendments.of(address, project=scope.wing),
-        "proposed_amendments": stance.amended_by if stance is not None else (),
+        "proposed_amendments": proposed,
     }
     found = {name: tuple(one for one in named if _is_read(one, scope)) for name, named in on_it.items()}
     found["claims"] = lineage.claims(address)
@@ -37,7 +42,7 @@ def _is_read(address: str, scope: Scope) -> bool:
 def partners_of(catalog: Catalog, chosen: Collection[Entry], scope: Scope) -> tuple[Entry, ...]:
     """Return what claims the place of a chosen entry, what amends one, and what is said to contradict one."""
     found = (bearings_of(catalog, entry, scope) for entry in chosen)
-    named = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
+    named = (address for one in found if one is not _NOTHING for address in (*one["claimed_by"], *one["amended_by"]))
     disputed = _disputed(catalog, frozenset(entry.address for entry in chosen), scope)
     return tuple(catalog.entries[address] for address in dict.fromkeys((*named, *disputed)))
 
@@ -60,6 +65,8 @@ def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> list[str]:
 
 def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:
     """Return items in their order, but each behind those of its type that claim its place."""
+    if not any(item.claimed_by for item in items):
+        return tuple(items)
     # Two versions of an entry may stand beside each other.
     by_address = {item.entry.address: item for item in reversed(items)}
     placed: dict[int, _Answered] = {}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.labels import label_of
 from mdmem.entry.model import EntryType
 from mdmem.retrieval.bundle import SCOPE_WORDS, BundleRequest, BundleScope

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
 from mdmem.index.analysis import text_terms
 from mdmem.index.finder import finder

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import Direction, Neighbourhood
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.index.analysis import ask

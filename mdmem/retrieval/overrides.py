@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry
 from mdmem.retrieval.question import Question
@@ -76,6 +76,8 @@ class Overrides:
         return [other for other in self._named_by(entry) if entry.type.rank <= other.type.rank]
 
     def _named_by(self, entry: Entry) -> list[Entry]:
+        if not entry.overrides:
+            return []
         named = (self.catalog.entries.get(address) for address in entry.overrides)
         wings = self.catalog.wings
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from mdmem.dataclass import dataclass
 from mdmem.retrieval.question import AnswerBasis, Omission, Retrieved
 from mdmem.workspace.scope import Scope
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from math import log
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType
 from mdmem.retrieval.question import Retrieval, Retrieved
 

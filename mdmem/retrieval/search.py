@@ -97,7 +97,7 @@ def _hits_of(catalog: Catalog, scope: Scope, match: Match, filters: Filters, *, 
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
         yield _hit(catalog, scope, entry, match, today=today)
-    if entry.address not in heads and passes(entry, replace(filters, statuses=()), today):
+    if heads and entry.address not in heads and passes(entry, replace(filters, statuses=()), today):
         for head in heads:
             own = _hit(catalog, scope, catalog.entries[head], match, today=today)
             yield replace(own, via=(entry.address,), terms=frozenset())

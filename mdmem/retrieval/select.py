@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.globs import all_matches, any_match
 from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.index.protocol import Match, TextAnswer

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
 from mdmem.access import AccessDeniedError
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.text import content_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.edges import EdgeKind, classify
+from mdmem.dataclass import dataclass, replace
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import EdgeChange, Graph, GraphEdge, GraphNode, Ref
 

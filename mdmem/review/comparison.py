@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.changes import Changed, Changes, changes_between
+from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, Status
 from mdmem.review.model import Ref

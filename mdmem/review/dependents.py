@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from mdmem.catalog.links import references_in
+from mdmem.dataclass import dataclass
 from mdmem.document.parse import without_code
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, Status

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Finding
 

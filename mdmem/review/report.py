@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 from datetime import date
 
 from mdmem.catalog import Catalog
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE
+from mdmem.dataclass import dataclass, field
 from mdmem.finding import Finding
 from mdmem.review.chains import touched_chains
 from mdmem.review.changes import bearings, beliefs, transitions, wordings

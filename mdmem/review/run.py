@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import GitError, MdmemError, UsageError
 from mdmem.git import (
     NoCommonAncestorError,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import LINK_FIELDS, Status
 from mdmem.review.comparison import Comparison
 from mdmem.review.model import NearEntry, Rewording

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.saving.json_reader import plain_text
 from mdmem.saving.records import Record, read_context, read_decision, read_entity, read_pattern, read_session

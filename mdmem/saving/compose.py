@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from mdmem.catalog import interpret
+from mdmem.dataclass import dataclass
 from mdmem.document.layout import is_typed, rank_of
 from mdmem.document.parse import parse_document
 from mdmem.document.rationale import rationale_of, with_rationale

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import UsageError
 from mdmem.saving.compose import ComposedEntry, entry_text, read_back

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.entry.model import Wing
 from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, UsageError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -13,6 +12,7 @@ from mdmem.authoring.message import Verb, WriteAction
 from mdmem.authoring.patch import added, patched
 from mdmem.authoring.supersede import ended, refuse_unfit
 from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.layout import UnpatchableError
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType
 from mdmem.errors import UsageError
 from mdmem.saving.json_reader import JsonObject

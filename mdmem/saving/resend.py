@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 from mdmem.authoring.change_set import Change
+from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError
 from mdmem.reply import current_reply
 from mdmem.state.pending_writes import id_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from mdmem.authoring.governance import needs_token
 from mdmem.catalog import is_prose
 from mdmem.catalog.addresses import MANIFEST
 from mdmem.catalog.names import is_well_formed, well_formed, why_not_on_windows
+from mdmem.dataclass import dataclass
 from mdmem.document.scalars import scalar
 from mdmem.entry.model import WingKind, visible
 from mdmem.errors import UsageError

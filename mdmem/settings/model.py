@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Severity
 from mdmem.profile import Profile

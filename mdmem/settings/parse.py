@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import SettingsError
 from mdmem.finding import Severity
 from mdmem.profile import Profile

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.setup.client_config import MisfitError, grow_lists, read_object
 from mdmem.setup.clients import SERVER, content_to_grow, put
 

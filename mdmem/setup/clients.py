@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.setup.client_config import MisfitError, grow_json, grow_toml

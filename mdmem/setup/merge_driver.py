@@ -10,11 +10,11 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass
 from mdmem.disk import read_regular
 from mdmem.git import Repository, list_tracked_named
 from mdmem.git.config import own_setting, set_own, unset_own

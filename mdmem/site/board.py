@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Status, visible
 from mdmem.finding import Finding
 from mdmem.site.links import BOARD, href_from, page_of

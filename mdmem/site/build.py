@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
 from mdmem.access import Access
+from mdmem.dataclass import dataclass, replace
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.site.attachments import attachments

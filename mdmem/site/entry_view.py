@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.fields import FIELDS
 from mdmem.entry.model import LINK_FIELDS, Entry, visible
 from mdmem.git.history import Commit

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
+from mdmem.dataclass import dataclass
 from mdmem.entry.globs import all_matches
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of
 from mdmem.errors import MdmemError
@@ -22,7 +22,7 @@ MOST_FILES = 40
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Event:
+class BindingEvent:
     """Something that changed what binds, on a day: `what` is new, replaced or ended."""
 
     day: date
@@ -137,18 +137,18 @@ class SiteFacts:
         }
 
     @cached_property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[BindingEvent, ...]:
         """Return what changed what binds, the newest first, as the entries' own dates have it."""
         return tuple(sorted(self._events(), reverse=True))
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self) -> Iterator[BindingEvent]:
         for entry in self.entries:
             if entry.status is not Status.DRAFT and entry.created_at is not None:
                 what = "replaces" if entry.supersedes else "new"
-                yield Event(day_of(entry.created_at), entry.address, what, entry.reason or "")
+                yield BindingEvent(day_of(entry.created_at), entry.address, what, entry.reason or "")
             if entry.deprecated_at is not None and not self.is_current(entry):
                 what = "replaced" if entry.superseded_by else "ended"
-                yield Event(day_of(entry.deprecated_at), entry.address, what, entry.why_ended or "")
+                yield BindingEvent(day_of(entry.deprecated_at), entry.address, what, entry.why_ended or "")
 
     def bound_on(self, day: date) -> tuple[Entry, ...]:
         """Return the rules that were in force on a day, as the entries' own dates have it."""

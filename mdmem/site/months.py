@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from mdmem.site.facts import Event
+from mdmem.site.facts import BindingEvent
 
 _BAR, _STEP, _TALL = 18, 26, 60
 
 
-def months_svg(months: Sequence[tuple[str, Sequence[Event]]], href: Callable[[str], str]) -> str:
+def months_svg(months: Sequence[tuple[str, Sequence[BindingEvent]]], href: Callable[[str], str]) -> str:
     """Return bars by month, the oldest at the left; each leads to what bound at its end."""
     counted = [(name, *_counts(events)) for name, events in months]
     most = max((max(made, ended) for _, made, ended in counted), default=1) or 1
@@ -30,6 +30,6 @@ def months_svg(months: Sequence[tuple[str, Sequence[Event]]], href: Callable[[st
     return "".join([*parts, "</svg>"])
 
 
-def _counts(events: Sequence[Event]) -> tuple[int, int]:
+def _counts(events: Sequence[BindingEvent]) -> tuple[int, int]:
     made = sum(event.what in ("new", "replaces") for event in events)
     return made, len(events) - made

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -14,13 +13,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.site.board import Board, severity_of
 from mdmem.site.change_page import change_context
 from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
-from mdmem.site.facts import Event, SiteFacts
+from mdmem.site.facts import BindingEvent, SiteFacts
 from mdmem.site.links import (
     ALL,
     BOARD,
@@ -163,8 +163,8 @@ class SitePages:
         return self.rows.picture(graph, LINEAGE) if graph.nodes else None
 
     @cached_property
-    def _months(self) -> Mapping[str, list[Event]]:
-        found: dict[str, list[Event]] = defaultdict(list)
+    def _months(self) -> Mapping[str, list[BindingEvent]]:
+        found: dict[str, list[BindingEvent]] = defaultdict(list)
         for event in self.facts.events:
             found[event.day.isoformat()[:7]].append(event)
         return dict(found)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Wing, visible
 from mdmem.entry.sentences import cut_at_word
 from mdmem.render.lineage_graph import LineageGraph
 from mdmem.render.svg import lineage_svg
-from mdmem.site.facts import Event, SiteFacts
+from mdmem.site.facts import BindingEvent, SiteFacts
 from mdmem.site.links import href_from, page_of, page_of_wing
 
 Row = Mapping[str, Any]
@@ -57,7 +57,7 @@ class PageRows:
             "applies_to": [visible(one) for one in wing.applies_to],
         }
 
-    def event(self, event: Event, page: str) -> dict[str, str]:
+    def event(self, event: BindingEvent, page: str) -> dict[str, str]:
         """Return an event as a line."""
         shown = {"day": event.day.isoformat(), "what": event.what, "reason": visible(cut_at_word(event.reason, 300))}
         return shown | self.named(event.address, page)

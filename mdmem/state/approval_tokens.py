@@ -6,10 +6,10 @@ import contextlib
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import UsageError
 from mdmem.state.files import list_names, read_record, read_time, refusal_named, write_record, written_time
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from mdmem.dataclass import dataclass, field
 from mdmem.state.files import written_time
 from mdmem.state.journal import LARGEST, Journal
 from mdmem.state.lock import BusyError

@@ -9,12 +9,12 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from mdmem.access import Access
+from mdmem.dataclass import dataclass
 from mdmem.errors import EnvironmentFaultError, NotFoundError, UsageError
 from mdmem.state.files import read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.lock import write_lock

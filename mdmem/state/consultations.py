@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, field
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state.files import read_time, written_time
 from mdmem.state.journal import Journal

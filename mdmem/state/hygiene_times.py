@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import day_of, parse_moment
 from mdmem.state.files import read_json, write_json
 from mdmem.state.lock import write_lock

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mdmem.dataclass import dataclass
 from mdmem.disk import make_folder, read_regular
 from mdmem.state.lock import write_lock
 

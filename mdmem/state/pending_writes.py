@@ -6,11 +6,11 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.state.files import canonical, list_names, read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.lock import try_lock, write_lock
 

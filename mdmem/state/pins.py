@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.state.files import read_json, write_json
 
 _VERSION = "1"

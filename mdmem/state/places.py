@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.git import Repository, is_brought_along
 
 

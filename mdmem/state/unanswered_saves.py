@@ -7,10 +7,10 @@ a second time because the first answer was lost; whoever repeats an answered cal
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from mdmem.dataclass import dataclass, replace
 from mdmem.state.files import list_names, read_record, read_time, refusal_named, write_record, written_time
 from mdmem.state.pending_writes import SUFFIX
 

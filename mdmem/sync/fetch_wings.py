@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from mdmem.authoring.change_set import Change, ChangeSet, apply
 from mdmem.authoring.message import commit_message
@@ -11,6 +10,7 @@ from mdmem.authoring.write import repository_to_commit_to
 from mdmem.catalog import Catalog, settings_bytes
 from mdmem.catalog.remote_wings import NotHere, find_remote_wing, place_of
 from mdmem.checks.run import CheckRequest, check
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import GitError, UsageError
 from mdmem.finding import Finding
 from mdmem.git import Repository

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from mdmem.checks.engine import CheckReport
 from mdmem.checks.registry import INCOMPLETE_CODES
 from mdmem.checks.run import CheckRequest, check
+from mdmem.dataclass import dataclass
 from mdmem.errors import GitError, LostRaceError, MdmemError, UsageError
 from mdmem.finding import Finding, Severity
 from mdmem.git import Repository

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from mdmem.context.facets import Facet
+from mdmem.dataclass import dataclass, replace
 from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest
 
 

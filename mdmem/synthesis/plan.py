@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog.links import Neighbourhood
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry
 from mdmem.entry.text import summary_of
 from mdmem.retrieval.question import AnswerBasis

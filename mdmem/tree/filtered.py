@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import dataclass, field
 from mdmem.tree.model import Tree, TreeFile, Unreadable
 from mdmem.tree.overlay import OverlaidTree
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass, field
 from mdmem.git import Blob, BlobReader, Repository, list_left_out, list_revision, list_staged
 from mdmem.tree.model import FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from mdmem.dataclass import dataclass, field
 from mdmem.tree.model import Tree, TreeFile, Unreadable, digest_of, path_of
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from mdmem.dataclass import dataclass
 from mdmem.tree import Tree, TreeFile, Unreadable
 from mdmem.workspace.workspace import Workspace
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, Wing, day_of
 from mdmem.state.hygiene_times import read_times
 from mdmem.workspace.wings import find_wing

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISREG
 
 from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass, replace
 from mdmem.errors import GitError, RootNotFoundError, UsageError
 from mdmem.git import Repository, find_repository, list_tracked_named
 from mdmem.workspace.absence import memory_elsewhere

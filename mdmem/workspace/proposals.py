@@ -10,10 +10,10 @@ the default branch's, too, and a claim is a fact only where it agrees; other set
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 from typing import Any
 
 from mdmem.catalog import Catalog, interpret, is_entry_place, with_other_entries
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import SettingsError
 from mdmem.git import Repository, read_blobs

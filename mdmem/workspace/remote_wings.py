@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 from mdmem.catalog.remote_wings import place_of
+from mdmem.dataclass import dataclass
 from mdmem.errors import SettingsError, UsageError
 from mdmem.state.pins import find_pin
 from mdmem.workspace.workspace import Workspace

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem.dataclass import dataclass
 from mdmem.errors import RootNotFoundError, UsageError
 from mdmem.git import list_changed_in_index, staged_index
 from mdmem.workspace.location import Location, locate_each

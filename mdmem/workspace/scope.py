@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.addresses import MANIFEST
+from mdmem.dataclass import dataclass, replace
 from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import SettingsError, UsageError

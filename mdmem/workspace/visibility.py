@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from mdmem.access import AccessDeniedError
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import references_in
+from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import LINK_FIELDS
 from mdmem.errors import UsageError

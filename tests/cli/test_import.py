@@ -67,6 +67,7 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
 
 def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
+    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
     ran = run_here(capsys, "import", cwd=folder)
     assert ran.err == "next: git add memory && git commit\n"
     before = snapshot(folder / "memory")
@@ -74,13 +75,15 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     again = run_here(capsys, "import", cwd=folder)
     assert again.out == (
         "docs/adr/0001-files.md → nav/architecture/0001-files  changed since it was imported (adr-tools)\n\n"
-        "imported 0 entries; 1 changed since it was imported; 1 imported before\n"
+        "imported 0 entries; 1 changed since it was imported; 2 imported before\n"
     )
     assert snapshot(folder / "memory") == before
 
 
 def test_import_with_the_name_of_who_stands_behind_it_passes_as_approved(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
+    hint = '--approved-by "Name <email>" says who stands behind 1 rule in force\n'
+    assert run_here(capsys, "import", "--dry-run", cwd=folder).err == hint
     nobody = run_here(capsys, "import", "--approved-by", "Ada", cwd=folder)
     assert (nobody.code, "write --approved-by" in nobody.err) == (2, True)
     run_here(capsys, "import", "--approved-by", "Ada <ada@example.org>", cwd=folder)
@@ -218,7 +221,13 @@ def test_wrong_argument_is_one_sentence(
 
 def test_first_day_with_records_that_hold_errors(tmp_path: Path, capsys: Capture) -> None:
     one_sided = "Accepted\n\nSupersedes [2. Database](0002-database.md)"
-    folder = project(tmp_path, **PAIR, r0003_cloud=record(3, "Cloud", one_sided))
+    early = record(4, "Early", "Superseded by ADR-5")
+    faulty = {
+        "r0003_cloud": record(3, "Cloud", one_sided),
+        "r0004_early": early,
+        "r0005_late": record(5, "Late", "Draft"),
+    }
+    folder = project(tmp_path, **PAIR, **faulty)
     assert run_here(capsys, "init", "--wing", "nav", cwd=folder).code == 0
     ran = run_here(capsys, "import", cwd=folder)
     *_, last = ran.err.splitlines()

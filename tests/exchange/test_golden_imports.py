@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from builders import TODAY, make_root, run_here, run_mdmem, write
 from golden import DATA
+
+from mdmem.cli.main import module_of
+from mdmem.exchange.dialects import DIALECTS
 
 CASES = sorted((DATA / "import").iterdir())
 # What is imported from where nobody looks by itself.
@@ -54,6 +58,11 @@ def test_records_become_the_entries_that_are_expected(
     again = run_here(capsys, "import", "--root", "memory", *NAMED.get(case.name, ()), cwd=folder)
     assert again.out.splitlines()[-1].startswith("imported 0 entries; ")
     assert entries(folder / "memory/app") == entries(case / "after")
+
+
+def test_every_dialect_can_be_said() -> None:
+    (said,) = (one for one in import_module(module_of("import")).command.params if one.name == "dialect")
+    assert sorted(said.type.choices) == sorted(DIALECTS) == sorted(case.name for case in CASES)
 
 
 def _write_anew(case: Path) -> None:

@@ -32,7 +32,7 @@ def test_work_at_hand_comes_first_and_what_it_gave_is_a_line(folder: Path, capsy
     said = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     assert said.startswith("2 entries in nav")
     given = f"[decision] {CHOICE}: Use two threads (given before)\n"
-    rest = "Each leaves out up to 1 entry that hold less of it; from the index\n"
+    rest = "Each leaves out up to 1 entry with less of it; from the index\n"
     assert said.endswith(f"\n\n1. which threads has navigation?\n{given}\n{rest}")
 
 
@@ -82,3 +82,10 @@ def test_short_answer_keeps_to_its_budget_and_names_the_next_by_title(tmp_path: 
 def test_help_fits_a_glance(tmp_path: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--help", cwd=tmp_path).out
     assert (len(said) < 1200, "--ask QUESTION" in said, "--include-deprecated" in said) == (True, True, True)
+
+
+def test_other_projects_that_were_not_asked_are_named(folder: Path, capsys: Capture) -> None:
+    write_entry(folder / "memory", "arm/rules/grip", "Grip gently.\n", title="Grip")
+    (folder / "memory/mdmem.toml").write_text('default_wing = "nav"\n')
+    said = [run_here(capsys, "retrieve", *ASKED, *more, cwd=folder).out for more in ((), ("--wing", "nav"))]
+    assert ["; not read: arm (--wing, --all-wings)\n" in one for one in said] == [True, False]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
+from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import apply_edits, replace_span
 from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED

@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
 from mdmem.checks.name_collisions import composed
 from mdmem.checks.paths import has_odd_extension
+from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import Document, without_code
 from mdmem.document.patch import remove_item, replace_in_body, replace_item

@@ -61,7 +61,8 @@ def _is_record(case: Case, entry: Entry) -> bool:
 
 
 def _says_why_it_ended(case: Case, entry: Entry) -> bool:
-    return bool(entry.why_ended) or entry.address in case.catalog.lineage.successors
+    # That its successor is no good one is another check's finding.
+    return bool(entry.why_ended or entry.superseded_by) or entry.address in case.catalog.lineage.successors
 
 
 def _has_reason(case: Case, one: Changed) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from mdmem.dataclass import dataclass, field
 from mdmem.mcp.answers import told
 from mdmem.mcp.session import Given
 

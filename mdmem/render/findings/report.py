@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from mdmem.checks.engine import CheckReport
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import visible_text
 from mdmem.finding import Edit, Finding, Fix, Place, Severity
 from mdmem.render.characters import replace_surrogates

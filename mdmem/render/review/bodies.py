@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from urllib.parse import quote
 
+from mdmem.dataclass import dataclass
 from mdmem.render.markdown import code, fenced, html_code
 from mdmem.render.words import count
 from mdmem.review.model import RuleText, Wording

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import visible
 from mdmem.render.review.pieces import Line, Piece, code, dim, line, plain, said, strong
 from mdmem.render.words import entries

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import visible
 from mdmem.render.words import count
 from mdmem.review.model import Ref, Span, Wording

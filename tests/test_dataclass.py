@@ -1,0 +1,61 @@
+"""Postponed data classes are what `dataclasses` makes, from the first value on."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+
+import pytest
+
+from mdmem.dataclass import dataclass
+
+
+def classes() -> tuple[type, type]:
+    @dataclass(frozen=True, slots=True)
+    class Base:
+        name: str
+        marks: tuple[str, ...] = ()
+
+    @dataclass(frozen=True)
+    class Heir(Base):
+        size: int = field(default=3, kw_only=True)
+
+        def __post_init__(self) -> None:
+            if not self.name:
+                raise ValueError("no name")
+
+    return Base, Heir
+
+
+def test_nothing_is_made_before_a_value_is() -> None:
+    base, _ = classes()
+
+    @dataclass
+    class Plain:
+        name: str
+
+    assert not isinstance(vars(Plain)["__dataclass_fields__"], dict)
+    assert Plain("a") == Plain("a") != Plain("b")
+    assert isinstance(vars(Plain)["__dataclass_fields__"], dict)
+    assert [one.name for one in fields(base)] == ["name", "marks"]
+
+
+def test_value_is_what_a_data_class_makes() -> None:
+    base, heir = classes()
+    made = heir("a", ("x",), size=4)
+    assert (made.name, made.marks, made.size, is_dataclass(heir)) == ("a", ("x",), 4, True)
+    assert repr(made).endswith("Heir(name='a', marks=('x',), size=4)")
+    assert (replace(made, size=3), hash(made)) == (heir("a", ("x",)), hash(heir("a", ("x",), size=4)))
+    assert base("a") != heir("a")
+    with pytest.raises(FrozenInstanceError):
+        made.name = "b"
+    with pytest.raises(ValueError, match="no name"):
+        heir("")
+    with pytest.raises(TypeError):
+        base()
+
+
+def test_fields_are_asked_for_before_a_value_is_made() -> None:
+    _, heir = classes()
+    assert [one.name for one in fields(heir)] == ["name", "marks", "size"]
+    assert dataclasses.asdict(heir("a")) == {"name": "a", "marks": (), "size": 3}
