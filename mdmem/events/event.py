@@ -45,7 +45,7 @@ _LONGEST_PATH = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class HookEvent:
     """One event; `name` is what the client calls it. A context that `is_resumed` still holds what it was told."""
 
     name: str
@@ -57,7 +57,7 @@ class Event:
     is_resumed: bool = False
 
 
-def read_event(content: bytes) -> Event | None:
+def read_event(content: bytes) -> HookEvent | None:
     """Return the event that a client wrote, None for one that is not ours or cannot be read; nothing is raised."""
     try:
         said = json.loads(content)
@@ -69,7 +69,7 @@ def read_event(content: bytes) -> Event | None:
     moment = _MOMENTS.get(name.lower())
     if moment is None or (name == _BEFORE_EACH_TURN and said.get("trigger") == "auto"):
         return None
-    return Event(
+    return HookEvent(
         name=name,
         moment=moment,
         session=_text(said, _SESSIONS),

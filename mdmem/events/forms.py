@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from json import dumps
 
-from mdmem.events.event import Event
+from mdmem.events.event import HookEvent
 
-Form = Callable[[Event, str], str]
+Form = Callable[[HookEvent, str], str]
 
 
-def _specific(event: Event, text: str) -> str:
+def _specific(event: HookEvent, text: str) -> str:
     return dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}})
 
 
-def _flat(_: Event, text: str) -> str:
+def _flat(_: HookEvent, text: str) -> str:
     return dumps({"additionalContext": text})
 
 
-def _snake(_: Event, text: str) -> str:
+def _snake(_: HookEvent, text: str) -> str:
     return dumps({"additional_context": text})
 
 
-def _bare(_: Event, text: str) -> str:
+def _bare(_: HookEvent, text: str) -> str:
     return text
 
 

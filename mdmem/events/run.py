@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from mdmem.errors import GitError
-from mdmem.events.event import Event, Moment, read_event
+from mdmem.events.event import HookEvent, Moment, read_event
 from mdmem.events.forms import FORMS
 from mdmem.git import find_repository
 from mdmem.retrieval.brief import Brief, brief
@@ -44,7 +44,7 @@ def answer_event(
     note_told(workspace, f"hook {client}", told.addresses)
 
 
-def _told(workspace: Workspace, event: Event, given: Mapping[str, str]) -> Brief:
+def _told(workspace: Workspace, event: HookEvent, given: Mapping[str, str]) -> Brief:
     if event.moment is Moment.EDIT:
         return brief(workspace, event.paths, given=given) if event.paths else Brief()
     if event.moment is Moment.FORGET or event.is_resumed:
@@ -54,7 +54,7 @@ def _told(workspace: Workspace, event: Event, given: Mapping[str, str]) -> Brief
     return wake(workspace)
 
 
-def _opened(event: Event, environment: Mapping[str, str], root: str | None, today: date) -> Workspace:
+def _opened(event: HookEvent, environment: Mapping[str, str], root: str | None, today: date) -> Workspace:
     cwd = Path(event.cwd) if event.cwd is not None and Path(event.cwd).is_dir() else Path.cwd()
     base = cwd
     if root is not None and not Path(root).is_absolute():

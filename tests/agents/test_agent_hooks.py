@@ -104,7 +104,8 @@ def test_rule_reaches_the_model_when_it_edits_and_once(client: str, node: Node, 
 @pytest.mark.parametrize("client", EDITING)
 def test_what_always_holds_reaches_the_model_at_the_start(client: str, node: Node, tmp_path: Path) -> None:
     model, ran = edit(client, shop(tmp_path, client), node)
-    assert [json.dumps(asked, ensure_ascii=False).count(ALWAYS) for asked in model.made()] == [1], ran
+    # Some programs ask for other things besides, such as a name for the session.
+    assert max(json.dumps(asked, ensure_ascii=False).count(ALWAYS) for asked in model.made()) == 1, ran
 
 
 @pytest.mark.parametrize("client", EDITING)

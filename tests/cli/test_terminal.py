@@ -38,6 +38,7 @@ CALLS: dict[str, list[list[str]]] = {
     "search": [["caching"], [EVIL]],
     "retrieve": [["caching"], [EVIL]],
     "context": [["caching"], [EVIL]],
+    "brief": [["src/pay.py"]],
     "supersede": [[ADDRESS, "--by", EVIL], [ADDRESS, "--title", EVIL, "--reason", EVIL, "--body", EVIL]],
     "approve": [["nav/rules/draft"], [EVIL]],
     "review": [[ADDRESS, "--reason", EVIL]],
@@ -48,6 +49,8 @@ CALLS: dict[str, list[list[str]]] = {
     "why": [[ADDRESS], [EVIL]],
     "log": [[ADDRESS]],
     "blame": [[ADDRESS]],
+    "graph": [[ADDRESS], [EVIL]],
+    "site": [["build", "--name", EVIL], ["build", "--wing", EVIL], ["build", "--out", EVIL]],
     "check": [["--verbose"], ["--base", BRANCH, "--verbose"], ["--select", EVIL], ["--explain", EVIL], [EVIL]],
     "diff": [[BRANCH], [EVIL]],
     "hygiene": [[]],
@@ -83,6 +86,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write(top, f"memory/nav/rules/{name}.md", f"---\n{head}---\n\ncaching {EVIL}\n\n# {EVIL}\n\nsee `{EVIL}`\n")
     write(top, "memory/nav/rules/\x1b[31mFORGED\u202e.md", "---\ntype: [\n---\n")
     write(top, f"memory/nav/\x1b[31mFORGED/{'a'}.md", f"---\ntype: {quoted(EVIL)}\n{EVIL}: 1\n---\n")
+    head = f"type: decision\nstatus: active\ncreated_at: 2026-03-05\ntitle: {quoted(EVIL)}\napplies_to: src/pay.py\n"
+    write(top, "memory/nav/rules/rule.md", f"---\n{head}---\n\nPay {EVIL}\n\nRationale: none.\n")
     git(top, "config", "user.name", "Eve \x1b[31mFORGED\u202e Mallory")
     write(top, "docs/adr/0001-\x1b[31mFORGED.md", f"# 1. {EVIL}\n")
     write(top, "docs/adr/0002-evil.md", f"# 2. {EVIL}\n\n## Status\n\n{EVIL}\n\n## Decision\n\n[[{EVIL}]]\n")
@@ -104,7 +109,8 @@ def calls(name: str) -> Iterator[list[str]]:
 
 
 def test_every_command_is_called() -> None:
-    assert sorted(CALLS) == sorted(COMMANDS)
+    # A client's hook prints JSON for a program, what `brief` says.
+    assert sorted([*CALLS, "hook-event"]) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("name", CALLS)
