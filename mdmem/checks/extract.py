@@ -12,9 +12,11 @@ from mdmem.checks.suppressions import Suppression, suppressions_in
 from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, may_hold_links
 from mdmem.document.parse import Document, without_code
-from mdmem.entry.model import LINK_FIELDS
+from mdmem.entry.model import LINK_FIELDS, Status
 from mdmem.finding import Finding
 from mdmem.record import StoredRecord
+
+_IN_FORCE = (Status.ACTIVE, Status.UNDER_REVIEW)
 
 
 class WrittenLink(StoredRecord, frozen=True, array_like=True):
@@ -45,7 +47,7 @@ class Extract(Protocol):
 
     @property
     def amendments(self) -> tuple[AmendmentSentence, ...]:
-        """Return the sentences of the body that may say that the entry amends another."""
+        """Return the sentences of the body that may say that the entry amends another, while it is in force."""
         ...
 
     @property
@@ -97,8 +99,9 @@ class DocumentExtract:
 
     @cached_property
     def amendments(self) -> tuple[AmendmentSentence, ...]:
-        """Return the sentences of the body that may say that the entry amends another."""
-        if self.document.fields is None:
+        """Return the sentences of the body that may say that the entry amends another, while it is in force."""
+        fields = self.document.fields
+        if fields is None or fields.get("status") not in _IN_FORCE:
             return ()
         return tuple(amendment_sentences(self.document.body, lambda: self.prose, self.references))
 

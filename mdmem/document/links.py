@@ -36,16 +36,25 @@ class BodyLink:
 
 # What a body holds, its code included, whose prose holds a reference: blanks in the place of code bring none together.
 _MAYBE_ADDRESS = re.compile(r"\[(?:\[|[sS][eE][eE]:)")
-_MAYBE_PATH = re.compile(r"\](?:\(|:)")
-_MAYBE_DEFINITION = re.compile(r"^ {0,3}\[.*\]:", re.MULTILINE)
 
 
 def may_hold_links(body: str) -> bool:
     """Say whether a body whose code was not blanked out yet may hold references; False is certain."""
-    if _MAYBE_ADDRESS.search(body):
-        return True
-    found = _MAYBE_PATH.search(body)
-    return found is not None and ("](" in body or _MAYBE_DEFINITION.search(body) is not None)
+    return _MAYBE_ADDRESS.search(body) is not None or "](" in body or may_hold_definitions(body)
+
+
+def may_hold_definitions(body: str) -> bool:
+    """Say whether a body whose code was not blanked out yet may hold definitions of links; False is certain."""
+    at = body.find("]:")
+    while at >= 0:
+        start = body.rfind("\n", 0, at) + 1
+        # Up to three blanks may stand before it.
+        if body[start : start + 4].lstrip(" ").startswith("["):
+            return True
+        # One look at a line is enough, however many it holds.
+        end = body.find("\n", at)
+        at = body.find("]:", end) if end >= 0 else -1
+    return False
 
 
 def body_links(prose: str) -> Iterator[BodyLink]:

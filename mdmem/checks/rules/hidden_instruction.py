@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.document.links import may_hold_definitions
 from mdmem.finding import Finding, Severity
 
 CODE = "hidden-instruction"
@@ -24,8 +25,6 @@ SEVERITY = Severity.WARNING
 # A comment that is never closed hides the rest of the page; a link definition such as `[//]: # (text)` is not shown.
 _COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _DEFINITION = re.compile(r"^\[[^\]\n]*\]:[ \t]*(?:#|<>)[ \t]+[(\"'](.*)$", re.MULTILINE)
-# To blank out code takes longer than to look for the beginning of either: code may stand in the middle of one.
-_MAYBE_DEFINITION = re.compile(r"^\[.*\]:", re.MULTILINE)
 _READERS = ("agents?", "language models?", "llms?", "ai(?<!\\wai)s?", "claude", "chatgpt", "copilot", "codex", "gemini")
 _READER = rf"(?:(?:ai|llm|coding)[ -])?(?:{'|'.join(_READERS)})"
 _RULES = r"(?:instructions?|rules?|prompts?|guidelines?|invariants?)"
@@ -56,7 +55,8 @@ def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each comment outside code that addresses an agent."""
     for address, document in case.documents:
         hiding = [_COMMENT] if "<!--" in document.body else []
-        if "]:" in document.body and _MAYBE_DEFINITION.search(document.body):
+        # To blank out code takes longer than to look for what may begin either.
+        if may_hold_definitions(document.body):
             hiding.append(_DEFINITION)
         if document.fields is None or not hiding:
             continue
