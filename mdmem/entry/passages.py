@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import chain, islice
+from math import fsum
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
@@ -113,7 +114,7 @@ class Passages:
     @cached_property
     def _mean(self) -> float:
         held = frozenset().union(*(terms for _, _, terms in self.hits))
-        return sum(map(self._weight, held)) / len(held) if held else 1.0
+        return fsum(map(self._weight, held)) / len(held) if held else 1.0
 
     def _weight(self, term: str) -> float:
         return self.weights.get(term, 1.0)
@@ -121,7 +122,8 @@ class Passages:
     def _gain(self, run: _Run, covered: frozenset[str]) -> float:
         if len(run.terms) < _SEVERAL and run.terms <= covered:
             return 0.0
-        words = sum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in run.terms)
+        # Exact, so that no order in which a set is walked through decides between two passages.
+        words = fsum(self._weight(term) * (_AGAIN if term in covered else 1.0) for term in run.terms)
         return words + (_STATING * self._mean if run.states else 0.0)
 
     def _runs(self, shown: set[int], limit: int) -> list[_Run]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import log
+from math import fsum, log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
@@ -51,7 +51,7 @@ class TermWeights:
 
     def total(self, terms: Iterable[str]) -> float:
         """Return what some terms weigh together."""
-        return sum(self.of[term] for term in terms)
+        return fsum(self.of[term] for term in terms)
 
     def share(self, terms: Iterable[str], *, among: Iterable[str]) -> float:
         """Return the share that some terms have in the weight of others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from math import log
+from math import fsum, log
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import EntryType
@@ -82,8 +82,8 @@ class Relevance:
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
     def _share(self, item: Retrieved) -> float:
-        whole = sum(self.weights.values())
-        return sum(self.weights.get(term, 0.0) for term in item.terms) / whole if whole else 1.0
+        whole = fsum(self.weights.values())
+        return fsum(self.weights.get(term, 0.0) for term in item.terms) / whole if whole else 1.0
 
 
 def always_stands(item: Retrieved) -> bool:
