@@ -30,7 +30,21 @@ from mcp.client.stdio import StdioServerParameters
 MDMEM = (sys.executable, "-m", "mdmem")
 FTS5 = (sys.executable, str(Path(__file__).with_name("fts5_search.py")))
 CLICK = (sys.executable, "-c", "import click")
-WORDS = ("what", "holds", "about", "the", "order", "of", "requests", "and", "their", "version", "api", "core", "measured")
+WORDS = (
+    "what",
+    "holds",
+    "about",
+    "the",
+    "order",
+    "of",
+    "requests",
+    "and",
+    "their",
+    "version",
+    "api",
+    "core",
+    "measured",
+)
 
 
 @dataclass(frozen=True)
