@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, memory, run_here, write, write_entry
+from builders import commit_all, git, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 
@@ -91,6 +91,22 @@ def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys:
     run_here(capsys, "export", form, cwd=folder)
     assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
     assert not [*folder.glob(".cursor/rules/*nav*"), *folder.glob(".github/instructions/*")]
+
+
+def test_rules_are_those_of_the_files_at_hand_so_that_one_commit_holds_both(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    run_here(capsys, "export", "agents-md", cwd=folder)
+    git(folder, "checkout", "-q", "-b", "topic")
+    write_entry(folder / "memory", "nav/architecture/threads", "Five.", title="Use five threads")
+    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 1
+    run_here(capsys, "export", "agents-md", cwd=folder)
+    commit_all(folder, "five")
+    text = (folder / "AGENTS.md").read_text()
+    assert "Use five threads" in text
+    assert "Use two threads" not in text
+    git(folder, "checkout", "-q", "main")
+    git(folder, "merge", "-q", "topic")
+    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
 
 
 def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -> None:
