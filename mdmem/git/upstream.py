@@ -44,7 +44,8 @@ def find_upstream(repository: Repository) -> Upstream:
     if parts is None:
         raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
     if not parts[1] and not run(repository.top, "remote").strip():
-        raise UsageError(f"`{branch}` has nowhere to go; type `git remote add origin URL`, then `{_push(branch)}`, once")
+        add = "git remote add origin URL"
+        raise UsageError(f"`{branch}` has nowhere to go; type `{add}`, then `{_push(branch)}`, once")
     return _checked(branch, *parts[1:])
 
 

@@ -37,6 +37,7 @@ def test_a_folder_of_decision_records_links_both_ways(tmp_path: Path, capsys: Ca
     folder = decided(tmp_path)
     ran = run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
     assert ran.code == 0
+    assert ran.out.startswith("wrote docs/adr/0001-one-thread.md\n")
     assert "1 of another type left out" in ran.err
     names = ["0001-one-thread.md", "0002-threads.md", "0003-names.md", "0004-later.md"]
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == names
