@@ -94,7 +94,7 @@ def _rules(workspace: Workspace, wings: _Globs) -> tuple[Mapping[_Globs, list[st
     for item in found.items:
         if item.current and not item.overridden_by:
             lines = by_globs.setdefault(item.entry.applies_to, [])
-            lines.append(_line(item.entry, catalog.body(item.entry.address)))
+            lines.append(_line(item.entry, catalog.body(item.entry.address), item.amended_by))
     remarks = tuple(f"{one.place.path}: {one.message}; its rules are left out" for one in found.basis.problems)
     return {globs: by_globs[globs] for globs in sorted(by_globs)}, remarks
 
@@ -105,9 +105,10 @@ def _client_globs(globs: _Globs) -> str:
     return ",".join(sorted({*globs, *wide}, key=lambda one: (one.removesuffix("/**"), one)))
 
 
-def _line(entry: Entry, body: str) -> str:
+def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
     said = " ".join(summary_of(entry, body).split())
     title = " ".join(entry.title.split()).rstrip(".")
     # No marker of ours, and no comment, may stand within a region.
     text = cut_at_word(said, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
-    return f"- **{title}** ({entry.type} `{entry.address}`): {text}".replace("<!--", "<! --")
+    amended = "".join(f"; amended by `{one}`" for one in amended_by)
+    return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")

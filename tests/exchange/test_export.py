@@ -63,7 +63,7 @@ def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys
     assert text.count("<!--") == text.count("-->") == 2
     everywhere, _, scoped = text.partition("### In `src/nav`, `src/*.py`\r\n")
     assert "**Callbacks do not block** (invariant `nav/rules/callbacks`): A callback must not block" in everywhere
-    assert "nav/architecture/threads" in everywhere
+    assert "(decision `nav/architecture/threads`; amended by `nav/architecture/names`): Two." in everywhere
     assert "nav/architecture/names" in scoped
     assert "one-thread" not in text.replace("[see: nav/architecture/one-thread]", "")
     assert "later" not in text
@@ -87,7 +87,8 @@ def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
     behind = run_here(capsys, "export", form, "--check", cwd=folder)
     assert behind.code == 1
-    assert behind.out.count("\n") == 1
+    # What was amended is told anew, too.
+    assert behind.out.count("\n") == (1 if form == "agents-md" else 2)
     assert {path: path.read_bytes() for path in before} == before
     run_here(capsys, "export", form, cwd=folder)
     assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
