@@ -52,6 +52,9 @@ def build(workspace: Workspace, request: SiteRequest, *, progress: Callable[[int
     folder = request.out
     known = _known(workspace, folder)
     site = site_of(workspace, request)
+    if not (folder / MANIFEST).exists():
+        # From now on the folder is ours, also where this build is killed.
+        _write(folder / MANIFEST, _manifest({}))
     keys: dict[str, list[str]] = {}
     written = []
     for number, (path, key, make) in enumerate(_files(site)):
@@ -70,10 +73,13 @@ def build(workspace: Workspace, request: SiteRequest, *, progress: Callable[[int
     removed = sorted(known.keys() - keys.keys())
     for path in removed:
         (folder / path).unlink(missing_ok=True)
-    text = json.dumps({"version": _VERSION, "files": keys}, indent=0, sort_keys=True)
     if written or removed or not known:
-        _write(folder / MANIFEST, text.encode())
+        _write(folder / MANIFEST, _manifest(keys))
     return SiteResult(folder=folder, number=len(keys), written=tuple(written), removed=tuple(removed))
+
+
+def _manifest(keys: dict[str, list[str]]) -> bytes:
+    return json.dumps({"version": _VERSION, "files": keys}, indent=0, sort_keys=True).encode()
 
 
 def site_of(workspace: Workspace, request: SiteRequest, *, live: bool = False) -> SitePages:
@@ -147,7 +153,11 @@ def _holds(path: Path, digest: str) -> bool:
 
 def _write(path: Path, content: bytes) -> None:
     try:
+        if path.exists():
+            write_whole(path, content, durable=False)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content, durable=False)
+        # Whoever is killed here leaves a file whose digest no manifest has: the next build writes it again.
+        path.write_bytes(content)
     except OSError as error:
         raise EnvironmentFaultError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error

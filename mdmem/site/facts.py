@@ -15,6 +15,7 @@ from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_o
 from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, history
+from mdmem.render.lineage_graph import Bearings
 from mdmem.workspace.workspace import Workspace
 
 # A file of everything touches nobody's heart: of more files a glob's number alone is told.
@@ -74,6 +75,11 @@ class SiteFacts:
         if not self.is_current(entry):
             return "ended"
         return "under review" if entry.status_on(self.workspace.today) is Status.UNDER_REVIEW else "in force"
+
+    @cached_property
+    def bearings(self) -> Bearings:
+        """Return what the pictures draw besides supersessions."""
+        return Bearings(self.catalog)
 
     def bodies(self) -> Iterator[tuple[str, str]]:
         """Yield address and body of each entry, as the caller may see it."""
