@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
-from mdmem.entry.passages import Passages
 from mdmem.entry.text import content_of
+from mdmem.entry.windows import Windows
 from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
 from mdmem.index.snippet import snippet
@@ -17,8 +16,8 @@ from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.workspace import Workspace
 
-# In bytes: as much as a search for a word in a file brings, with whole sentences.
-_PASSAGES = 640
+# In bytes: what a reader of the file would have to scroll to, whole.
+_WINDOWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,6 @@ def tell_about(workspace: Workspace, names: Sequence[str], words: str) -> tuple[
 
 def _said(body: str, terms: frozenset[str]) -> str:
     find = finder(terms)
-    hits = find(body)
-    if not hits:
-        return ""
-    # What stands everywhere in a text tells its passages apart least.
-    counts = Counter(term for _, _, held in hits for term in held)
-    weights = {term: 1 / (1 + counts[term]) ** 0.5 for term in counts}
-    passages = Passages(body, sections_of(body), find, weights, has_asides=True)
-    # Words in code and tables alone are no prose, and found all the same.
-    return passages.headed(_PASSAGES) or snippet(body, terms)
+    windows = Windows(body, sections_of(body), find, {}, has_asides=True)
+    # What only a comment or a field holds stands in no window, and is found all the same.
+    return windows.headed(_WINDOWS) or (snippet(body, terms) if find(body) else "")
