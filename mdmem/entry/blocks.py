@@ -12,7 +12,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.sentences import Paragraph, comments_blanked, cut_at_word, is_links, size_of
 
 
-class Kind(Enum):
+class BlockKind(Enum):
     """What a block is."""
 
     PROSE = "prose"
@@ -37,12 +37,12 @@ _EMPTY = re.compile(r"[ \t]*(?::[\w -]+:(?:\s|\Z)|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|(
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BodyBlock:
     """One block and its place in a body; `joins`: it goes on with the paragraph of the one before."""
 
     start: int
     end: int
-    kind: Kind
+    kind: BlockKind
     indent: int
     text: str
     joins: bool = False
@@ -57,7 +57,7 @@ class Block:
 class Group:
     """Blocks that say nothing apart from each other: one, or what announces with what it announces."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BodyBlock, ...]
 
     @property
     def start(self) -> int:
@@ -79,13 +79,15 @@ class Group:
         text, limit = "\n".join(one.text for one in self.blocks), min(limit, _WHOLE)
         if size_of(text) <= limit:
             return text
-        head = [one.text for one in self.blocks[:1] if len(self.blocks) > 1 or one.kind in (Kind.PROSE, Kind.ITEM)]
+        head = [
+            one.text for one in self.blocks[:1] if len(self.blocks) > 1 or one.kind in (BlockKind.PROSE, BlockKind.ITEM)
+        ]
         rest = self.blocks[len(head) :]
         if not rest:
             return cut_at_word(text, limit)
         head = [cut_at_word(one, limit // 2) for one in head]
         room = limit - sum(size_of(one) + 1 for one in head)
-        if rest[0].kind is Kind.ITEM:
+        if rest[0].kind is BlockKind.ITEM:
             return "\n".join([*head, *_first_of_each(rest, room)])
         return "\n".join([*head, _lines_around(rest[0].text.split("\n"), is_asked, room)])
 
@@ -97,7 +99,7 @@ def groups_in(body: str, start: int, end: int) -> list[Group]:
     at = 0
     while at < len(blocks):
         past = _announced(blocks, at) if blocks[at].announces else at + 1
-        if past == at + 1 and blocks[at].kind is Kind.PROSE and size_of(blocks[at].text) > _LONG:
+        if past == at + 1 and blocks[at].kind is BlockKind.PROSE and size_of(blocks[at].text) > _LONG:
             found += (Group((one,)) for one in _by_sentence(blocks[at], body))
         else:
             found.append(Group(tuple(blocks[at:past])))
@@ -105,20 +107,20 @@ def groups_in(body: str, start: int, end: int) -> list[Group]:
     return found
 
 
-def _by_sentence(block: Block, body: str) -> Iterator[Block]:
+def _by_sentence(block: BodyBlock, body: str) -> Iterator[BodyBlock]:
     sentences = Paragraph(block.start, block.end, 0, body[block.start : block.end]).sentences()
     for number, one in enumerate(sentences):
-        yield Block(one.start, one.end, Kind.PROSE, block.indent, one.text, joins=number > 0)
+        yield BodyBlock(one.start, one.end, BlockKind.PROSE, block.indent, one.text, joins=number > 0)
 
 
-def _announced(blocks: Sequence[Block], at: int) -> int:
+def _announced(blocks: Sequence[BodyBlock], at: int) -> int:
     """Return the place behind the last of what a block announces."""
     edge, past = blocks[at].indent, at + 1
-    if past < len(blocks) and blocks[past].kind in (Kind.CODE, Kind.TABLE):
+    if past < len(blocks) and blocks[past].kind in (BlockKind.CODE, BlockKind.TABLE):
         return past + 1
-    if past < len(blocks) and blocks[past].kind is Kind.ITEM:
+    if past < len(blocks) and blocks[past].kind is BlockKind.ITEM:
         edge = blocks[past].indent
-        while past < len(blocks) and (blocks[past].kind is Kind.ITEM or blocks[past].indent > edge):
+        while past < len(blocks) and (blocks[past].kind is BlockKind.ITEM or blocks[past].indent > edge):
             if blocks[past].indent < edge:
                 break
             past += 1
@@ -128,11 +130,11 @@ def _announced(blocks: Sequence[Block], at: int) -> int:
     return past
 
 
-def _first_of_each(items: Sequence[Block], room: int) -> list[str]:
+def _first_of_each(items: Sequence[BodyBlock], room: int) -> list[str]:
     edge = items[0].indent
     heads: list[str] = []
     for one in items:
-        if one.kind is not Kind.ITEM or one.indent > edge:
+        if one.kind is not BlockKind.ITEM or one.indent > edge:
             continue
         first = next(Paragraph(0, len(one.text), 0, one.text).sentences(), None)
         text = cut_at_word(first.text if first else one.text, _ITEM_BYTES)
@@ -165,7 +167,7 @@ class _Reading:
     text: str
     start: int
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[BodyBlock]:
         """Yield its blocks."""
         lines = self.text.splitlines(keepends=True)
         places = [self.start, *accumulate(map(len, lines), initial=self.start)][1:]
@@ -180,27 +182,27 @@ class _Reading:
             last = "".join(lines[at:past]).rstrip()
             indent = _indent(line)
             if kind is not None and (text := _told(lines[at:past], kind)):
-                yield Block(places[at], places[past], kind, indent, text)
+                yield BodyBlock(places[at], places[past], kind, indent, text)
             if last.endswith("::") or (kind is None and _is_code(line)):
                 literal = indent
             at = past
 
 
-def _kind_at(lines: Sequence[str], at: int, literal: int) -> tuple[Kind | None, int]:
+def _kind_at(lines: Sequence[str], at: int, literal: int) -> tuple[BlockKind | None, int]:
     """Return what begins at a line, None where it says nothing, and the line behind it."""
     line = lines[at]
     if fence := _FENCE.match(line):
         closed = (past for past in range(at + 1, len(lines)) if lines[past].strip().startswith(fence[1]))
-        return Kind.CODE, next(closed, len(lines) - 1) + 1
+        return BlockKind.CODE, next(closed, len(lines) - 1) + 1
     if literal >= 0 and _indent(line) > literal:
-        return Kind.CODE, _past_indented(lines, at, literal)
+        return BlockKind.CODE, _past_indented(lines, at, literal)
     if line.lstrip().startswith(">>>"):
-        return Kind.CODE, _past_paragraph(lines, at)
+        return BlockKind.CODE, _past_paragraph(lines, at)
     if _TABLE.match(line):
-        return Kind.TABLE, _past_paragraph(lines, at)
+        return BlockKind.TABLE, _past_paragraph(lines, at)
     if _DIRECTIVE.match(line) or _EMPTY.match(line):
         return None, at + 1
-    kind = Kind.ITEM if _ITEM.match(line) else Kind.PROSE
+    kind = BlockKind.ITEM if _ITEM.match(line) else BlockKind.PROSE
     return kind, _past_paragraph(lines, at, is_prose=True)
 
 
@@ -230,10 +232,10 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _told(lines: Sequence[str], kind: Kind) -> str:
+def _told(lines: Sequence[str], kind: BlockKind) -> str:
     """Return lines as text, code and tables as they stand but for what indents them all, prose in one line."""
     text = "".join(lines)
-    if kind in (Kind.CODE, Kind.TABLE):
+    if kind in (BlockKind.CODE, BlockKind.TABLE):
         kept = [line for line in dedent(text).strip("\n").split("\n") if not _FENCE.match(line)]
         return "\n".join(line.rstrip() for line in kept)
     joined = " ".join(text.split())

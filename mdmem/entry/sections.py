@@ -19,7 +19,6 @@ from mdmem.entry.sentences import (
     without_comments,
 )
 from mdmem.entry.statements import stated_fields
-from mdmem.entry.windows import Windows
 
 NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
@@ -48,7 +47,7 @@ _RATIONALE = re.compile(
 _FIRST_BLOCKS = 3
 _CHANGING = re.compile(
     r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
-    r"|remov|reject|withdr)\w*|\b(?:instead|no longer)\b",
+    r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
@@ -97,24 +96,6 @@ def shortened(
     if find is not None:
         text = _with_passages(body, lead, Passages(body, sections, find, weights), limit) or text
     return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
-
-
-def answering(entry: Entry, body: str, find: Find, limit: int, weights: Mapping[str, float] = NO_WEIGHTS) -> str:
-    """Return the best windows for a question, below a sentence of what was decided where they hold none of it.
-
-    Empty where no window holds the words, as where alternatives alone do.
-    """
-    body = body[:_READ]
-    sections = sections_of(body)
-    stated = [part for part in stated_fields(entry) if part]
-    room = limit - sum(size_of(part) + 2 for part in stated)
-    windows = Windows(body, sections, find, weights)
-    decided = {one.span for one in deciding(sections)}
-    if any(section.span in decided for section, _ in windows.best(room)):
-        return "\n\n".join([windows.headed(room), *stated])
-    lead = cut_at_word(said(_fitted(_lead(body, sections), _LEAD)[:1]), _LEAD)
-    told_below = windows.headed(room - size_of(lead) - 1)
-    return "\n\n".join([f"{lead}\n{told_below}".strip(), *stated]) if told_below else ""
 
 
 def citing_sentences(body: str, names: Collection[str]) -> tuple[str, ...]:

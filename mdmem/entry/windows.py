@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import fsum
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.blocks import Group, groups_in
-from mdmem.entry.headings import Section, deciding, told
+from mdmem.entry.headings import Section, told
 from mdmem.entry.passages import Find, Hit
 from mdmem.entry.sentences import size_of
 
@@ -33,7 +33,8 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(
-    r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b",
+    r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?)\b"
+    r"|\b(?:unless|at least|at most|until|only)\b",
     re.IGNORECASE,
 )
 
@@ -143,12 +144,6 @@ class Windows:
                 aside.add(at)
         return frozenset(aside)
 
-    @cached_property
-    def decides(self) -> frozenset[int]:
-        """Return the numbers of the sections that say what was decided."""
-        whole = {one.span for one in deciding(self.sections)}
-        return frozenset(at for at, one in enumerate(self.sections) if one.span in whole)
-
     def _candidates(self, chosen: Sequence[_Window], covered: frozenset[str], room: int) -> Iterator[_Window]:
         for at, groups in self._groups.items():
             taken = {n for one in chosen if one.section == at for n in range(one.first, one.last)}
@@ -170,9 +165,7 @@ class Windows:
         self, at: int, counts: Mapping[str, int], covered: frozenset[str], *, states: bool, share: float
     ) -> float:
         parts = [self._worth(term, count, covered) for term, count in counts.items()]
-        parts += [
-            _HEADED * self._worth(term, 1, covered) for term in sorted(self._named[at]) if term not in counts
-        ]
+        parts += [_HEADED * self._worth(term, 1, covered) for term in sorted(self._named[at]) if term not in counts]
         whole = fsum(parts) * (_ASIDE if at in self._aside else 1.0)
         return whole + ((_STATING if states else 0.0) - _LENGTH * share) * self._mean
 

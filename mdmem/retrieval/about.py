@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mdmem.catalog.model import Catalog
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
 from mdmem.entry.text import content_of
 from mdmem.entry.windows import Windows
+from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
 from mdmem.index.snippet import snippet
@@ -34,18 +36,26 @@ class ToldEntry:
         return self.entry.address in self.heads
 
 
-def tell_about(workspace: Workspace, names: Sequence[str], words: str) -> tuple[ToldEntry, ...]:
-    """Return what the entries that names mean say about some words; raises NotFoundError and UsageError."""
+def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str]) -> tuple[ToldEntry, ...]:
+    """Return what the entries that names mean say: about the only words, or those of the n-th name about the n-th.
+
+    Raises NotFoundError, and UsageError where there are other words than that.
+    """
+    if len(words) not in (1, len(names)):
+        raise UsageError(f"{len(words)} times `--about` for {len(names)} addresses; give one for all, or one for each")
     catalog = view_of(workspace).checkout.catalog
-    terms = frozenset(ask(words).terms)
-    bodies = {
-        address: content_of(catalog.entries[address], catalog.body(address))
-        for address in resolve_names(workspace, names)
-    }
+    groups = [[name] for name in names] if len(words) > 1 else [list(names)]
     return tuple(
-        ToldEntry(catalog.entries[address], _said(body, terms), catalog.lineage.heads(address))
-        for address, body in bodies.items()
+        _told_of(catalog, address, frozenset(ask(said).terms))
+        for group, said in zip(groups, words, strict=True)
+        for address in resolve_names(workspace, group)
     )
+
+
+def _told_of(catalog: Catalog, address: str, terms: frozenset[str]) -> ToldEntry:
+    entry = catalog.entries[address]
+    body = content_of(entry, catalog.body(address))
+    return ToldEntry(entry, _said(body, terms), catalog.lineage.heads(address))
 
 
 def _said(body: str, terms: frozenset[str]) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
-from mdmem.entry.sections import answering, deciding_section, shortened
+from mdmem.entry.sections import deciding_section, shortened
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
@@ -252,8 +252,6 @@ class _Packing:
         limit = self._longest(form)
         if form is Form.FULL and self.found.is_brief:
             limit = self._brief_room(self._told(item, Form.SUMMARY, "", texts))
-            if self._find is not None and (said := answering(entry, body, self._find, limit, self._relevance.weights)):
-                return self._in_part(item, Form.SUMMARY, said, texts)
         short = shortened(entry, body, self._find, limit, self._relevance.weights)
         return self._in_part(item, Form.SUMMARY, short, texts)
 
