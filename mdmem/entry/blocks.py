@@ -170,7 +170,7 @@ class _Reading:
     def blocks(self) -> Iterator[BodyBlock]:
         """Yield its blocks."""
         lines = self.text.splitlines(keepends=True)
-        places = [self.start, *accumulate(map(len, lines), initial=self.start)][1:]
+        places = list(accumulate(map(len, lines), initial=self.start))
         at, literal = 0, -1
         while at < len(lines):
             line = lines[at]

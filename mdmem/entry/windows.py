@@ -17,6 +17,8 @@ from mdmem.entry.sentences import size_of
 
 # Of the room, for one window that is more than a group.
 _PART = 0.7
+# So many groups make a window at most: a body of nothing but single words is read in seconds.
+_GROUPS = 24
 # Of what a section holds, where it tells nothing that holds now, or not what was asked for.
 _ASIDE = 0.55
 # Of the weight of a word: where only a heading above holds it, where an earlier window does, and each time it recurs.
@@ -47,6 +49,7 @@ class _Told:
     text: str
     size: int
     counts: Mapping[str, int]
+    states: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,7 @@ class Windows:
             chosen.append(window)
             covered |= self._terms(window)
             left -= self._size(window)
-        chosen = self._grown(chosen, left)
-        chosen.sort(key=lambda one: (one.section, one.first))
-        return [(self.sections[one.section], self._text(one)) for one in chosen]
+        return [(self.sections[one.section], self._text(one)) for one in _merged(self._grown(chosen, left))]
 
     def headed(self, room: int) -> str:
         """Return the best windows, each below the heading of its section."""
@@ -119,7 +120,7 @@ class Windows:
         for _, _, terms in self._within(group.start, group.end):
             for term in terms:
                 counts[term] = counts.get(term, 0) + 1
-        return _Told(group, text, size_of(text) + 1, counts)
+        return _Told(group, text, size_of(text) + 1, counts, _STATES.search(text) is not None)
 
     @cached_property
     def _named(self) -> dict[int, frozenset[str]]:
@@ -149,14 +150,14 @@ class Windows:
             taken = {n for one in chosen if one.section == at for n in range(one.first, one.last)}
             for first in (n for n, one in enumerate(groups) if one.counts and n not in taken):
                 size, counts, states = len(self.sections[at].heading) + 2, dict[str, int](), False
-                for last in range(first, len(groups)):
+                for last in range(first, min(first + _GROUPS, len(groups))):
                     one = groups[last]
                     size += one.size
                     if size > (room if last == first else _PART * room) or last in taken:
                         break
                     for term, count in one.counts.items():
                         counts[term] = counts.get(term, 0) + count
-                    states = states or _STATES.search(one.text) is not None
+                    states = states or one.states
                     if one.counts:
                         gain = self._gain(at, counts, covered, states=states, share=size / max(room, 1))
                         yield _Window(at, first, last + 1, gain)
@@ -216,3 +217,14 @@ class Windows:
 
     def _within(self, start: int, end: int) -> Sequence[Hit]:
         return self.hits[bisect_left(self.hits, (start,)) : bisect_left(self.hits, (end,))]
+
+
+def _merged(windows: Sequence[_Window]) -> list[_Window]:
+    """Return windows in the body's order, those that touch as one."""
+    merged: list[_Window] = []
+    for one in sorted(windows, key=lambda one: (one.section, one.first)):
+        if merged and (merged[-1].section, merged[-1].last) == (one.section, one.first):
+            merged[-1] = _Window(one.section, merged[-1].first, one.last, one.gain)
+        else:
+            merged.append(one)
+    return merged

@@ -20,6 +20,8 @@ from mdmem.workspace.workspace import Workspace
 
 # In bytes: what a reader of the file would have to scroll to, whole.
 _WINDOWS = 1000
+# Characters: to weigh the windows of more takes seconds.
+_READ = 262_144
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,6 @@ def _told_of(catalog: Catalog, address: str, terms: frozenset[str]) -> ToldEntry
 
 def _said(body: str, terms: frozenset[str]) -> str:
     find = finder(terms)
-    windows = Windows(body, sections_of(body), find, {}, has_asides=True)
+    windows = Windows(body[:_READ], sections_of(body[:_READ]), find, {}, has_asides=True)
     # What only a comment or a field holds stands in no window, and is found all the same.
     return windows.headed(_WINDOWS) or (snippet(body, terms) if find(body) else "")

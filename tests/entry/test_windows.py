@@ -48,3 +48,8 @@ def test_comments_and_lists_of_links_are_no_answer() -> None:
 def test_a_window_has_no_more_than_its_room() -> None:
     body = "The belt stops here. It runs on.\n\n" * 400
     assert len(best(body, "belt", 300)) <= 300
+
+
+def test_windows_that_touch_are_one() -> None:
+    items = "\n".join(f"- For orders of {number} the limit is {number}." for number in range(12))
+    assert "…" not in best(items, "limit of orders", 420)
