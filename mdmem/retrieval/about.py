@@ -21,7 +21,7 @@ from mdmem.workspace.workspace import Workspace
 # In bytes: what a reader of the file would have to scroll to, whole.
 _WINDOWS = 1000
 # Characters: to weigh the windows of more takes seconds.
-_READ = 262_144
+_READ = 131_072
 
 
 @dataclass(frozen=True, slots=True)
