@@ -18,7 +18,7 @@ import processes
 import pytest
 
 from mdmem.entry.model import Entry, EntryType, Status
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.workspace.location import located
 from mdmem.workspace.workspace import Workspace
 
@@ -217,7 +217,7 @@ def open_root(root: Path) -> Workspace:
     said = environment(XDG_CACHE_HOME=str(root.parent / "cache"))
     workspace = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY))
     # What an index keeps is the index's own matter, and building one for each test would take most of its time.
-    return workspace.with_index(WhooshIndex(None))
+    return workspace.with_index(FullTextIndex(None))
 
 
 def status(folder: Path) -> list[str]:

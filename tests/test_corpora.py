@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from builders import environment, open_root, run_mdmem, write
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.retrieval.question import Question, Retrieved
 from mdmem.retrieval.retrieve import retrieve, retrieve_in
 from mdmem.retrieval.search import search
@@ -83,7 +83,7 @@ def peps(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     folder = tmp_path_factory.mktemp("peps")
     command = [sys.executable, str(CONVERTER), str(PEPS), str(folder / "memory")]
     subprocess.run(command, env=environment(), check=True, capture_output=True)
-    return open_root(folder / "memory").with_index(WhooshIndex(folder / "text"))
+    return open_root(folder / "memory").with_index(FullTextIndex(folder / "text"))
 
 
 def ids(addresses: Iterator[str]) -> list[str]:

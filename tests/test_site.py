@@ -95,6 +95,7 @@ def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
     written = build(opened(folder), SiteRequest(out=out)).written
     assert f"entries/{NEW}.html" in written
     assert {one for one in written if one.endswith(".html")} <= {f"entries/{NEW}.html", "board.html", "index.html"}
+    assert (out / "index.html").stat().st_mode & 0o044
     (out / "index.html").write_text("torn")
     assert build(opened(folder), SiteRequest(out=out)).written == ("index.html",)
     path.unlink()
@@ -114,6 +115,7 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert "Use two threads" in site["months/2026-02.html"]
     assert "Use two threads" not in site["months/2025-01.html"]
     assert "Three threads" in site["board.html"]
+    assert "<code>mdmem approve</code> puts one in force" in site["board.html"]
     assert "Use two threads" in site["diff.html"]
     assert "1 of 2 tracked files" in site["code.html"]
     assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"
@@ -162,6 +164,15 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
     assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
+
+
+def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, out = decided(tmp_path / "a"), tmp_path / "site"
+    monkeypatch.setattr("mdmem.site.build.attachments", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        build(opened(folder), SiteRequest(out=out))
+    monkeypatch.undo()
+    assert built(folder, out) == built(folder, tmp_path / "other")
 
 
 def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ body do not. What cannot be proved raises UnpatchableError.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +22,7 @@ from mdmem.document.layout import (
     replace_in_body,
     replace_span,
 )
-from mdmem.document.lists import Slot, change_items, change_scalar, fill, fresh, joined, slots_for
+from mdmem.document.lists import Slot, change_items, change_scalar, fresh, joined, slots_for
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.scalars import restyled, scalar
 from mdmem.document.yaml_loader import Fields
@@ -34,8 +33,6 @@ __all__ = [
     "UnpatchableError",
     "add_items",
     "apply_edits",
-    "changed_fields",
-    "quote_value",
     "remove_item",
     "rename_key",
     "replace_in_body",
@@ -45,7 +42,6 @@ __all__ = [
     "verify",
 ]
 Value = str | Sequence[str] | None
-_COMMENT = re.compile(r"[ \t]+(#.*?)[ \t]*\Z")
 
 
 def set_fields(document: Document, values: Mapping[str, Value]) -> tuple[Edit, ...]:
@@ -116,30 +112,6 @@ def rename_key(document: Document, old: str, new: str) -> tuple[Edit, ...]:
     return _proved(document, layout, [change], lambda after: after.body == document.body and after.fields == meant)
 
 
-def quote_value(document: Document, name: str, item: int | None = None, *, text: str | None = None) -> tuple[Edit, ...]:
-    """Return the edit that writes a value, or one item, in quotes.
-
-    Without a text it is all that stands to the end of the line: what YAML cut at a `#` becomes part of the value.
-    With one, a comment behind the value is replaced where the text repeats it, and stays where it does not.
-    """
-    layout = layout_of(document)
-    node = layout.fields.nodes(name)[1]
-    if item is not None and isinstance(node, yaml.SequenceNode):
-        node = node.value[item]
-    if not isinstance(node, yaml.ScalarNode) or node.style in ("|", ">"):
-        raise layout.refusal(f"has no value on one line in `{name}`", "put it in quotes by hand")
-    end = node.end_mark.index
-    rest = layout.front[end : layout.line_end(end)]
-    comment = None if node.style else _COMMENT.match(rest)
-    cut = comment if comment and (text is None or comment[1] in text) else None
-    if text is None:
-        text = f"{node.value}{rest[: cut.end(1)]}".lstrip() if cut else node.value
-    items = _items(layout.fields[name])
-    meant: Value = text if item is None else [*items[:item], text, *items[item + 1 :]]
-    changes = [_quoted(layout, node, rest[: cut.end(1)] if cut else "", restyled(text, node.style or '"'))]
-    return _proved(document, layout, changes, lambda after: verify(document, after, {name: meant}))
-
-
 def verify(before: Document, after: Document, values: Mapping[str, Value]) -> bool:
     """Say whether a document loads, means the values, and differs in nothing else from what it was."""
     if before.fields is None or after.fields is None or before.body != after.body:
@@ -149,13 +121,6 @@ def verify(before: Document, after: Document, values: Mapping[str, Value]) -> bo
         for fields in (before.fields, after.fields)
     ]
     return others[0] == others[1] and all(_means(after.fields, name, value) for name, value in values.items())
-
-
-def changed_fields(before: Document, after: Document) -> tuple[str, ...]:
-    """Return the names of the fields whose meaning differs between two documents that can be read, sorted."""
-    old: Mapping[str, Any] = before.fields or {}
-    new: Mapping[str, Any] = after.fields or {}
-    return tuple(sorted(name for name in {*old, *new} if (name in old, old.get(name)) != (name in new, new.get(name))))
 
 
 def _means(fields: Fields, name: str, value: Value) -> bool:
@@ -209,13 +174,6 @@ def _added(layout: Layout, name: str, value: Value) -> KeyChange:
     at = layout.gap(name)
     source = fresh(name, value) if isinstance(value, str) else joined([scalar(item) for item in value or ()])
     return KeyChange(at, at, f"{layout.indent()}{scalar(name)}: {source}{layout.line_break(at)}")
-
-
-def _quoted(layout: Layout, node: yaml.ScalarNode, cut: str, source: str) -> KeyChange:
-    start, end = node.start_mark.index, node.end_mark.index
-    if start < end:
-        return KeyChange(start, end + len(cut), source)
-    return KeyChange(end + cut.index("#"), end + len(cut), source) if cut else fill(layout, end, source)
 
 
 def _proved_items(document: Document, layout: Layout, name: str, slots: Sequence[Slot]) -> tuple[Edit, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from time import time_ns
 
@@ -16,7 +17,7 @@ _SHARED = ("packed-refs", "shallow", "info/attributes", "reftable/tables.list")
 _REFS = ("refs/heads", "refs/remotes")
 _REF, _INCLUDE = b"ref: ", b"[include"
 # What changed in the tick of the clock in which it was looked at may have changed once more.
-_RACY_NS = 2_000_000_000
+RACY_NS = 2_000_000_000
 
 
 def stamp_of(repository: Repository) -> Stamp | None:
@@ -24,35 +25,47 @@ def stamp_of(repository: Repository) -> Stamp | None:
 
     None where that cannot be told: a file changed a moment ago, or settings are taken in from others.
     """
-    settings = [_content(path) for path in _settings_files(repository)]
+    settings = [_content(path) for path in settings_files(repository, os.environ)]
     if any(content is not None and _INCLUDE in content.lower() for content in settings):
         return None
     head = _content(repository.git_dir / "HEAD")
     named = head.removeprefix(_REF).strip() if head is not None and head.startswith(_REF) else b""
     tip = _content(repository.common_dir / os.fsdecode(named)) if named else None
-    stats = dict(_stats(repository))
-    is_racy = any(max(stat[2:]) > time_ns() - _RACY_NS for stat in stats.values())
+    stats = dict(stats_of(_files(repository)))
+    is_racy = any(max(stat[2:]) > time_ns() - RACY_NS for stat in stats.values())
     return None if is_racy else (head, tip, *settings, *stats.items())
 
 
-def _settings_files(repository: Repository) -> Iterator[Path]:
+def settings_files(repository: Repository, environment: Mapping[str, str]) -> Iterator[Path]:
     """Yield the files that git reads its settings from, there or not."""
     yield from (repository.common_dir / "config", repository.git_dir / "config.worktree")
-    yield Path(os.environ.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
-    stated = os.environ.get("GIT_CONFIG_GLOBAL")
-    home = Path(os.environ.get("HOME") or "~").expanduser()
-    folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-    yield from (folder / "git/config", home / ".gitconfig") if stated is None else (Path(stated),)
+    # That of pathlib raises where nothing tells whose home it is.
+    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111
+    folder = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    stated = environment.get("GIT_CONFIG_GLOBAL")
+    yield from (Path(folder, "git/config"), Path(home, ".gitconfig")) if stated is None else (Path(stated),)
+    yield Path(environment.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"))
+    program = shutil.which("git", path=environment.get("PATH"))
+    if program is not None:
+        # A git that is installed elsewhere has the settings of the machine beside it.
+        yield Path(os.path.realpath(program)).parent.parent / "etc/gitconfig"
 
 
-def _stats(repository: Repository) -> Iterator[tuple[str, tuple[int, ...]]]:
-    named = [*(repository.git_dir / name for name in _OWN), *(repository.common_dir / name for name in _SHARED)]
-    for path in (*map(str, named), str(repository.top / ".gitattributes"), *_loose_refs(repository)):
+def stats_of(paths: Iterable[str | Path]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield each file that is there with its number, its size and when its content, or anything of it, last changed."""
+    for path in paths:
         try:
             found = os.stat(path)  # noqa: PTH116  # there may be many
         except OSError:
             continue
-        yield path, (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        yield str(path), (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _files(repository: Repository) -> Iterator[str | Path]:
+    yield from (repository.git_dir / name for name in _OWN)
+    yield from (repository.common_dir / name for name in _SHARED)
+    yield repository.top / ".gitattributes"
+    yield from _loose_refs(repository)
 
 
 def _loose_refs(repository: Repository) -> Iterator[str]:

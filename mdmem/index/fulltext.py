@@ -23,7 +23,7 @@ OVERLAY_LIMIT = 64
 """So many changed documents are scored beside the index, at half a millisecond each, before it is written."""
 
 
-class WhooshIndex:
+class FullTextIndex:
     """A full-text index in a folder of its own; without a folder, or with `persist` off, it never writes."""
 
     def __init__(self, folder: Path | None, *, persist: bool = True, progress: Progress | None = None) -> None:
@@ -33,7 +33,7 @@ class WhooshIndex:
         self._progress = progress
         self._opened: OpenIndex | None = None
         self._analysed: dict[tuple[str, str], Passages] = {}
-        self._closing: finalize[..., WhooshIndex] | None = None
+        self._closing: finalize[..., FullTextIndex] | None = None
         # Readers seek in shared files, and a server asks from several threads.
         self._turn = threading.RLock()
 

@@ -70,10 +70,6 @@ class ConnectionSlots:
         self._strangers[guest] = None
         return True
 
-    def is_stranger(self, guest: Connection) -> bool:
-        """Say whether a connection has shown no token yet."""
-        return guest in self._strangers
-
     def welcome(self, guest: Connection) -> None:
         """Let a connection that has shown a token stay."""
         self._strangers.pop(guest, None)

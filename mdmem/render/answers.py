@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem.render.basis import contradictions_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
-from mdmem.render.json import PrintedJson, pack_json
+from mdmem.render.json import pack_json
 from mdmem.render.retrieval import (
     NO_INK,
     SOURCES,
@@ -133,4 +133,3 @@ def _line_of(packed: PackedEntry) -> str:
 
 short_text_size: Printed = PrintedText(_text_of, _line_of, counts=False)
 short_markdown_size: Printed = PrintedText(_short_markdown, item_markdown, counts=False)
-short_json_size: Printed = PrintedJson()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
@@ -64,12 +65,45 @@ class LineageGraph:
     hidden: int = 0
 
 
-def lineage_graph(catalog: Catalog, addresses: Sequence[str], *, most: int = MOST) -> LineageGraph:
+@dataclass(frozen=True)
+class Bearings:
+    """The arrows of a catalog that are no supersession in force, by the addresses at both their ends."""
+
+    catalog: Catalog
+
+    @cached_property
+    def at(self) -> Mapping[str, Sequence[Arrow]]:
+        """Return the arrows at each address, looked for once for all drawings."""
+        found: dict[str, list[Arrow]] = {}
+        for arrow in self._arrows():
+            found.setdefault(arrow.start, []).append(arrow)
+            found.setdefault(arrow.end, []).append(arrow)
+        return found
+
+    def _arrows(self) -> Iterator[Arrow]:
+        entries = self.catalog.entries
+        for one in entries.values():
+            if one.status is Status.DRAFT:
+                yield from (Arrow(old, one.address, Way.PROPOSED) for old in one.supersedes if old in entries)
+            for kind, named in (
+                (Way.OVERRIDES, one.overrides),
+                (Way.AMENDS, one.amends),
+                (Way.CONFLICTS, one.conflicts_with),
+            ):
+                known = (other for other in named if other in entries and other != one.address)
+                yield from (Arrow(one.address, other, kind) for other in known)
+
+
+def lineage_graph(
+    catalog: Catalog, addresses: Sequence[str], *, most: int = MOST, bearings: Bearings | None = None
+) -> LineageGraph:
     """Return what entries superseded and what supersedes them, with drafts, overrides and contradictions.
 
-    Of more than `most` entries, those nearest to the ones that are asked about are in it.
+    Of more than `most` entries, those nearest to the ones that are asked about are in it. Who draws many gives the
+    `bearings` of the catalog.
     """
-    edges = sorted({edge for address in addresses for edge in _edges(catalog, address)})
+    chains = {catalog.lineage.chain(address) for address in addresses}
+    edges = sorted({arrow for chain in chains for arrow in _arrows(catalog, chain, bearings or Bearings(catalog))})
     near = _nearest(addresses, edges)
     drawn = set(near[:most])
     nodes = [Box(catalog.entries[one], _state(catalog, one), one in addresses) for one in drawn]
@@ -89,31 +123,15 @@ def linked_graph(catalog: Catalog, *, most: int = MOST) -> LineageGraph:
     return replace(graph, nodes=tuple(replace(node, is_asked=False) for node in graph.nodes))
 
 
-def _edges(catalog: Catalog, address: str) -> Iterator[Arrow]:
-    lineage, entries = catalog.lineage, catalog.entries
-    chain = set(lineage.chain(address))
-    for old in chain:
-        yield from (Arrow(old, new, Way.SUPERSEDED) for new in lineage.successors.get(old, ()))
-        yield from (Arrow(old, new, Way.CLAIMED) for new in lineage.claimants_of(old))
-    for one in entries.values():
-        if one.status is Status.DRAFT:
-            yield from (Arrow(old, one.address, Way.PROPOSED) for old in _among(one.supersedes, chain))
-        yield from _bearings(one, chain, entries)
-
-
-def _bearings(one: Entry, chain: set[str], entries: Mapping[str, Entry]) -> Iterator[Arrow]:
-    for kind, named in (
-        (Way.OVERRIDES, one.overrides),
-        (Way.AMENDS, one.amends),
-        (Way.CONFLICTS, one.conflicts_with),
-    ):
-        for other in named:
-            if other in entries and other != one.address and not chain.isdisjoint((one.address, other)):
-                yield Arrow(one.address, other, kind)
-
-
-def _among(named: Iterable[str], chain: set[str]) -> Iterator[str]:
-    return (one for one in named if one in chain)
+def _arrows(catalog: Catalog, chain: Sequence[str], bearings: Bearings) -> Iterator[Arrow]:
+    lineage, members = catalog.lineage, set(chain)
+    for one in chain:
+        yield from (Arrow(one, new, Way.SUPERSEDED) for new in lineage.successors.get(one, ()))
+        yield from (Arrow(one, new, Way.CLAIMED) for new in lineage.claimants_of(one))
+        for arrow in bearings.at.get(one, ()):
+            # Whoever may supersede is drawn for what it may take the place of.
+            if arrow.kind is not Way.PROPOSED or arrow.start in members:
+                yield arrow
 
 
 def _nearest(addresses: Sequence[str], edges: Iterable[Arrow]) -> list[str]:

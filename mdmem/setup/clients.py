@@ -69,7 +69,7 @@ def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator
     try:
         yield _added(base / NAME, base, lines)
     except MisfitError as error:
-        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}".rstrip()
+        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}"
     for client in clients:
         files, called = _OWN_FILES.get(client, ((), ""))
         yield from (_advice(name, called) for name in files if _hides_agents(base / name, base / NAME))
@@ -192,7 +192,7 @@ def join_client(client: Client, base: Path, *, under: str, is_found: bool, comma
     try:
         yield _grown(client, base, server)
     except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}".rstrip()
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}"
     if client.remark is not None:
         yield client.remark
 

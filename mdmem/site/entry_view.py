@@ -31,7 +31,7 @@ class EntryView:
         heads = [one for one in lineage.heads(entry.address) if one != entry.address]
         commits = facts.commits.get(entry.address, ())
         met = facts.met.get(entry.address)
-        graph = lineage_graph(facts.catalog, (entry.address,))
+        graph = lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
         return {
             "row": self.rows.row(entry, page),
             "address": entry.address,

@@ -125,8 +125,3 @@ def _required(heading: Heading, wanted: SectionRequest | None) -> Heading:
     if wanted is None:
         return heading
     return replace(heading, prompt=wanted.prompt or heading.prompt, is_required=True)
-
-
-def default_titles(output_type: OutputType, depth: Depth) -> tuple[str, ...]:
-    """Return the titles of the sections that a kind of text has at a depth."""
-    return tuple(one.title for one in _OUTLINES[output_type] if _RANKS[one.depth] <= _RANKS[depth])

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from mdmem.git import Repository
 from mdmem.git.default_branch import INCLUDING, branch_settings
+from mdmem.git.stamp import RACY_NS, settings_files, stats_of
 from mdmem.record import StoredRecord
 from mdmem.state import read_packed, write_packed
 
 _VERSION = "git-settings 1"
 _NAME = "git-settings"
-# A file that changed in the tick of the clock in which it was read may say something else by now.
-_RACY_NS = 2_000_000_000
 # In nanoseconds: where a git of somebody's own looks for settings of the machine, only it can tell.
 _DAY = 86_400_000_000_000
 
@@ -32,37 +29,15 @@ class _Kept(StoredRecord, frozen=True):
 def kept_branch_settings(repository: Repository, folder: Path, environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return what `branch_settings` gives, without a process where all that it is read from is as it was."""
     now = time.time_ns()
-    stats = list(_stats(_files(repository, environment)))
+    stats = list(stats_of(settings_files(repository, environment)))
     variables = (f"{name}={value}" for name, value in sorted(environment.items()) if name.startswith("GIT_CONFIG"))
     of = (*(str(one) for one in stats), *variables)
     kept = (read_packed(folder / _NAME, _VERSION, dict[str, _Kept]) or {}).get(_NAME)
     if kept is not None and kept.of == of and 0 <= now - kept.at < _DAY:
         return kept.said
     said = branch_settings(repository)
-    is_quiet = all(moment < now - _RACY_NS for _, found in stats for moment in found[2:])
+    is_quiet = all(moment < now - RACY_NS for _, found in stats for moment in found[2:])
     # What is included depends on more than the files that we know.
     if is_quiet and not any(key.startswith(INCLUDING) for key in said):
         write_packed(folder / _NAME, _VERSION, {_NAME: _Kept(of, now, said)})
     return said
-
-
-def _files(repository: Repository, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the files that git reads its settings from, be they there or not."""
-    yield from (repository.common_dir / "config", repository.git_dir / "config.worktree")
-    home = environment.get("HOME", "")
-    own = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    yield from (Path(home) / ".gitconfig", Path(own) / "git" / "config", Path("/etc/gitconfig"))
-    yield from (Path(environment[name]) for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM") if name in environment)
-    program = shutil.which("git", path=environment.get("PATH"))
-    if program is not None:
-        yield Path(os.path.realpath(program)).parent.parent / "etc" / "gitconfig"
-
-
-def _stats(files: Iterator[Path]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    for file in files:
-        try:
-            found = file.stat()
-        except OSError:
-            yield str(file), ()
-            continue
-        yield str(file), (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

@@ -243,10 +243,10 @@ class Workspace:
         """Return the full-text index; one of another tree than the working tree is never written."""
         slot = self.parts.index
         if slot.opened is None:
-            from mdmem.index.fulltext import WhooshIndex
+            from mdmem.index.fulltext import FullTextIndex
 
             persist = self.snapshot.is_working_tree
-            slot.opened = WhooshIndex(self._places.index / "text", persist=persist, progress=self.progress)
+            slot.opened = FullTextIndex(self._places.index / "text", persist=persist, progress=self.progress)
         return slot.opened
 
     @cached_property

@@ -16,7 +16,7 @@ from whoosh.analysis import StemmingAnalyzer
 from whoosh.fields import ID, KEYWORD, TEXT, Schema
 from whoosh.index import create_in
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.index.protocol import IndexDocument
 from mdmem.index.terms import terms_of
 
@@ -31,8 +31,8 @@ from time import perf_counter
 live = json.load(open(sys.argv[2]))
 start = perf_counter()
 from pathlib import Path
-from mdmem.index.fulltext import WhooshIndex
-WhooshIndex(Path(sys.argv[1])).search(sys.argv[3], live=live, read=lambda keys: ())
+from mdmem.index.fulltext import FullTextIndex
+FullTextIndex(Path(sys.argv[1])).search(sys.argv[3], live=live, read=lambda keys: ())
 print(perf_counter() - start)
 """
 
@@ -56,8 +56,8 @@ def stock(folder: Path, documents: Documents) -> None:
     writer.commit()
 
 
-def ours(folder: Path, documents: Documents) -> WhooshIndex:
-    index = WhooshIndex(folder)
+def ours(folder: Path, documents: Documents) -> FullTextIndex:
+    index = FullTextIndex(folder)
     index.refresh(live=live(documents), read=reader(documents), rebuild=True)
     return index
 
@@ -77,7 +77,7 @@ def changed(documents: Documents, count: int) -> Documents:
     }
 
 
-def asked(index: WhooshIndex, documents: Documents, questions: list[str]) -> float:
+def asked(index: FullTextIndex, documents: Documents, questions: list[str]) -> float:
     """Return the median milliseconds of a warm question."""
     keys, read = live(documents), reader(documents)
     index.search(questions[0], live=keys, read=read)
@@ -122,7 +122,7 @@ def report(count: int, folder: Path) -> None:
     print(f"analysis alone, warm: {alone / mine:.0%} of our build")
     sizes = [sum(path.stat().st_size for path in (folder / name).rglob("*.*")) for name in ("stock", "ours")]
     print(f"bytes on disk: x{sizes[1] / sizes[0]:.2f} of stock's {sizes[0] / 1e6:.1f} MB")
-    index = WhooshIndex(folder / "ours")
+    index = FullTextIndex(folder / "ours")
     fresh = asked(index, documents, questions)
     print(f"question, warm: {fresh:.1f} ms")
     for some in (1, 50):

@@ -18,7 +18,7 @@ from builders import make_root, open_root, write
 from index_quality import cranfield_documents, cranfield_questions
 
 from mdmem.entry.model import EntryType
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.render.ink import Ink
 from mdmem.render.retrieval import pack_text, text_size
 from mdmem.retrieval.pack import Pack
@@ -61,7 +61,7 @@ def make_corpus(name: str, folder: Path) -> Workspace:
     """Return a corpus as a memory with an index."""
     converter, corpus = SHARED / "tools" / "corpus_to_wings.py", SHARED / "corpora" / f"{name}.jsonl.gz"
     subprocess.run([sys.executable, converter, corpus, folder / name], check=True, capture_output=True)
-    return open_root(folder / name).with_index(WhooshIndex(folder / f"{name}.index"))
+    return open_root(folder / name).with_index(FullTextIndex(folder / f"{name}.index"))
 
 
 def ask(workspace: Workspace, words: str) -> Pack:
@@ -113,7 +113,7 @@ def measure_cranfield(folder: Path, budget: int | None = None) -> Iterator[str]:
         head = f"type: {drawn.choice(kinds)}\nstatus: active\ncreated_at: 2026-01-01"
         title = json.dumps(document.fields["title"][0])
         write(root, f"w/r/d{document.key}.md", f"---\n{head}\ntitle: {title}\n---\n\n{document.body}\n")
-    workspace = open_root(root).with_index(WhooshIndex(folder / "cranfield.index"))
+    workspace = open_root(root).with_index(FullTextIndex(folder / "cranfield.index"))
     reading, packed, scored, ranked = reading_of(workspace), 0, 0, 0
     questions = cranfield_questions()
     for words, relevant in questions:

@@ -17,7 +17,7 @@ from builders import open_root
 
 from mdmem.entry.model import EntryType
 from mdmem.index.analysis import ask
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.retrieval.coverage import FULL_SHARE, PARTIAL_SHARE, Hold, Weights, coverage_by, holds
 from mdmem.retrieval.question import Coverage, Question
 from mdmem.retrieval.select import Selection
@@ -34,7 +34,7 @@ def make_root(folder: Path, name: str) -> Workspace:
     """Return a corpus as a memory with an index."""
     converter, corpus = SHARED / "tools" / "corpus_to_wings.py", SHARED / "corpora" / f"{name}.jsonl.gz"
     subprocess.run([sys.executable, converter, corpus, folder / "memory"], check=True, capture_output=True)
-    return open_root(folder / "memory").with_index(WhooshIndex(folder / "text"))
+    return open_root(folder / "memory").with_index(FullTextIndex(folder / "text"))
 
 
 def first_terms(question: str, number: int) -> str:

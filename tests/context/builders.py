@@ -10,7 +10,7 @@ from mdmem.access import Access
 from mdmem.context.compile import compile_context
 from mdmem.context.pack import ContextPack
 from mdmem.context.request import read_request
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.workspace.location import located
 from mdmem.workspace.workspace import Workspace
 
@@ -47,7 +47,7 @@ def workspace(root: Path, *, access: Access | None = None) -> Workspace:
     beside = root.parent
     said = environment(XDG_CACHE_HOME=str(beside / "cache"), XDG_DATA_HOME=str(beside / "data"))
     found = Workspace(located(root, "a test"), said, root, date.fromisoformat(TODAY), access=access or Access())
-    return found.with_index(WhooshIndex(None))
+    return found.with_index(FullTextIndex(None))
 
 
 def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: object) -> ContextPack:
@@ -57,7 +57,7 @@ def context(root: Path, goal: str, /, *, access: Access | None = None, **asked: 
 
 def again(found: Workspace) -> Workspace:
     """Return a workspace with its files read anew."""
-    return found.reread().with_index(WhooshIndex(None))
+    return found.reread().with_index(FullTextIndex(None))
 
 
 def facets(pack: ContextPack) -> list[str]:

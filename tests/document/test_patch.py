@@ -29,17 +29,12 @@ def front_after(document: Document, edits: tuple[Edit, ...]) -> str:
     return text[start : text.rindex("---", 0, len(text) - len(document.body))]
 
 
-def quoted(document: Document, key: str, item: int | None = None, text: str | None = None) -> tuple[Edit, ...]:
-    return patch.quote_value(document, key, item, text=text)
-
-
 OPERATIONS: dict[str, Callable[..., tuple[Edit, ...]]] = {
     "set_fields": patch.set_fields,
     "add_items": patch.add_items,
     "replace_item": patch.replace_item,
     "remove_item": patch.remove_item,
     "rename_key": patch.rename_key,
-    "quote_value": quoted,
 }
 # What an operation did, it does not do again.
 REPEATABLE = ("set_fields", "add_items", "replace_item")
@@ -106,11 +101,6 @@ def test_key_is_added_when_the_file_ends_with_the_fence() -> None:
     assert patch.apply_edits(data, patch.set_fields(parse_document(PATH, data), {"type": "note"})) == (
         b"---\ntype: note\n---"
     )
-
-
-def test_changed_fields_are_named_in_order() -> None:
-    before, after = entry("type: note\ntitle: a\ntags: [a]\n"), entry("type: note\ntitle: b\nowner:\n")
-    assert patch.changed_fields(before, after) == ("owner", "tags", "title")
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,6 @@ def test_several_fields_change_at_once(drawn: Drawn, values: dict[str, str | Non
         assert None in values.values()
         return
     after = patched(document, edits)
-    assert set(patch.changed_fields(document, after)) <= set(values)
     assert patch.verify(document, after, values)
     assert patch.set_fields(after, values) == ()
 

@@ -14,7 +14,7 @@ from mdmem.git.stamp import stamp_of
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # What changed a moment ago counts as old here.
-    monkeypatch.setattr(stamp, "_RACY_NS", 0)
+    monkeypatch.setattr(stamp, "RACY_NS", 0)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
     top = make_repository(tmp_path / "repo")
     write(top, "a.md", "one\n")
@@ -60,6 +60,6 @@ def test_it_cannot_be_told_where_settings_are_included(top: Path) -> None:
 
 
 def test_it_cannot_be_told_a_moment_after_a_change(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stamp, "_RACY_NS", 10**12)
+    monkeypatch.setattr(stamp, "RACY_NS", 10**12)
     os.utime(top / ".git/index")
     assert stamped(top) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.index.protocol import FullText, TextAnswer
 
 from .builders import WORDS, Tree, document, numbered, tree
@@ -18,12 +18,12 @@ Way = Callable[[Tree, Path], FullText]
 
 def scan(_made: Tree, _folder: Path) -> FullText:
     """Never keep anything."""
-    return WhooshIndex(None)
+    return FullTextIndex(None)
 
 
 def index(made: Tree, folder: Path) -> FullText:
     """Hold the tree as it is."""
-    kept = WhooshIndex(folder)
+    kept = FullTextIndex(folder)
     kept.refresh(live=made.live, read=made.read)
     return kept
 
@@ -159,7 +159,7 @@ def test_search_agrees_with_a_scan_when_trees_are_anything(case: tuple[Tree, Tre
 
     with TemporaryDirectory() as folder:
         kept = index(held, Path(folder))
-        expected = answer(WhooshIndex(None)).matches
+        expected = answer(FullTextIndex(None)).matches
         assert answer(kept).matches == expected
         kept.refresh(live=asked.live, read=asked.read)
         assert answer(kept).matches == expected

@@ -11,7 +11,7 @@ from processes import python
 
 from mdmem.index import analysis, manifest, store
 from mdmem.index import refresh as refreshing
-from mdmem.index.fulltext import OVERLAY_LIMIT, WhooshIndex
+from mdmem.index.fulltext import OVERLAY_LIMIT, FullTextIndex
 from mdmem.index.protocol import IndexBusyError, IndexDocument, IndexWriteError, RefreshResult
 from mdmem.index.refresh import LOCK
 from mdmem.index.store import locked
@@ -21,17 +21,17 @@ from .builders import Tree, document, numbered, tree
 OPEN_FILES = Path("/proc/self/fd")
 
 
-def ask(index: WhooshIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
+def ask(index: FullTextIndex, made: Tree, question: str = "lock executor") -> tuple[str, bool]:
     """Return the source of an answer, which must be the right one, and whether it is degraded."""
     found = index.search(question, live=made.live, read=made.read)
-    right = WhooshIndex(None).search(question, live=made.live, read=made.read)
+    right = FullTextIndex(None).search(question, live=made.live, read=made.read)
     assert found.matches == right.matches != ()
     assert found.degraded == (found.why is not None)
     return found.source, found.degraded
 
 
-def kept(made: Tree, folder: Path) -> WhooshIndex:
-    index = WhooshIndex(folder)
+def kept(made: Tree, folder: Path) -> FullTextIndex:
+    index = FullTextIndex(folder)
     index.refresh(live=made.live, read=made.read)
     made.asked.clear()
     return index
@@ -50,7 +50,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_search_builds_when_there_is_no_index(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    index = WhooshIndex(tmp_path / "deep" / "index", progress=lambda done, total: told.append((done, total)))
+    index = FullTextIndex(tmp_path / "deep" / "index", progress=lambda done, total: told.append((done, total)))
     assert ask(index, tree(3)) == ("index", False)
     assert told == [(1, 3), (2, 3), (3, 3)]
 
@@ -105,7 +105,7 @@ def test_search_follows_when_branches_are_checked_out_to_and_fro(tmp_path: Path)
     one, other = tree(90), tree(90)
     other.put(*(numbered(number, extra="merge") for number in range(70)))
     other.drop("w/r/e80", "w/r/e81")
-    index = WhooshIndex(tmp_path)
+    index = FullTextIndex(tmp_path)
     for made in (one, other, one, other, one):
         assert ask(index, made) == ("index", False)
 
@@ -130,7 +130,7 @@ def test_search_sees_when_another_index_wrote(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", [None, "index"])
 def test_search_leaves_no_trace_when_it_may_not_persist(tmp_path: Path, folder: str | None) -> None:
-    index = WhooshIndex(tmp_path / folder if folder else None, persist=False)
+    index = FullTextIndex(tmp_path / folder if folder else None, persist=False)
     assert ask(index, tree(3)) == ("scan", False)
     assert list(tmp_path.iterdir()) == []
 
@@ -139,7 +139,7 @@ def test_search_uses_the_index_when_it_may_not_persist_but_there_is_one(tmp_path
     kept(tree(100), tmp_path)
     before = contents(tmp_path)
     other = Tree(*(numbered(number, extra="executor") for number in range(100)))
-    assert ask(WhooshIndex(tmp_path, persist=False), other) == ("index", False)
+    assert ask(FullTextIndex(tmp_path, persist=False), other) == ("index", False)
     assert contents(tmp_path) == before
 
 
@@ -169,7 +169,7 @@ def test_refresh_keeps_one_generation_when_done_often(tmp_path: Path) -> None:
 
 def test_refresh_raises_when_index_is_not_kept() -> None:
     with pytest.raises(IndexWriteError, match="not kept on disk"):
-        WhooshIndex(None).refresh(live={}, read=lambda keys: ())
+        FullTextIndex(None).refresh(live={}, read=lambda keys: ())
 
 
 def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_refresh_lets_through_when_reading_fails(tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        WhooshIndex(tmp_path).refresh(live=tree(3).live, read=read)
+        FullTextIndex(tmp_path).refresh(live=tree(3).live, read=read)
     assert [path.name for path in tmp_path.iterdir()] == [LOCK]
 
 
@@ -193,9 +193,9 @@ def test_state_counts_when_index_is_behind(tmp_path: Path) -> None:
 
 
 def test_state_says_why_when_there_is_none(tmp_path: Path) -> None:
-    state = WhooshIndex(tmp_path / "none").state(live={"w/r/a": "1"})
+    state = FullTextIndex(tmp_path / "none").state(live={"w/r/a": "1"})
     assert (state.exists, state.usable, state.stale, state.why) == (False, False, 1, None)
-    assert WhooshIndex(None).state(live={}).why == "this index is not kept on disk"
+    assert FullTextIndex(None).state(live={}).why == "this index is not kept on disk"
 
 
 # What can be wrong
@@ -203,7 +203,7 @@ def test_state_says_why_when_there_is_none(tmp_path: Path) -> None:
 
 def test_search_answers_when_another_process_writes(tmp_path: Path) -> None:
     with locked(tmp_path / LOCK):
-        index = WhooshIndex(tmp_path)
+        index = FullTextIndex(tmp_path)
         with pytest.raises(IndexBusyError):
             index.refresh(live=tree(3).live, read=tree(3).read)
         assert ask(index, tree(3)) == ("scan", True)
@@ -222,7 +222,7 @@ def test_search_answers_beside_the_index_when_many_changed_and_it_is_locked(tmp_
 
 def test_search_answers_when_a_file_stands_where_the_folder_should(tmp_path: Path) -> None:
     (tmp_path / "index").write_text("in the way")
-    index = WhooshIndex(tmp_path / "index")
+    index = FullTextIndex(tmp_path / "index")
     assert ask(index, tree(3)) == ("scan", True)
     with pytest.raises(IndexWriteError, match="the index cannot be written: "):
         index.refresh(live=tree(3).live, read=tree(3).read)
@@ -257,9 +257,9 @@ def test_search_builds_anew_when_a_file_is_torn(tmp_path: Path, name: str, left:
     kept(made, tmp_path)
     [torn] = [path for path in files(tmp_path) if path.name.endswith(name)]
     os.truncate(torn, int(torn.stat().st_size * left))
-    assert WhooshIndex(tmp_path).state(live=made.live).usable is False
-    assert ask(WhooshIndex(tmp_path, persist=False), made) == ("scan", False)
-    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    assert FullTextIndex(tmp_path).state(live=made.live).usable is False
+    assert ask(FullTextIndex(tmp_path, persist=False), made) == ("scan", False)
+    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -268,8 +268,8 @@ def test_search_builds_anew_when_a_file_is_missing(tmp_path: Path, name: str) ->
     kept(made, tmp_path)
     [lost] = [path for path in files(tmp_path) if path.name.endswith(name)]
     lost.unlink()
-    assert ask(WhooshIndex(tmp_path, persist=False), made) == ("scan", False)
-    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    assert ask(FullTextIndex(tmp_path, persist=False), made) == ("scan", False)
+    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
 def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_search_is_right_when_bytes_are_overwritten(tmp_path: Path) -> None:
     kept(made, tmp_path)
     [hit] = tmp_path.rglob("*.segment")
     hit.write_bytes(b"\x93" * hit.stat().st_size)
-    index = WhooshIndex(tmp_path)
+    index = FullTextIndex(tmp_path)
     ask(index, made)
     assert ask(index, made) == ("index", False)
 
@@ -300,8 +300,8 @@ def test_search_builds_anew_when_the_table_does_not_fit(tmp_path: Path, column: 
     stored = json.loads((tmp_path / "index.json").read_text())
     stored[column] = {"generation": "../elsewhere", "files": {"x": 1}}.get(column, [1])
     (tmp_path / "index.json").write_text(json.dumps(stored))
-    assert WhooshIndex(tmp_path).state(live=made.live).usable is False
-    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    assert FullTextIndex(tmp_path).state(live=made.live).usable is False
+    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
 
 
 @pytest.mark.parametrize(("module", "name"), [(manifest, "FORMAT"), (manifest, "VERSION"), (analysis, "VERSION")])
@@ -311,8 +311,8 @@ def test_search_builds_anew_when_versions_differ(
     made = tree(30)
     kept(made, tmp_path)
     monkeypatch.setattr(module, name, type(getattr(module, name))(99))
-    assert WhooshIndex(tmp_path).state(live=made.live).why == "the index was made by another version"
-    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    assert FullTextIndex(tmp_path).state(live=made.live).why == "the index was made by another version"
+    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
     assert made.asked != []
 
 
@@ -345,8 +345,8 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from index.builders import numbered, tree
 from mdmem.index.protocol import IndexBusyError
-from mdmem.index.fulltext import WhooshIndex
-index, made = WhooshIndex(Path(sys.argv[2])), tree(60)
+from mdmem.index.fulltext import FullTextIndex
+index, made = FullTextIndex(Path(sys.argv[2])), tree(60)
 """
 
 KILLED = """
@@ -369,7 +369,7 @@ for turn in range(8):
     except IndexBusyError:
         pass
     found = index.search("executor lock turn7", live=made.live, read=made.read)
-    right = WhooshIndex(None).search("executor lock turn7", live=made.live, read=made.read)
+    right = FullTextIndex(None).search("executor lock turn7", live=made.live, read=made.read)
     assert found.matches == right.matches, turn
 """
 
@@ -386,16 +386,16 @@ def test_index_is_usable_when_a_writer_was_killed(tmp_path: Path, start: str, st
     if start == "kept":
         kept(made, tmp_path)
     assert process(KILLED, tmp_path, step).wait() == -9
-    assert ask(WhooshIndex(tmp_path), made) == ("index", False)
+    assert ask(FullTextIndex(tmp_path), made) == ("index", False)
     made.put(numbered(1, extra="after"))
-    WhooshIndex(tmp_path).refresh(live=made.live, read=made.read)
+    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read)
     assert len(list(tmp_path.glob("generation-*"))) == 1
 
 
 def test_search_is_right_when_two_processes_write_and_ask(tmp_path: Path) -> None:
     running = [process(WRITING, tmp_path) for _ in range(2)]
     assert [each.wait() for each in running] == [0, 0]
-    assert ask(WhooshIndex(tmp_path), tree(60)) == ("index", False)
+    assert ask(FullTextIndex(tmp_path), tree(60)) == ("index", False)
 
 
 def test_import_leaves_whoosh_out_when_only_the_protocol_is_needed() -> None:

@@ -9,7 +9,7 @@ import pytest
 from builders import environment, memory
 from processes import python
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.index.manifest import load
 
 from .builders import Tree, tree
@@ -17,22 +17,22 @@ from .builders import Tree, tree
 QUESTION = "lock executor"
 
 
-def answered(index: WhooshIndex, made: Tree) -> str:
+def answered(index: FullTextIndex, made: Tree) -> str:
     """Return where the answer came from, which is the right one."""
     found = index.search(QUESTION, live=made.live, read=made.read)
-    assert found.matches == WhooshIndex(None).search(QUESTION, live=made.live, read=made.read).matches != ()
+    assert found.matches == FullTextIndex(None).search(QUESTION, live=made.live, read=made.read).matches != ()
     return found.source
 
 
 @pytest.mark.parametrize("named", ["../../x", "/etc/x", "0123456789ABCDEF", "terms_0123456789abcdef", 7, None])
 def test_manifest_names_no_segment_elsewhere(tmp_path: Path, named: object) -> None:
     made = tree(30)
-    WhooshIndex(tmp_path).refresh(live=made.live, read=made.read)
+    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read)
     stored = json.loads((tmp_path / "index.json").read_text())
     stored["segments"] = [[named, 30]]
     (tmp_path / "index.json").write_text(json.dumps(stored))
-    assert answered(WhooshIndex(tmp_path, persist=False), made) == "scan"
-    assert answered(WhooshIndex(tmp_path), made) == "index"
+    assert answered(FullTextIndex(tmp_path, persist=False), made) == "scan"
+    assert answered(FullTextIndex(tmp_path), made) == "index"
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_manifest_names_no_segment_elsewhere(tmp_path: Path, named: object) -> N
 )
 def test_manifest_holds_nothing_that_a_question_cannot_count_with(tmp_path: Path, column: str, value: object) -> None:
     made = tree(30)
-    WhooshIndex(tmp_path).refresh(live=made.live, read=made.read)
+    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read)
     stored = json.loads((tmp_path / "index.json").read_text())
     changed = stored[column]["body"] if column == "lengths" else stored[column]
     changed[3] = value
     (tmp_path / "index.json").write_text(json.dumps(stored))
-    assert answered(WhooshIndex(tmp_path, persist=False), made) == "scan"
-    assert answered(WhooshIndex(tmp_path), made) == "index"
+    assert answered(FullTextIndex(tmp_path, persist=False), made) == "scan"
+    assert answered(FullTextIndex(tmp_path), made) == "index"
 
 
 COMMANDS = """
@@ -86,12 +86,12 @@ def test_no_command_unpickles_a_class(tmp_path: Path) -> None:
 
 def test_index_of_before_is_written_anew(tmp_path: Path) -> None:
     made = tree(30)
-    WhooshIndex(tmp_path).refresh(live=made.live, read=made.read)
+    FullTextIndex(tmp_path).refresh(live=made.live, read=made.read)
     stored = json.loads((tmp_path / "index.json").read_text())
     del stored["segments"]
     (tmp_path / "index.json").write_text(json.dumps(stored | {"format": 1}))
-    assert answered(WhooshIndex(tmp_path), made) == "index"
+    assert answered(FullTextIndex(tmp_path), made) == "index"
     manifest = load(tmp_path)
     assert manifest is not None
     shutil.rmtree(tmp_path / manifest.generation)
-    assert answered(WhooshIndex(tmp_path), made) == "index"
+    assert answered(FullTextIndex(tmp_path), made) == "index"

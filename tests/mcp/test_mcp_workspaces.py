@@ -84,7 +84,7 @@ _ASKED: dict[str, dict[str, object]] = {
 def test_a_call_starts_no_process_while_nothing_changes(
     root: Path, provider: Provider, branch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamp, "_RACY_NS", 0)
+    monkeypatch.setattr(stamp, "RACY_NS", 0)
     commit_all(root)
     if branch != "main":
         git(root, "checkout", "-q", "-b", branch)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from builders import open_root
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.retrieval.pack import Mention
 from mdmem.retrieval.question import Question
 from mdmem.retrieval.retrieve import retrieve
@@ -16,7 +16,7 @@ RULE = "app/rules/adr-0007"
 
 def beneath(root: Path, words: str) -> tuple[Mention, ...]:
     """Return what stands under the rule in the answer to some words."""
-    workspace = open_root(root).with_index(WhooshIndex(root.parent / "index"))
+    workspace = open_root(root).with_index(FullTextIndex(root.parent / "index"))
     answer = retrieve(workspace, Question(words=words))
     return next(one.beneath for one in answer.items if one.item.entry.address == RULE)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mdmem.errors import UsageError
-from mdmem.synthesis.outlines import default_titles, headings_for
+from mdmem.synthesis.outlines import headings_for
 from mdmem.synthesis.request import Depth, OutputType, SectionRequest, SynthesisRequest, read_request
 
 
@@ -46,12 +46,12 @@ def test_value_that_does_not_fit_is_named(given: dict[str, object], sentence: st
 
 @pytest.mark.parametrize("kind", list(OutputType))
 def test_deeper_text_has_more_sections(kind: OutputType) -> None:
-    brief, standard, deep = (default_titles(kind, depth) for depth in Depth)
+    brief, standard, deep = (titles(output_type=kind, depth=depth, max_sections=20) for depth in Depth)
     assert 0 < len(brief) < len(standard) <= len(deep)
 
 
 def test_kinds_of_text_have_their_own_sections() -> None:
-    assert len({default_titles(kind, Depth.STANDARD) for kind in OutputType}) == len(OutputType)
+    assert len({tuple(titles(output_type=kind)) for kind in OutputType}) == len(OutputType)
 
 
 def test_required_sections_outlive_the_limit() -> None:

@@ -16,7 +16,7 @@ from mdmem.workspace.branch_settings import kept_branch_settings
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    monkeypatch.setattr(kept, "_RACY_NS", 0)
+    monkeypatch.setattr(kept, "RACY_NS", 0)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     top = make_repository(tmp_path / "top")
@@ -63,6 +63,6 @@ def test_what_is_included_is_asked_each_time(repository: Repository) -> None:
 
 
 def test_file_that_changed_just_now_is_not_trusted(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_RACY_NS", 2_000_000_000)
+    monkeypatch.setattr(kept, "RACY_NS", 2_000_000_000)
     asked(repository)
     assert not (repository.top.parent / "kept").exists()

@@ -9,7 +9,7 @@ import pytest
 from builders import open_root
 from retrieval.builders import make_wings, put
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.retrieval.bundle import RetrievalStatus
 from mdmem.retrieval.retrieve_context import retrieve_context
 from mdmem.status import refresh_index
@@ -54,7 +54,7 @@ def test_an_index_that_is_open_stays_open(tmp_path: Path) -> None:
 
 def indexed(root: Path, folder: Path) -> Workspace:
     """Return the workspace of a root whose index is kept in a folder."""
-    return open_root(root).with_index(WhooshIndex(folder))
+    return open_root(root).with_index(FullTextIndex(folder))
 
 
 def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_an_index_outlives_a_question_that_was_stopped_while_it_read(tmp_path: P
         workspace = indexed(root, tmp_path / "index")
         asked = retrieve_context(workspace, project_id="app", topic="tokens", clock=ticking(every))
         seen.add(asked.status)
-    fresh = workspace.reread().with_index(WhooshIndex(tmp_path / "index"))
+    fresh = workspace.reread().with_index(FullTextIndex(tmp_path / "index"))
 
     assert seen == {RetrievalStatus.TIMED_OUT, RetrievalStatus.SUCCEEDED}
     assert fresh.index.state(live=fresh.catalog.digests).usable

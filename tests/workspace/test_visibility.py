@@ -19,7 +19,7 @@ from mdmem.context.request import ContextRequest
 from mdmem.errors import NotFoundError, SettingsError, UsageError
 from mdmem.history.why import why
 from mdmem.hygiene.run import run
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.render.json import status_json
 from mdmem.retrieval.entries import show
 from mdmem.retrieval.question import Question
@@ -180,7 +180,7 @@ def test_entry_that_moved_out_of_sight_is_gone(tmp_path: Path) -> None:
 
 def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
-    index = WhooshIndex(tmp_path / "index")
+    index = FullTextIndex(tmp_path / "index")
     whole = open_root(root).with_index(index)
     assert next(hit.entry.address for hit in search(whole, Question(words="granite")).hits) == "app/rules/granite"
     seen = seen_by(whole, APP)
@@ -198,7 +198,7 @@ def test_index_of_everybody_answers_a_caller_and_is_not_narrowed_by_them(tmp_pat
 
 def test_caller_of_a_part_has_the_index_of_the_whole_built(tmp_path: Path) -> None:
     root = two_wings(tmp_path)
-    index = WhooshIndex(tmp_path / "index")
+    index = FullTextIndex(tmp_path / "index")
     seen = seen_by(open_root(root), APP).with_index(index)
     assert [hit.entry.address for hit in search(seen, Question(words="granite")).hits] == ["app/rules/granite"]
     assert index.state(live=open_root(root).catalog.digests).documents == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from builders import commit_all, memory, open_root, write_entry
 
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.tree import OverlaidTree
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Parts, Workspace
@@ -38,7 +38,7 @@ def test_another_snapshot_has_an_index_of_its_own(tmp_path: Path, workspace: Wor
 
 
 def test_an_index_that_is_given_leaves_the_files_as_they_are(workspace: Workspace) -> None:
-    tree, index = OverlaidTree(workspace.tree), WhooshIndex(None)
+    tree, index = OverlaidTree(workspace.tree), FullTextIndex(None)
     given = workspace.over(tree).with_index(index)
     assert (given.whole_tree, given.index) == (tree, index)
 

@@ -10,7 +10,7 @@ from mdmem.checks.run import CheckRequest, check
 from mdmem.errors import MdmemError
 from mdmem.history.why import why
 from mdmem.hygiene.run import HygieneRequest, run
-from mdmem.index.fulltext import WhooshIndex
+from mdmem.index.fulltext import FullTextIndex
 from mdmem.render import hygiene
 from mdmem.render import json as json_form
 from mdmem.render.findings import json
@@ -29,7 +29,7 @@ EVERYTHING = Filters(include_deprecated=True, include_drafts=True, all_wings=Tru
 
 def seen_by(workspace: Workspace, access: Access) -> Workspace:
     """Return the workspace as a caller gets it; its full text is read anew and never kept."""
-    return replace(workspace.reread(), access=access).with_index(WhooshIndex(None))
+    return replace(workspace.reread(), access=access).with_index(FullTextIndex(None))
 
 
 def everything_seen(workspace: Workspace, *words: str) -> str:

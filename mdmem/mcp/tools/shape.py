@@ -200,7 +200,6 @@ TEXT = {"type": "string"}
 TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 TEXTS = {"type": "array", "items": {"type": "string"}}
 FLAG = {"type": "boolean"}
-FLAG_OR_NULL = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
 COUNT = {"type": "integer"}
 NUMBER = {"type": "number"}
 OBJECT = {"type": "object"}
