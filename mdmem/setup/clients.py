@@ -38,7 +38,7 @@ Before you change code, ask once what is binding, with all files that you will t
 `mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
 Ask again only when the files change; what was given before is one line then.
 All your questions go into one call, each is answered in short: `mdmem retrieve --ask "QUESTION?" --ask "QUESTION?"`.
-What an answer lacks, `mdmem show ADDRESS ADDRESS --about "WORDS"` finds in those entries: no need to open files.
+What answers lack, one call finds in those entries, words for each: `mdmem show A B --about "FOR A" --about "FOR B"`.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
