@@ -9,12 +9,13 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Question
-from mdmem.retrieval.relevance import always_stands
 from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
 from mdmem.workspace.workspace import Workspace
 
 # Twelve at this size are 20 KB; what governs and its best passages are 1,000 to 1,300 bytes of 1,600.
 SHORT_BUDGET = 400
+# Of what was given before, a line where it is among the best for the question: the rest was looked for elsewhere.
+_REPEATED = 2
 # No address is like this: under it stands which problems were told.
 _PROBLEMS = "!"
 
@@ -106,8 +107,9 @@ def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
 
 
 def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
-    """Return a short answer without the contradictions that were told, and the invariants that only always stand."""
+    """Return a short answer without the contradictions that were told, and what was given and is not of its best."""
     told = {one for other in earlier if other is not None for one in other.basis.conflicts}
     basis = replace(pack.basis, conflicts=tuple(one for one in pack.basis.conflicts if one not in told))
-    kept = (one for one in pack.items if one.form is not Form.GIVEN or not always_stands(one.item) or one.item.score)
+    best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
+    kept = (one for one in pack.items if one.form is not Form.GIVEN or (one in best and one.item.score))
     return replace(pack, items=tuple(kept), basis=basis)
