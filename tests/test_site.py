@@ -176,6 +176,9 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
     assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
+    (folder / "site").symlink_to(tmp_path / "elsewhere")
+    refused = run_here(capsys, "site", "build", cwd=folder)
+    assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err
 
 
 def test_links_within_the_folder_lead_no_page_elsewhere(tmp_path: Path) -> None:
