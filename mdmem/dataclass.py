@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import field, replace
 from operator import attrgetter
-from threading import RLock
+from threading import RLock, active_count
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "field", "replace"]
@@ -27,6 +27,7 @@ else:
 
 
 _FIELDS = "__dataclass_fields__"
+_NOT_TAKEN = {_FIELDS, "__init__", "__dict__", "__weakref__"}
 _turn = RLock()
 
 
@@ -61,16 +62,31 @@ class _Fields:
 
 def _make(cls: Any, *, eq: bool = True, **options: Any) -> None:
     """Make a class a data class; what every one of them has is not compiled for each."""
-    delattr(cls, "__init__")
-    delattr(cls, _FIELDS)
     options.pop("slots", None)
-    dataclasses.dataclass(repr=False, eq=False, **options)(cls)
+    is_alone = active_count() == 1
+    made = None if is_alone else _initializer(cls, options)
+    if is_alone:
+        delattr(cls, "__init__")
+    dataclasses.dataclass(init=is_alone, repr=False, eq=False, **options)(cls)
     fields: tuple[Any, ...] = dataclasses.fields(cls)
     cls.__repr__ = _repr
     if eq:
         compared = [one.name for one in fields if one.compare]
         cls._compared = staticmethod(attrgetter(*compared)) if compared else staticmethod(type)
         cls.__eq__, cls.__hash__ = _eq, _hash if options.get("frozen") else None
+    if made is not None:
+        # Last of all: from now on nobody waits for the rest.
+        cls.__init__ = made
+
+
+def _initializer(cls: Any, options: dict[str, Any]) -> Any:
+    """Return what sets the fields of a class, made for another of the same fields.
+
+    To take away its own until it has another is quicker, and shows that of its base to threads that make values.
+    """
+    own = {name: value for name, value in vars(cls).items() if name not in _NOT_TAKEN}
+    twin = type(cls)(cls.__name__, cls.__bases__, own)
+    return dataclasses.dataclass(repr=False, eq=False, **options)(twin).__init__
 
 
 def _repr(self: Any) -> str:

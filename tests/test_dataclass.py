@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -53,6 +57,25 @@ def test_value_is_what_a_data_class_makes() -> None:
         heir("")
     with pytest.raises(TypeError):
         base()
+
+
+def test_threads_that_make_the_first_values_at_once_get_them() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            _, heir = classes()
+            start = Barrier(6)
+
+            def make(start: Barrier = start, heir: Any = heir) -> Any:
+                start.wait()
+                return heir("a", size=4)
+
+            with ThreadPoolExecutor(6) as pool:
+                made = [one.result() for one in [pool.submit(make) for _ in range(6)]]
+            assert [one.size for one in made] == 6 * [4]
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_fields_are_asked_for_before_a_value_is_made() -> None:

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
 
+from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, asset_text, build
 from mdmem.site.markup import html_of
 from mdmem.site.serve import LiveSite, SiteServer
@@ -150,6 +151,19 @@ def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
     assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
 
 
+def test_a_narrowed_view_of_a_whole_repository_names_no_file_or_commit_of_other_wings(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "a")
+    write(root, "mdmem.toml", 'default_wing = "nav"\n')
+    write_entry(root, NEW, title="Use two threads", applies_to=["'**'"])
+    write_entry(root, "secret/plans/merger", title="The merger")
+    for wing in ("nav", "secret"):
+        write(root, f"{wing}/README.md", "---\nkind: project\n---\n")
+    commit_all(root, "the merger is secret")
+    site = built(root, tmp_path / "site", "nav")
+    assert "nav/architecture/threads.md" in site["entries/nav/architecture/threads.html"]
+    assert not [path for path, text in site.items() if "secret" in text or "merger" in text or "secret" in path]
+
+
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -> None:
     folder = decided(tmp_path / "a")
     write(folder, "docs/theirs.txt", "x")
@@ -164,6 +178,31 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
     assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
+    (folder / "site").symlink_to(tmp_path / "elsewhere")
+    refused = run_here(capsys, "site", "build", cwd=folder)
+    assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err
+
+
+def test_links_within_the_folder_lead_no_page_elsewhere(tmp_path: Path) -> None:
+    folder, out, theirs = decided(tmp_path / "a"), tmp_path / "site", tmp_path / "theirs"
+    write(theirs, "x.html", "theirs")
+    write(out, ".mdmem-site.json", '{"version": 1, "files": {"lnk/x.html": ["", ""]}}')
+    (out / "lnk").symlink_to(theirs)
+    built(folder, out)
+    (out / "assets/site.css").unlink()
+    (out / "assets/site.js").unlink()
+    (out / "assets/rules.js").unlink()
+    (out / "assets").rmdir()
+    (out / "assets").symlink_to(theirs)
+    with pytest.raises(EnvironmentFaultError, match="symbolic link"):
+        built(folder, out)
+    assert [path.name for path in theirs.iterdir()] == ["x.html"]
+
+
+@pytest.mark.parametrize("files", ["[1]", '"x"', '{"a\\u0000b": ["", ""]}', '{"\\ud800": ["", ""]}', '{"": ["", ""]}'])
+def test_a_list_of_pages_that_is_none_counts_as_none(tmp_path: Path, files: str) -> None:
+    write(tmp_path / "site", ".mdmem-site.json", f'{{"version": 1, "files": {files}}}')
+    assert "index.html" in built(decided(tmp_path / "a"), tmp_path / "site")
 
 
 def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

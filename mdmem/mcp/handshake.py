@@ -177,7 +177,7 @@ def request_of(line: str) -> Request | None:
         return None
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or not {*message} <= {"jsonrpc", "id", "method", "params"}:
         return None

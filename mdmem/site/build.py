@@ -120,6 +120,9 @@ def _known(workspace: Workspace, folder: Path) -> dict[str, list[str]]:
     """Return what a folder of ours holds, by path; raises UsageError for another folder, and for one in the memory."""
     if folder.resolve() == workspace.location.root or folder.resolve().is_relative_to(workspace.location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
+    base = workspace.location.base
+    if folder.absolute().is_relative_to(base) and not folder.resolve().is_relative_to(base.resolve()):
+        raise UsageError(f"{folder} lies behind a link that leads out of the project; name another folder by --out")
     if not folder.exists():
         return {}
     if not folder.is_dir():

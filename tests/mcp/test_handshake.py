@@ -148,3 +148,7 @@ def test_what_is_read_after_the_end_of_the_opening_is_left_to_the_sdk() -> None:
     assert opening.answer_to(hello()) is not None
     opening.close()
     assert opening.answer_to(line("tools/list", 2)) is None
+
+
+def test_a_line_that_nests_too_deep_is_left_to_the_sdk() -> None:
+    assert Opening().answer_to('{"jsonrpc":"2.0","id":7,"method":"x","params":' + 15_000 * "[") is None
