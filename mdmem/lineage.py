@@ -143,8 +143,9 @@ class Lineage:
 
     def heads(self, address: str) -> tuple[str, ...]:
         """Return the current ends of the chains from an entry, sorted: one, several after a split, none if it ended."""
-        if address in self._heads:
-            return self._heads[address]
+        known = self._heads.get(address)
+        if known is not None:
+            return known
         entry = self.entries.get(address)
         return (address,) if entry is not None and entry.is_in_force else ()
 

@@ -47,8 +47,10 @@ def _is_read(address: str, scope: Scope) -> bool:
 
 def partners_of(catalog: Catalog, chosen: Collection[Entry], scope: Scope) -> tuple[Entry, ...]:
     """Return what claims the place of a chosen entry, what amends one, and what is said to contradict one."""
-    found = (bearings_of(catalog, entry, scope) for entry in chosen)
-    named = (address for one in found if one is not _NOTHING for address in (*one["claimed_by"], *one["amended_by"]))
+    lineage, amendments = catalog.lineage, catalog.amendments
+    touched = (one for one in chosen if lineage.claimed_by(one.address) or amendments.names(one.address))
+    found = (bearings_of(catalog, entry, scope) for entry in touched)
+    named = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
     disputed = _disputed(catalog, frozenset(entry.address for entry in chosen), scope)
     return tuple(catalog.entries[address] for address in dict.fromkeys((*named, *disputed)))
 

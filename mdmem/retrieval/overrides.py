@@ -73,11 +73,10 @@ class Overrides:
 
     def overridden_by(self, entry: Entry) -> list[Entry]:
         """Return the shared entries that an entry overrides: those of its own authority, or of a lower one."""
-        return [other for other in self._named_by(entry) if entry.type.rank <= other.type.rank]
+        named = self._named_by(entry) if entry.overrides else ()
+        return [other for other in named if entry.type.rank <= other.type.rank]
 
     def _named_by(self, entry: Entry) -> list[Entry]:
-        if not entry.overrides:
-            return []
         named = (self.catalog.entries.get(address) for address in entry.overrides)
         wings = self.catalog.wings
         return [other for other in named if other and other.wing != entry.wing and wings[other.wing].is_shared]

@@ -143,7 +143,8 @@ def _found_by(catalog: Catalog, match: Match, filters: Filters, *, today: date) 
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
         yield _Found(entry, match.score, match.terms)
-    if heads and entry.address not in heads and passes(entry, replace(filters, statuses=()), today):
+    of_any_status = replace(filters, statuses=()) if filters.statuses else filters
+    if heads and entry.address not in heads and passes(entry, of_any_status, today):
         yield from (_Found(catalog.entries[head], match.score, frozenset(), (entry.address,)) for head in heads)
 
 

@@ -257,13 +257,11 @@ class Selection:
         return [self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ())]
 
     def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
-        inherited = self._inherited.get(entry.address, ())
-        via = tuple(sorted(match.key for match in inherited)) if inherited else ()
+        via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
         overrides = tuple(other.address for other in self.overrides.overridden_by(entry)) if entry.overrides else ()
         by = overriders.get(entry.address)
         overridden = [shared for shared in entry.overrides if overriders.get(shared) is entry]
-        scores = [self._score(self.catalog.entries[shared]) for shared in overridden]
-        score = max(self._score(entry), *scores, *(match.score for match in inherited), 0.0)
+        score = max(self._score(self.catalog.entries[one]) for one in (entry.address, *overridden, *via))
         return Retrieved(
             entry=entry,
             status=entry.status_on(self.today),
@@ -343,6 +341,8 @@ class Selection:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
         if self._is_open or self._covers(entry):
             return True
+        if entry.address not in self._inherited and not entry.overrides:
+            return False
         return any(map(self._covers, (*self._replaced_by(entry), *self.overrides.overridden_by(entry))))
 
     def _score(self, entry: Entry) -> float:
