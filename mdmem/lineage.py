@@ -9,6 +9,15 @@ from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import Entry, Status
 
 
+def is_same_on_chains(one: Entry | None, other: Entry | None) -> bool:
+    """Say whether an entry may stand in the place of another, or of none, and every chain stays what it is."""
+    return one is other or (one is not None and other is not None and _on_chains(one) == _on_chains(other))
+
+
+def _on_chains(entry: Entry) -> tuple[object, ...]:
+    return entry.type, entry.status, entry.supersedes, entry.superseded_by
+
+
 @dataclass(frozen=True, slots=True)
 class _Ends:
     """Who supersedes one entry: those that say so themselves, and those that the entry names."""

@@ -115,6 +115,7 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert "Use two threads" in site["months/2026-02.html"]
     assert "Use two threads" not in site["months/2025-01.html"]
     assert "Three threads" in site["board.html"]
+    assert "<code>mdmem approve</code> puts one in force" in site["board.html"]
     assert "Use two threads" in site["diff.html"]
     assert "1 of 2 tracked files" in site["code.html"]
     assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"

@@ -11,13 +11,14 @@ from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.tree import FileKind, TreeFile
 
 MANIFEST = "README.md"
+_ANY_MANIFEST = f"/{MANIFEST}"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
 _PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 
 
 def is_entry_place(path: str) -> bool:
     """Say whether a path is `wing/room/entry-id.md`; a README is prose."""
-    return path.count("/") == 2 and path.endswith(".md") and not path.endswith(f"/{MANIFEST}")
+    return path.count("/") == 2 and path.endswith(".md") and not path.endswith(_ANY_MANIFEST)
 
 
 def is_manifest(file: TreeFile) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from operator import attrgetter
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 
 SUPERSEDES = "supersedes"
 _FIELDS = ("conflicts_with", "overrides", "amends", SUPERSEDES, "produced", "see")
+
+_linked = attrgetter(*_FIELDS, "superseded_by", "relations")
 
 # The address at the other end, and what the link says.
 Edge = tuple[str, str]
@@ -21,25 +24,33 @@ class Adjacency:
 
     entries: Mapping[str, Entry]
 
-    @cached_property
+    @property
     def outgoing(self) -> dict[str, list[Edge]]:
         """Return what each entry links."""
-        found: dict[str, list[Edge]] = {}
-        for source, target, relationship in self._edges():
-            found.setdefault(source, []).append((target, relationship))
-        return found
+        return self._both[0]
 
-    @cached_property
+    @property
     def incoming(self) -> dict[str, list[Edge]]:
         """Return what links each address."""
-        found: dict[str, list[Edge]] = {}
+        return self._both[1]
+
+    @cached_property
+    def _both(self) -> tuple[dict[str, list[Edge]], dict[str, list[Edge]]]:
+        outgoing: dict[str, list[Edge]] = {}
+        incoming: dict[str, list[Edge]] = {}
         for source, target, relationship in self._edges():
-            found.setdefault(target, []).append((source, relationship))
-        return found
+            outgoing.setdefault(source, []).append((target, relationship))
+            incoming.setdefault(target, []).append((source, relationship))
+        return outgoing, incoming
 
     def _edges(self) -> Iterator[tuple[str, str, str]]:
         for address, entry in self.entries.items():
-            yield from ((address, target, name) for name in _FIELDS for target in entry.links(name))
+            *named, newer, relations = _linked(entry)
+            for name, targets in zip(_FIELDS, named, strict=True):
+                for target in targets:
+                    yield address, target, name
             # Either end may name it: the newer entry is its source.
-            yield from ((new, address, SUPERSEDES) for new in entry.superseded_by)
-            yield from ((address, relation.to, relation.type.casefold()) for relation in entry.relations)
+            for new in newer:
+                yield new, address, SUPERSEDES
+            for relation in relations:
+                yield address, relation.to, relation.type.casefold()

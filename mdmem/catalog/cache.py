@@ -11,6 +11,7 @@ from mdmem.catalog.table import Table
 from mdmem.tree import Tree, TreeFile, Unreadable
 
 if TYPE_CHECKING:
+    from mdmem.catalog.model import Catalog
     from mdmem.document.parse import Document
 
 # Path and digest: the same bytes at another address have another title and other places of their findings.
@@ -21,11 +22,12 @@ class ParsedFiles:
     """Documents by path and content, and what they mean, as this process parsed or read them."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start with nothing; `last` is the catalog of all files that was loaded last, without their documents."""
         self._documents: dict[_Key, Document] = {}
         self._meant: dict[_Key, LoadedFile] = {}
         self._known: dict[_Key, LoadedFile] = {}
         self._tables: dict[Path, Table] = {}
+        self.last: Catalog | None = None
 
     def table(self, path: Path) -> Table:
         """Return the table in a file, read once."""
@@ -43,7 +45,7 @@ class ParsedFiles:
     def learn(self, loaded: Mapping[str, LoadedFile], digests: Mapping[str, str]) -> None:
         """Keep what files mean; what other trees had is forgotten once it outweighs this one."""
         met = {(path, digests[path]): one for path, one in loaded.items() if path in digests}
-        is_bounded = len(self._known) <= 4 * len(met) + 4000
+        is_bounded = len(self._known) <= 4 * len(digests) + 4000
         self._known = {**self._known, **met} if is_bounded else met
 
     def documents(self, tree: Tree, files: Sequence[TreeFile]) -> Iterator[Document]:

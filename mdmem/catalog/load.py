@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mdmem.catalog.addresses import is_entry_place, is_manifest, with_full_links
 from mdmem.catalog.cache import ParsedFiles
 from mdmem.catalog.content import ContentCache
+from mdmem.catalog.entries import Entries, differing, entries_like, entries_of, lineage_for, with_entries, without
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, not_fetched, read_manifest, unreadable
 from mdmem.catalog.model import Catalog
 from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
@@ -31,6 +32,7 @@ from mdmem.tree import (
     first_names,
     has_file,
     missing_wings,
+    path_of,
     read_one,
 )
 
@@ -87,13 +89,16 @@ class _Loading:
         for document, meant in parsed.entries(self.tree, self.readable):
             self.documents[document.path] = document
             loaded[document.path] = meant
-        return self._catalog(loaded)
+        return self._catalog(entries_of(self.entry_files, loaded))
 
     def through(self, cache: ContentCache, parsed: ParsedFiles) -> Catalog:
         digests = self.tree.digests([*self.readable, *self.manifests])
-        table = self.table
-        loaded = table.loaded(digests) if table is not None else parsed.known(digests)
-        unknown = [file.path for file in self.readable if file.path not in loaded]
+        table, before = self.table, self._before(parsed)
+        changed = differing(before, self.entry_files, digests) if before is not None else None
+        wanted = digests if changed is None else {path: digests[path] for path in changed & digests.keys()}
+        loaded = table.loaded(wanted) if table is not None else parsed.known(wanted)
+        readable = (file.path for file in self.readable if changed is None or file.path in changed)
+        unknown = [path for path in readable if path not in loaded]
         found = {path: cache.file(digests.get(path), path) for path in unknown}
         met = {path: one for path, one in found.items() if one is not None}
         read = {
@@ -113,7 +118,25 @@ class _Loading:
             table.save(None if is_part else self.tree.files())
         elif unknown:
             parsed.learn(loaded | met | fresh, digests)
-        return self._catalog(loaded | met | read, digests, shows_hidden=False)
+        loaded = loaded | met | read
+        if before is None or changed is None:
+            catalog = self._catalog(entries_of(self.entry_files, loaded), digests, shows_hidden=False)
+        else:
+            files = [file for file in self.entry_files if file.path in changed]
+            catalog = self._catalog(entries_like(before, files, loaded, changed=changed), digests)
+        if not is_part:
+            parsed.last = replace(catalog, _documents={})
+        return catalog
+
+    def _before(self, parsed: ParsedFiles) -> Catalog | None:
+        """Return a catalog that this one may have most in common with; none where not all of either is seen."""
+        before = parsed.last
+        is_whole = before is not None and not self.access.is_narrow
+        return (
+            before
+            if before is not None and is_whole and not (before.missing_wings or missing_wings(self.tree))
+            else None
+        )
 
     def _identity(self, path: str) -> str:
         """Return the identity of the bytes that were parsed: the file may have changed since it was listed."""
@@ -146,38 +169,38 @@ class _Loading:
         return interpret(document)
 
     def _catalog(
-        self, loaded: Mapping[str, LoadedFile], digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True
+        self, meant: Entries, digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True
     ) -> Catalog:
-        everything = [loaded.get(file.path) or unreadable(file) for file in self.entry_files]
-        findings = [finding for one in everything if one.findings for finding in one.findings]
         unlisted = [unreadable(file).findings[0] for file in self.others if file.kind is FileKind.UNREADABLE]
-        read = [one for one in everything if one.entry is not None]
-        entries = {one.entry.address: one.entry for one in read if one.entry is not None}
-        short = [one.entry for one in read if one.has_short_links and one.entry is not None]
-        if short or self.access.is_narrow:
-            known = frozenset(one.path.removesuffix(".md") for one in everything)
+        entries = meant.entries
+        if meant.open or self.access.is_narrow:
+            known = frozenset(file.path.removesuffix(".md") for file in self.entry_files)
             addresses = known_addresses(known, self.access, frozenset(wing.name for wing in missing_wings(self.tree)))
-            entries |= {entry.address: with_full_links(entry, addresses) for entry in short}
+            entries |= {address: with_full_links(entry, addresses) for address, entry in meant.open.items()}
             if self.access.is_narrow and not shows_hidden:
                 redaction = Redaction(self.access, addresses)
                 entries = {address: redaction.entry(entry) for address, entry in entries.items()}
+        one_end_suffices = settings_of(self.tree, about=b"one_sided").one_sided is OneSided.FACT
+        lineage = meant.lineage_of(entries)
         return Catalog(
             tree=self.tree,
             entries=entries,
             wings=self._wings(),
-            broken={one.path: one for one in everything if one.entry is None},
+            broken=meant.broken,
             findings=tuple(
                 sorted(
-                    [*findings, *self.wing_findings, *unlisted, *not_fetched(self.tree)],
+                    [*meant.findings, *self.wing_findings, *unlisted, *not_fetched(self.tree)],
                     key=lambda finding: finding.sort_key,
                 )
             ),
             files=self.entry_files,
             others=self.others,
-            sizes={one.entry.address: one.size for one in read if one.entry is not None},
+            sizes=meant.sizes,
             _documents=self.documents,
             _digests=digests,
-            one_end_suffices=settings_of(self.tree, about=b"one_sided").one_sided is OneSided.FACT,
+            one_end_suffices=one_end_suffices,
+            short={} if self.access.is_narrow else meant.short,
+            _chains=(entries, lineage) if lineage is not None else None,
         )
 
     def _take_manifests(self, documents: Iterable[Document]) -> None:
@@ -211,25 +234,27 @@ def with_other_entries(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes
 
     documents = {path: parse_document(path, content) for path, content in changed.items()}
     loaded = {path: interpret(document) for path, document in documents.items()}
-    left = {address: one for address, one in catalog.entries.items() if one.path not in gone}
+    left_out = {path.removesuffix(".md") for path in gone}
     new = {one.entry.address: one.entry for one in loaded.values() if one.entry is not None}
-    known = (catalog.addresses - {path.removesuffix(".md") for path in gone}) | new.keys()
-    entries = left | {address: with_full_links(entry, known) for address, entry in new.items()}
-    listed = {file.path for file in catalog.files}
-    files = [file for file in catalog.files if file.path not in gone]
-    files += [TreeFile(path) for path in changed if path not in listed]
+    known = (catalog.addresses - left_out) | new.keys()
+    full = {address: with_full_links(entry, known) for address, entry in new.items()}
+    entries = with_entries(catalog.entries, full, gone=left_out)
+    lineage = lineage_for(entries, catalog.lineage, catalog.entries, changed=left_out | new.keys())
+    files = [file for file in catalog.files if file.path not in gone] if gone else catalog.files
+    added = changed.keys() - set(map(path_of, files))
     findings = [one for one in catalog.findings if one.place.path not in gone]
     findings += [finding for one in loaded.values() for finding in one.findings]
     digests = catalog.file_digests | {path: digest_of(content) for path, content in changed.items()}
-    sizes = {address: size for address, size in catalog.sizes.items() if address in left}
+    sizes = without(catalog.sizes, left_out)
     sizes |= {one.entry.address: one.size for one in loaded.values() if one.entry is not None}
     return replace(
         catalog,
         tree=tree,
-        entries={address: entries[address] for address in sorted(entries, key="{}.md".format)},
+        entries=entries,
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
-        files=tuple(sorted(files, key=lambda file: file.path)),
+        files=tuple(sorted([*files, *map(TreeFile, added)], key=path_of)),
         sizes=sizes,
         _documents=dict(documents),
         _digests=digests,
+        _chains=(entries, lineage) if lineage is not None else None,
     )

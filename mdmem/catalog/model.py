@@ -48,8 +48,18 @@ class Catalog:
     _digests: Mapping[str, str] | None = None
     stances: Mapping[str, Stance] | None = None
     one_end_suffices: bool = False
+    # Entries as written of which a link may depend on which other files are there.
+    short: Mapping[str, Entry] = field(default_factory=dict, repr=False, compare=False)
+    # A lineage, and the entries that it holds for: whoever replaces those has another one.
+    _chains: tuple[Mapping[str, Entry], Lineage] | None = field(default=None, repr=False, compare=False)
     # A catalog of the same entries, which keeps what follows from them; one that is replaced starts without.
     _same: list[Catalog] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Take over the lineage that is given, or have one of these entries."""
+        chains, one_end = self._chains, self.one_end_suffices
+        if chains is None or chains[0] is not self.entries or chains[1].one_end_suffices != one_end:
+            object.__setattr__(self, "_chains", (self.entries, Lineage(self.entries, one_end)))
 
     def over(self, tree: Tree) -> Catalog:
         """Return the same entries over a tree of the same files, whose texts are read when they are asked for."""
@@ -61,10 +71,11 @@ class Catalog:
         """Return how an entry stands to the default branch, None where that is not known."""
         return self.stances.get(address, BINDING) if self.stances is not None else None
 
-    @cached_property
+    @property
     def lineage(self) -> Lineage:
         """Return the supersession graph of the entries."""
-        return self._same[0].lineage if self._same else Lineage(self.entries, self.one_end_suffices)
+        assert self._chains is not None  # made when the catalog is
+        return self._chains[1]
 
     @cached_property
     def amendments(self) -> Amendments:

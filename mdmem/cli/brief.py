@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 
 import click
@@ -35,6 +36,9 @@ def command(given: Globals, paths: tuple[str, ...], session: str | None, *, fres
     except (MdmemError, OSError) as error:
         answer = unreadable(str(error), before)
     print_text(answer.text)
+    # A program is told nothing where nothing applies; a person wonders.
+    if not answer.text and session is None and sys.stdout.isatty():
+        given.remark(f"no `applies_to` of a rule in force meets it; `mdmem retrieve --path {paths[0]}` looks further")
     # What could not be printed was not told.
     if name is not None:
         if fresh:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
@@ -41,9 +43,10 @@ def command(
     request = ExportRequest(form=form_of, wings=wings, out=out)
     report = examine_export(workspace, request) if check else export(workspace, request)
     for change in report.changes:
+        path = os.path.relpath(report.folder / change.path, workspace.cwd)
         word = "is gone" if change.text is None else "is missing" if change.is_new else "is outdated"
         done = "removed" if change.text is None else "wrote"
-        print_text(f"{change.path} {word}" if check else f"{done} {change.path}")
+        print_text(f"{path} {word}" if check else f"{done} {path}")
     if not report.changes:
         given.remark(f"up to date: {count(len(report.files), 'file')}")
     for remark in report.remarks:

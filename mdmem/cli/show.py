@@ -6,20 +6,26 @@ import click
 
 from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
+from mdmem.cli.short_help import ShortHelp
 
 
-@click.command("show")
+@click.command("show", cls=ShortHelp, everyday=("about", "form"))
 @click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...", shell_complete=complete_address)
-@click.option("--about", metavar="WORDS", help="Of each entry only the passages that say most about WORDS.")
+@click.option(
+    "--about",
+    multiple=True,
+    metavar="WORDS",
+    help="Only the passages that say most about WORDS; again for each address: the n-th for the n-th.",
+)
 @at_option
 @format_option("text", "json", "markdown")
 @global_options
-def command(given: Globals, addresses: tuple[str, ...], about: str | None, form: str, revision: str | None) -> int:
+def command(given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], form: str, revision: str | None) -> int:
     """Show entries in full, or what they say about some words.
 
     An address may be short where it is unambiguous, or the path of a file; `wing/` and `wing/room/` show all below.
     """
-    if about is not None and about.strip():
+    if any(one.strip() for one in about):
         _tell(given, addresses, about, form=form, revision=revision)
         return 0
     from mdmem.render.entries import shown_markdown, shown_text
@@ -34,7 +40,9 @@ def command(given: Globals, addresses: tuple[str, ...], about: str | None, form:
     return 0
 
 
-def _tell(given: Globals, addresses: tuple[str, ...], about: str, *, form: str, revision: str | None) -> None:
+def _tell(
+    given: Globals, addresses: tuple[str, ...], about: tuple[str, ...], *, form: str, revision: str | None
+) -> None:
     from mdmem.render.told import told_json, told_markdown, told_text
     from mdmem.retrieval.about import tell_about
 

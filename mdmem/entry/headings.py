@@ -17,7 +17,7 @@ _LINE = re.compile(
 )
 _ANY_ATX = re.compile(r"\n#{1,6}[ \t]")
 # At the margin alone: a comment in code that reStructuredText indents is none.
-_ATX = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
+_ATX = re.compile(r"(#{1,6})(?![^ \t\r\n])")
 # Longer lines are no titles, and what begins so is an item, a quote, a row of a table, a directive or a field.
 _NO_TITLE = re.compile(r"(?:[-*+>|][ \t]|[>|]|\.\. |:[\w-]+:)|.{200}")
 _MARKS = "=-~^\"'*+#.:_`/"
@@ -30,6 +30,8 @@ _TRIED = 8
 _BOLD = re.compile(r" {0,3}\*\*([^*\n]{1,60})\*\*:?[ \t]*\r?$", re.MULTILINE)
 _BOLD_LEVEL = 7
 
+# No name is longer, and what is none of it may be looked for from each of its letters.
+_LONGEST_NAME = 200
 _NOT_NAME = re.compile(
     r"^[\W_]*(?:\d+(?:\.\d+)*[.):]*\s+)?[\W_]*|\s*[(\[](?:optional|required|wip|tbd)[)\]]\s*$|[\W_]+$", re.IGNORECASE
 )
@@ -102,7 +104,7 @@ class Section:
 
 
 def _name_of(heading: str) -> str:
-    return " ".join(_NOT_NAME.sub("", heading).casefold().split())
+    return " ".join(_NOT_NAME.sub("", heading[:_LONGEST_NAME]).casefold().split())
 
 
 # Records of one kind repeat their headings.
@@ -177,9 +179,17 @@ def _headings(body: str) -> Iterator[tuple[int, int, int, str]]:
             run = line[: len(line) - len(line.lstrip(line[0]))]
             fence = "" if "`" in line.lstrip("`") and line[0] == "`" else run
         elif line[0] == "#" and (heading := _ATX.match(body, at)):
-            yield at, end, len(heading[1]), heading[2] or ""
+            yield at, end, len(heading[1]), _without_closing(body[heading.end() : end])
         elif line.startswith("**") and (bold := _BOLD.match(body, at)) and _is_known(bold[1]):
             yield at, end, _BOLD_LEVEL, bold[1]
+
+
+def _without_closing(said: str) -> str:
+    """Return what a line says behind its marks, without the row of marks that may close it."""
+    # One pattern for it all took hours for a line of a million blanks.
+    said = said.removesuffix("\n").removesuffix("\r").strip(" \t")
+    bare = said.rstrip("#")
+    return bare.rstrip(" \t") if bare != said and bare.endswith((" ", "\t")) else said
 
 
 def _line_end(body: str, at: int) -> int:

@@ -47,7 +47,7 @@ _RATIONALE = re.compile(
 _FIRST_BLOCKS = 3
 _CHANGING = re.compile(
     r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
-    r"|remov|reject|withdr)\w*|\b(?:instead|no longer)\b",
+    r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")

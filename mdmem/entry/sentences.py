@@ -70,6 +70,19 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub("", text) if "<!--" in text else text
 
 
+def comments_blanked(text: str) -> str:
+    """Return a text with HTML comments blanked out, every character at its place."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text) if "<!--" in text else text
+
+
+def is_links(text: str) -> bool:
+    """Say whether a text does little more than to say where to look."""
+    if "](" in text or "[[" in text or "://" in text:
+        links = len(_LINK.findall(text))
+        return bool(links) and len(_WORD.findall(_LINK.sub("", text))) <= max(_FEW, links)
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One of prose, and its place in a body; `number` counts those of its part, the others among them."""
@@ -175,10 +188,8 @@ def _is_prose(block: str) -> bool:
     block = block.rstrip()
     if not block or _NO_PROSE.match(block.partition("\n")[0].rstrip()) or _BOLD_LINE.match(block):
         return False
-    if "](" in block or "[[" in block or "://" in block:
-        links = len(_LINK.findall(block))
-        if links and len(_WORD.findall(_LINK.sub("", block))) <= max(_FEW, links):
-            return False
+    if is_links(block):
+        return False
     lines = block.split("\n")
     is_table = len(lines) > 1 and "|" in lines[0] and not lines[1].strip(" \t\r|:-")
     is_stated = _FIELD.match(block) is not None and all(

@@ -14,7 +14,7 @@ from mdmem.entry.text import summary_of
 from mdmem.exchange.outlet import ExportedFile
 from mdmem.exchange.seal import END, opening
 from mdmem.retrieval.question import Question, Retrieval
-from mdmem.retrieval.retrieve import Reading, read_steadily
+from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.workspace.scope import Filters, resolve_scope
 from mdmem.workspace.workspace import Workspace
 
@@ -78,21 +78,23 @@ def _name(globs: _Globs) -> str:
 
 
 def _rules(workspace: Workspace, wings: _Globs) -> tuple[Mapping[_Globs, list[str]], tuple[str, ...]]:
-    """Return the lines of what is in force, by `applies_to`, what always holds first; and what could not be read."""
+    """Return the lines of what is in force, by `applies_to`, what always holds first; and what could not be read.
+
+    The files at hand count, proposals too: what is exported lands together with them.
+    """
     question = Question(filters=Filters(wings=wings, types=_RULES))
 
     def answer(reading: Reading) -> tuple[Catalog, Retrieval]:
-        scope = resolve_scope(
-            reading.catalog, reading.settings, question.filters, tracked=reading.workspace.tracked_files
-        )
-        return reading.catalog, reading.retrieve(scope, question)
+        files = reading.view.checkout
+        scope = resolve_scope(files.catalog, reading.settings, question.filters, tracked=files.tracked_files)
+        return files.catalog, retrieve_in(files, scope, question)
 
     catalog, found = read_steadily(workspace, answer)
     by_globs: dict[_Globs, list[str]] = {}
     for item in found.items:
-        if item.current and not item.is_proposal and not item.overridden_by:
+        if item.current and not item.overridden_by:
             lines = by_globs.setdefault(item.entry.applies_to, [])
-            lines.append(_line(item.entry, catalog.body(item.entry.address)))
+            lines.append(_line(item.entry, catalog.body(item.entry.address), item.amended_by))
     remarks = tuple(f"{one.place.path}: {one.message}; its rules are left out" for one in found.basis.problems)
     return {globs: by_globs[globs] for globs in sorted(by_globs)}, remarks
 
@@ -103,9 +105,10 @@ def _client_globs(globs: _Globs) -> str:
     return ",".join(sorted({*globs, *wide}, key=lambda one: (one.removesuffix("/**"), one)))
 
 
-def _line(entry: Entry, body: str) -> str:
+def _line(entry: Entry, body: str, amended_by: Iterable[str]) -> str:
     said = " ".join(summary_of(entry, body).split())
     title = " ".join(entry.title.split()).rstrip(".")
     # No marker of ours, and no comment, may stand within a region.
     text = cut_at_word(said, _RULE_BYTES[entry.type]).replace("<!--", "<! --").replace("-->", "-- >")
-    return f"- **{title}** ({entry.type} `{entry.address}`): {text}".replace("<!--", "<! --")
+    amended = "".join(f"; amended by `{one}`" for one in amended_by)
+    return f"- **{title}** ({entry.type} `{entry.address}`{amended}): {text}".replace("<!--", "<! --")

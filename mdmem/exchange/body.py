@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
 
 from mdmem.checks.fixes.links import relative
 from mdmem.dataclass import dataclass
@@ -14,6 +16,12 @@ from mdmem.exchange.record import Cut, ForeignRecord
 from mdmem.exchange.references import References
 
 _BLANK = re.compile(r"\A(?:[ \t]*\r?\n)+")
+_BLANK_ABOVE = re.compile(r"\n[ \t]*\r?\n\Z")
+# No blank line is longer.
+_NEAR = 1000
+_WORDS = re.compile(r"[ \t]*\|")
+# Where a part of a body begins and ends, and what takes its place; None where nothing does.
+_Edit = tuple[int, int, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +41,44 @@ def rewritten(
     """
     prose = without_code(record.body)
     links = [*body_links(prose), *image_links(prose)]
-    edits: list[tuple[int, int, str | None]] = [(cut.start, cut.end, None) for cut in cuts]
+    edits: list[_Edit] = sorted((cut.start, cut.end, None) for cut in cuts)
+    starts = [start for start, *_ in edits]
+    ends = [0, *accumulate((end for _, end, _ in edits), max)]
     said: dict[str, None] = {}
     for link in links:
-        if any(cut.start <= link.offset < cut.end for cut in cuts):
+        if link.offset < ends[bisect_right(starts, link.offset)]:
             continue
         text, why = _new_link(record, link, path, references, place)
         if text is not None:
             edits.append((link.offset, link.offset + link.width, text))
         if why:
             said[why] = None
-    body = record.body
-    for start, end, text in sorted(edits, key=lambda edit: edit[:2], reverse=True):
-        body = _without(body, start, end) if text is None else body[:start] + text + body[end:]
-    return Body(_BLANK.sub("", body), tuple(said))
+    edits.sort(key=lambda edit: edit[:2])
+    return Body(_BLANK.sub("", _edited(record.body, edits)), tuple(said))
 
 
-def _without(body: str, start: int, end: int) -> str:
-    """Return a body without a part, and without the blank lines behind it where others stand before."""
-    before, after = body[:start], body[end:]
-    is_parted = not before.strip() or re.search(r"\n[ \t]*\r?\n\Z", before) is not None
-    return before + (_BLANK.sub("", after) if is_parted else after)
+def _edited(body: str, edits: Sequence[_Edit]) -> str:
+    """Return a body with other texts in some places, in their order; what is cut takes blank lines behind it along."""
+    # From the end on, the last part first: each part is looked at once.
+    parts: list[str] = []
+    end, first = len(body), len(body) - len(body.lstrip())
+    for start, past, text in reversed(edits):
+        parts.append(body[past:end])
+        if text is not None:
+            parts.append(text)
+        elif start <= first or _BLANK_ABOVE.search(body[max(0, start - _NEAR) : start]):
+            _drop_blank(parts)
+        end = start
+    return "".join([body[:end], *reversed(parts)])
+
+
+def _drop_blank(parts: list[str]) -> None:
+    """Take the blank lines at the beginning away, of parts of which the first is the last."""
+    while len(parts) > 1 and not parts[-1].strip(" \t\r\n"):
+        last = parts.pop()
+        parts[-1] = last + parts[-1]
+    if parts:
+        parts[-1] = _BLANK.sub("", parts[-1])
 
 
 def _new_link(
@@ -74,8 +99,10 @@ def _new_link(
 
 def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> tuple[str | None, str]:
     """Return the address that a wiki link means, with the words that it showed."""
-    before = record.body[: link.offset].rstrip(" \t")
-    if not before.endswith("[["):
+    at = link.offset
+    while at and record.body[at - 1] in " \t":
+        at -= 1
+    if not record.body.endswith("[[", 0, at):
         return None, ""
     meant = references.named(link.target, record.source.folder)
     if len(meant) != 1 and link.target.isdigit():
@@ -84,7 +111,7 @@ def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> 
     if len(meant) != 1:
         why = f"may mean {' or '.join(meant)}" if meant else "names no record that is imported"
         return None, f"`[[{link.target}]]` {why}, and stays as it is"
-    has_words = record.body[link.offset + link.width :].lstrip(" \t")[:1] == "|"
+    has_words = _WORDS.match(record.body, link.offset + link.width) is not None
     return meant[0] if has_words else f"{meant[0]}|{link.target}", ""
 
 

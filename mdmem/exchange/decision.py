@@ -9,6 +9,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.headings import Section, deciding, sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.keys import Keys, read_keys
+from mdmem.exchange.markers import without_comments
 from mdmem.exchange.moments import read_date
 from mdmem.exchange.record import Claim, ClaimKind, Cut, ForeignRecord, Guess, SourceFile, Sureness
 from mdmem.exchange.status import StatusReading, claims_in, read_status
@@ -22,8 +23,8 @@ _LINE = re.compile(
     r"[*_]{0,2}[ \t]*(?P<value>[^\n]*?)[ \t]*\r?$\n?",
     re.IGNORECASE | re.MULTILINE,
 )
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# No part reads past the next bracket: of a hundred thousand, each would read to the end.
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^)\[]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def fact_lines(sections: Sequence[Section]) -> tuple[FactLine, ...]:
 
 def _lines_of(section: Section) -> Iterator[FactLine]:
     for found in _LINE.finditer(section.text):
-        value = _COMMENT.sub("", found["value"]).strip()
+        value = without_comments(found["value"]).strip()
         yield FactLine(found["key"], value, section.start + found.start(), section.start + found.end())
 
 

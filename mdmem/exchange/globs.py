@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 _EVERYTHING = frozenset({"*", "**", "**/*", "./**", "/**"})
-_COMMA = re.compile(r",(?![^{]*\})")
+_PIECE = re.compile(r"([^{}]*)([{}]|\Z)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _MOST = 64
 
@@ -18,7 +19,7 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     `below` is the folder that they count from; with `anywhere` a pattern without a slash is one of every folder.
     """
     items = value if isinstance(value, list) else [value]
-    written = [part.strip().strip("\"'") for item in items if isinstance(item, str) for part in _COMMA.split(item)]
+    written = [part.strip().strip("\"'") for item in items if isinstance(item, str) for part in _parts(item)]
     if any(one in _EVERYTHING for one in written):
         return ((f"{below}/**",) if below else ()), ()
     kept: dict[str, None] = {}
@@ -27,10 +28,24 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
         if one.startswith("!") or one.count("{") > 3:
             lost.append(one)
             continue
-        for glob in _spelt_out(one.removeprefix("./").lstrip("/")):
+        # Each choice doubles them.
+        for glob in islice(_spelt_out(one.removeprefix("./").lstrip("/")), _MOST):
             plain = f"**/{glob}" if anywhere and "/" not in glob else glob
             kept[f"{below}/{plain}" if below else plain] = None
     return tuple(kept)[:_MOST], tuple(lost)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield what stands between the commas of a text, those between braces left alone."""
+    held: list[str] = []
+    for plain, brace in _PIECE.findall(text):
+        first, *others = [plain] if brace == "}" else plain.split(",")
+        held.append(first)
+        for other in others:
+            yield "".join(held)
+            held = [other]
+        held.append(brace)
+    yield "".join(held)
 
 
 def _spelt_out(glob: str) -> Iterator[str]:

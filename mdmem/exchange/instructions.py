@@ -11,7 +11,7 @@ from mdmem.entry.model import EntryType, Status
 from mdmem.exchange.decision import plain_title
 from mdmem.exchange.globs import globs_of
 from mdmem.exchange.keys import read_keys
-from mdmem.exchange.markers import without_own
+from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import ForeignRecord, SourceFile
 
 NAME = "instructions"
@@ -95,5 +95,5 @@ def _parts(sections: Sequence[Section], body: str) -> Iterator[tuple[str, str]]:
 
 
 def _told(title: str, text: str) -> Iterator[tuple[str, str]]:
-    if re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).strip():
+    if without_comments(text).strip():
         yield title, f"{text.rstrip()}\n"

@@ -28,7 +28,7 @@ _LINKS = {
     "see": ClaimKind.SEE,
 }
 _NOTHING = frozenset({"", "none", "n/a", "-", "null", "~", "tbd"})
-_PATH = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(\S+\.md)\Z")
+_PATH = re.compile(r"\[[^\[\]]*\]\(([^)\s\[]+)\)|(?<!\S)(\S+\.md)\Z")
 
 
 @dataclass(frozen=True, slots=True)

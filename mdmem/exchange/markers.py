@@ -22,6 +22,16 @@ def without_marks(text: str) -> str:
     return _LINE.sub("", text)
 
 
+def without_comments(text: str) -> str:
+    """Return a text without its HTML comments; one that nothing closes is text."""
+    parts, at = [], 0
+    # Where one is not closed, no later one is: a pattern would look for that from each of thousands.
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join([*parts, text[at:]])
+
+
 def without_own(text: str) -> str:
     """Return a text without what stands between marks, and without the lines that `mdmem init` writes."""
     text = without_regions(text)

@@ -89,7 +89,7 @@ def _grown(file: ExportedFile, before: str) -> str:
         return f"{before}{gap}{region}"
     start, end = place
     if not is_whole(before[start:end]):
-        raise UsageError(_edited(f"what stands between the markers in {file.path}"))
+        raise UsageError(_edited(f"what stands between the markers in {file.path}", "it with its markers"))
     return f"{before[:start]}{region}{before[end:]}"
 
 
@@ -101,10 +101,9 @@ def _replaced(file: ExportedFile, before: str) -> str:
     return sealed(file.text)
 
 
-def _edited(what: str) -> str:
-    return (
-        f"{what} was changed since it was exported and stays as it is: change the entries, remove it, and export again"
-    )
+def _edited(what: str, removed: str = "it") -> str:
+    advice = f"change the entries, remove {removed}, and export again"
+    return f"{what} was changed since it was exported and stays as it is: {advice}"
 
 
 def _remove(path: Path) -> None:

@@ -8,7 +8,6 @@ import re
 BEGIN = "<!-- mdmem export"
 END = "<!-- mdmem export end -->"
 _SEAL = re.compile(rf"{re.escape(BEGIN)} ([0-9a-f]{{12}}|): ")
-_REGION = re.compile(rf"{_SEAL.pattern}.*?{re.escape(END)}\n?", re.DOTALL)
 
 
 def opening(said: str) -> str:
@@ -37,12 +36,21 @@ def is_exported(text: str) -> bool:
     return _SEAL.search(text) is not None
 
 
-def region_of(text: str) -> tuple[int, int] | None:
+def region_of(text: str, at: int = 0) -> tuple[int, int] | None:
     """Return where the first region between markers begins and ends, None where there is none."""
-    found = _REGION.search(text)
-    return found.span() if found is not None else None
+    # A pattern for the whole would look for the end anew from each of thousands of beginnings.
+    begin = _SEAL.search(text, at)
+    end = text.find(END, begin.end()) if begin is not None else -1
+    if begin is None or end < 0:
+        return None
+    end += len(END)
+    return begin.start(), end + text.startswith("\n", end)
 
 
 def without_regions(text: str) -> str:
     """Return a text without what an export wrote between its markers."""
-    return _REGION.sub("", text)
+    parts, at = [], 0
+    while (place := region_of(text, at)) is not None:
+        parts.append(text[at : place[0]])
+        at = place[1]
+    return "".join([*parts, text[at:]])

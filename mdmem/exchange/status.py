@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from mdmem.dataclass import dataclass
 from mdmem.document.links import body_links
 from mdmem.entry.model import Status
+from mdmem.exchange.markers import without_comments
 from mdmem.exchange.record import Claim, ClaimKind, Guess, Sureness
 
 _WORDS: dict[str, Status] = {
@@ -50,7 +51,7 @@ _CHANGING = ("amend", "modif", "updat", "chang")
 # Behind the others a number is no record's: `Updated 2020`.
 _NAMING = (*_ENDING, "amend", "clarif", "refin")
 _BULLET = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?")
-_DECORATION = re.compile(r"<!--.*?-->|[*_~`]|[^\w\s\[\](){}.,:;#/'\"<>|&+=%@!?-]")
+_DECORATION = re.compile(r"[*_~`]|[^\w\s\[\](){}.,:;#/'\"<>|&+=%@!?-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +121,14 @@ def _of_words(words: list[str], text: str, claims: tuple[Claim, ...], *, is_whol
 
 # A relation follows in the same line: `Accepted, supersedes [2. …](…)`.
 _NEXT = re.compile(
-    r"(?:[;,]\s+(?:and\s+)?|\s*\()(?=partial|partly|in\s+part|supers|superc|replac|obsolet|amend|clarif|refin)|;\s+",
+    r"(?:[;,]\s+(?:and\s+)?|(?<!\s)\s*\()(?=partial|partly|in\s+part|supers|superc|replac|obsolet|amend|clarif|refin)|;\s+",
     re.IGNORECASE,
 )
 
 
 def _statements(written: str) -> Iterator[str]:
     """Yield the statements of a status: its lines, and the relations that follow in a line, each by itself."""
-    for line in re.sub(r"<!--.*?-->", "", written, flags=re.DOTALL).splitlines():
+    for line in without_comments(written).splitlines():
         yield from (part.strip() for part in _NEXT.split(_BULLET.sub("", line, count=1)) if part.strip())
 
 
@@ -165,7 +166,10 @@ def _kind(verb: str, *, is_passive: bool, in_part: bool) -> ClaimKind | None:
 
 
 _DAY = re.compile(r"\b\d{4}[-/.]\d\d[-/.]\d\d\b|\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b")
-_NAME = re.compile(r"(?:[A-Za-z]{2,6}[- #]?)?#?\d{1,8}(?:-[\w-]+)?\b|\[\[[^\]\n]+\]\]|[a-z0-9]+(?:-[a-z0-9]+){2,}")
+_NAME = re.compile(
+    r"(?:[A-Za-z]{2,6}[- #]?)?#?\d{1,8}(?:-[\w-]+)?\b|"
+    r"\[\[[^\[\]\n]+\]\]|(?<![a-z0-9])[a-z0-9]++(?:-[a-z0-9]++){2,}"
+)
 
 
 def _names(rest: str) -> Iterator[str]:

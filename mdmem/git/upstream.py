@@ -43,11 +43,18 @@ def find_upstream(repository: Repository) -> Upstream:
     parts = next((line.split("\0") for line in lines if line.startswith(f"{head}\0")), None)
     if parts is None:
         raise UsageError(f"nothing is committed on `{branch}` yet; commit first")
+    if not parts[1] and not run(repository.top, "remote").strip():
+        add = "git remote add origin URL"
+        raise UsageError(f"`{branch}` has nowhere to go; type `{add}`, then `{_push(branch)}`, once")
     return _checked(branch, *parts[1:])
 
 
+def _push(branch: str) -> str:
+    return f"git push -u origin {branch}"
+
+
 def _checked(branch: str, tracking: str, remote: str, ref: str) -> Upstream:
-    push = f"`git push -u origin {branch}`"
+    push = f"`{_push(branch)}`"
     if not tracking or not ref:
         raise UsageError(f"`{branch}` follows no branch of another repository; type {push} once")
     if remote == ".":

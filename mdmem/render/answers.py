@@ -64,7 +64,7 @@ def answers_json(answers: Answers, shown: Callable[[Pack], dict[str, Any]] = pac
 
 
 def _problems(answers: Answers) -> Iterator[str]:
-    if answers.main is None:
+    if answers.main is None and not answers.known:
         # Else they stand in its answer: all of them are asked in one scope.
         yield from problems_text(AnswerBasis(problems=answers.problems))
 

@@ -128,4 +128,4 @@ def _summary(report: ImportReport) -> str:
 
 def _of(rows: Sequence[ImportRow]) -> str:
     kinds = Counter(f"{row.status} {row.type}" if row.status is not Status.ACTIVE else f"{row.type}" for row in rows)
-    return f" ({', '.join(f'{number} {kind}' for kind, number in kinds.most_common())})" if rows else ""
+    return f" ({', '.join(count(number, kind) for kind, number in kinds.most_common())})" if rows else ""

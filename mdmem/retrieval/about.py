@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
+from mdmem.catalog.model import Catalog
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry
-from mdmem.entry.passages import Passages
 from mdmem.entry.text import content_of
+from mdmem.entry.windows import Windows
+from mdmem.errors import UsageError
 from mdmem.index.analysis import ask
 from mdmem.index.finder import finder
 from mdmem.index.snippet import snippet
@@ -17,8 +18,10 @@ from mdmem.workspace.addresses import resolve_names
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.workspace import Workspace
 
-# In bytes: as much as a search for a word in a file brings, with whole sentences.
-_PASSAGES = 640
+# In bytes: what a reader of the file would have to scroll to, whole.
+_WINDOWS = 1000
+# Characters: to weigh the windows of more takes seconds.
+_READ = 131_072
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +38,30 @@ class ToldEntry:
         return self.entry.address in self.heads
 
 
-def tell_about(workspace: Workspace, names: Sequence[str], words: str) -> tuple[ToldEntry, ...]:
-    """Return what the entries that names mean say about some words; raises NotFoundError and UsageError."""
+def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str]) -> tuple[ToldEntry, ...]:
+    """Return what the entries that names mean say: about the only words, or those of the n-th name about the n-th.
+
+    Raises NotFoundError, and UsageError where there are other words than that.
+    """
+    if len(words) not in (1, len(names)):
+        raise UsageError(f"{len(words)} times `--about` for {len(names)} addresses; give one for all, or one for each")
     catalog = view_of(workspace).checkout.catalog
-    terms = frozenset(ask(words).terms)
-    bodies = {
-        address: content_of(catalog.entries[address], catalog.body(address))
-        for address in resolve_names(workspace, names)
-    }
+    groups = [[name] for name in names] if len(words) > 1 else [list(names)]
     return tuple(
-        ToldEntry(catalog.entries[address], _said(body, terms), catalog.lineage.heads(address))
-        for address, body in bodies.items()
+        _told_of(catalog, address, frozenset(ask(said).terms))
+        for group, said in zip(groups, words, strict=True)
+        for address in resolve_names(workspace, group)
     )
+
+
+def _told_of(catalog: Catalog, address: str, terms: frozenset[str]) -> ToldEntry:
+    entry = catalog.entries[address]
+    body = content_of(entry, catalog.body(address))
+    return ToldEntry(entry, _said(body, terms), catalog.lineage.heads(address))
 
 
 def _said(body: str, terms: frozenset[str]) -> str:
     find = finder(terms)
-    hits = find(body)
-    if not hits:
-        return ""
-    # What stands everywhere in a text tells its passages apart least.
-    counts = Counter(term for _, _, held in hits for term in held)
-    weights = {term: 1 / (1 + counts[term]) ** 0.5 for term in counts}
-    passages = Passages(body, sections_of(body), find, weights, has_asides=True)
-    # Words in code and tables alone are no prose, and found all the same.
-    return passages.headed(_PASSAGES) or snippet(body, terms)
+    windows = Windows(body[:_READ], sections_of(body[:_READ]), find, {}, has_asides=True)
+    # What only a comment or a field holds stands in no window, and is found all the same.
+    return windows.headed(_WINDOWS) or (snippet(body, terms) if find(body) else "")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed
 from mdmem.retrieval.question import Question
-from mdmem.retrieval.relevance import always_stands
 from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_from
 from mdmem.workspace.workspace import Workspace
 
 # Twelve at this size are 20 KB; what governs and its best passages are 1,000 to 1,300 bytes of 1,600.
 SHORT_BUDGET = 400
+# Of what was given before, a line where it is among the best for the question: the rest was looked for elsewhere.
+_REPEATED = 2
+# No address is like this: under it stands which problems were told.
+_PROBLEMS = "!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +32,13 @@ class Answer:
 class Answers:
     """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order.
 
-    `unread` are other projects' wings, where the questions named none.
+    `unread` are other projects' wings, where the questions named none. `known`: its problems were told before.
     """
 
     main: Pack | None
     short: tuple[Answer, ...]
     unread: tuple[str, ...] = ()
+    known: bool = False
 
     @property
     def packs(self) -> tuple[Pack, ...]:
@@ -48,7 +53,8 @@ class Answers:
     @property
     def gave(self) -> dict[str, str]:
         """Return the digest of each entry that is handed over with its content, by address."""
-        return {address: digest for pack in self.packs for address, digest in pack.gave.items()}
+        entries = {address: digest for pack in self.packs for address, digest in pack.gave.items()}
+        return entries | ({_PROBLEMS: _digest_of(self.problems)} if self.problems else {})
 
 
 def answer_each(
@@ -82,9 +88,14 @@ def answer_each(
             pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before, is_brief=True)
             short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
             before |= pack.gave
-        return Answers(first, tuple(short), _unread(reading, short[0]))
+        answers = Answers(first, tuple(short), _unread(reading, short[0]))
+        return replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems))
 
     return read_steadily(workspace, read)
+
+
+def _digest_of(problems: Sequence[Finding]) -> str:
+    return sha256(repr(problems).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
@@ -96,8 +107,9 @@ def _unread(reading: Reading, one: Answer) -> tuple[str, ...]:
 
 
 def _without_repeats(pack: Pack, earlier: Sequence[Pack | None]) -> Pack:
-    """Return a short answer without the contradictions that were told, and the invariants that only always stand."""
+    """Return a short answer without the contradictions that were told, and what was given and is not of its best."""
     told = {one for other in earlier if other is not None for one in other.basis.conflicts}
     basis = replace(pack.basis, conflicts=tuple(one for one in pack.basis.conflicts if one not in told))
-    kept = (one for one in pack.items if one.form is not Form.GIVEN or not always_stands(one.item) or one.item.score)
+    best = sorted(pack.items, key=lambda one: -one.item.score)[:_REPEATED]
+    kept = (one for one in pack.items if one.form is not Form.GIVEN or (one in best and one.item.score))
     return replace(pack, items=tuple(kept), basis=basis)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from heapq import nsmallest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
@@ -61,7 +63,10 @@ class TermWeights:
 
 def weights_of(terms: Sequence[str], held: Iterable[frozenset[str]], total: int) -> TermWeights:
     """Return the weights of terms among so many entries, of which some hold some."""
-    counts = Counter(term for one in held for term in one)
+    # Thousands of matches share a few sets.
+    counts = Counter[str]()
+    for one, times in Counter(held).items():
+        counts.update(dict.fromkeys(one, times))
     return TermWeights({term: log(1 + total / (counts[term] or 0.5)) for term in terms}, frozenset(counts))
 
 
@@ -87,7 +92,16 @@ def coverage_by(
 def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str], str]) -> Coverage:
     """Return how far the best of the best scored texts covers a question; `body` is asked for a few, until one does."""
     best = Coverage.NONE
-    for hold in holds(texts, body):
+
+    @cache
+    def most(terms: frozenset[str]) -> Coverage:
+        return coverage_by(Hold(terms, terms, terms), weights)
+
+    def may_tell(terms: frozenset[str]) -> bool:
+        """Say whether a text of these terms may cover more than is known to be covered."""
+        return most(terms) is Coverage.FULL or (best is Coverage.NONE and most(terms) is Coverage.PARTIAL)
+
+    for hold in holds(texts, body, may_tell=may_tell):
         found = coverage_by(hold, weights)
         if found is Coverage.FULL:
             return found
@@ -95,14 +109,22 @@ def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str
     return best
 
 
-def holds(texts: Iterable[Held], body: Callable[[str], str]) -> Iterator[Hold]:
-    """Yield what the title of each text holds, then each section of the best scored ones with their titles."""
+def holds(
+    texts: Iterable[Held], body: Callable[[str], str], *, may_tell: Callable[[frozenset[str]], bool] = bool
+) -> Iterator[Hold]:
+    """Yield what the title of each text holds, then each section of the best scored ones with their titles.
+
+    Nothing is looked at for terms that cannot tell anything.
+    """
     held = list(texts)
-    find = finder(frozenset().union(*(text.terms for text in held)))
-    titled = [(text, text.terms & _terms_in(text.title, find)) for text in held]
-    yield from (Hold(title, title=title) for _, title in titled)
-    for text, title in sorted(titled, key=lambda one: (-one[0].score, one[0].address))[:_READ]:
-        yield from _sections_held(text, title, body(text.address))
+    find = finder(frozenset().union(*{text.terms for text in held}))
+    for text in held:
+        if may_tell(text.terms):
+            title = text.terms & _terms_in(text.title, find)
+            yield Hold(title, title=title)
+    for text in nsmallest(_READ, held, key=lambda one: (-one.score, one.address)):
+        if may_tell(text.terms):
+            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.address))
 
 
 def _terms_in(text: str, find: Find) -> frozenset[str]:

@@ -105,13 +105,16 @@ class Mentions:
         if self.found.basis.source != "index" or not item.score or self._asked >= _ASKED:
             return []
         self._asked += 1
-        scope = self.found.scope
         # Prose writes ADR 7 for what is `adr-0007`.
         spellings = {names[0], re.sub(r"(?<!\d)0+(?=\d)", "", names[0])}
-        among = [one for one in self._catalog.entries if scope.holds(one)]
-        answer = self.workspace.find_text(" ".join(sorted(spellings)), among)
+        answer = self.workspace.find_text(" ".join(sorted(spellings)), self._among)
         wanted = [frozenset(ask(spelling).terms) for spelling in spellings]
         return [match.key for match in answer.matches if any(match.terms >= terms for terms in wanted)]
+
+    @cached_property
+    def _among(self) -> frozenset[str]:
+        scope = self.found.scope
+        return frozenset(one for one in self._catalog.entries if scope.holds(one))
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from enum import StrEnum
+from functools import lru_cache
 from math import inf, log
 from typing import Any
 
@@ -108,13 +109,13 @@ class Retrieved(AnsweredEntry):
     `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
     `terms` are those of the question that it, or what it replaced, holds; `on_path` says that its `applies_to` meets a
     given path, `starts_shared` that the question starts at shared knowledge, `is_unconditional` that it is an invariant
-    which is part of every answer.
+    which is part of every answer. `why` gives the reasons in words: of thousands that match a few are told.
     """
 
     tier: Tier
     matches: bool
     current: bool
-    reason: str
+    why: Callable[[], str] = field(compare=False)
     overrides: tuple[str, ...] = ()
     terms: frozenset[str] = frozenset()
     on_path: bool = False
@@ -123,17 +124,27 @@ class Retrieved(AnsweredEntry):
     is_unconditional: bool = False
 
     @property
+    def reason(self) -> str:
+        """Return the reasons that brought it in, in words."""
+        return self.why()
+
+    @property
     def sort_key(self) -> tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]:
         """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
 
         What ended stands behind all of its type that is in force, and what is proposed behind what binds.
         """
         made = self.entry.created_at
-        newest = -instant_of(made).timestamp() if isinstance(made, date) else 0.0
+        newest = _negative(made) if isinstance(made, date) else 0.0
         certainty = 0 if self.status is Status.ACTIVE else 1
         distance = self.tier is not Tier.SHARED if self.starts_shared else self.tier.rank
         rank = (self.entry.type.rank, not self.current, self.is_proposal, int(distance), certainty)
         return (*rank, likeness_key(self.entry, self.score), newest, self.entry.address)
+
+
+@lru_cache(maxsize=4096)
+def _negative(made: date) -> float:
+    return -instant_of(made).timestamp()
 
 
 # Scores that differ by less than a tenth tell little: a longer text of the same kind has a lower one.
@@ -330,7 +341,7 @@ class SearchResult:
     """The hits of a search, best first, and how they were found; `drafts` counts those that match and are not shown."""
 
     query: str
-    hits: tuple[Hit, ...]
+    hits: Sequence[Hit]
     terms: frozenset[str] = frozenset()
     drafts: int = 0
     basis: AnswerBasis

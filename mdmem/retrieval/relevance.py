@@ -61,9 +61,11 @@ class Relevance:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
+        if item.score < _FAR * self.top:
+            return False
         if self.found.is_brief and (item not in self.best[:2] or item.score < _NEARLY * self.top):
             return False
-        return self._share(item) >= _TOUCHES and item.score >= _FAR * self.top
+        return self._share(item.terms) >= _TOUCHES
 
     @cached_property
     def is_contested(self) -> bool:
@@ -78,12 +80,21 @@ class Relevance:
     @cached_property
     def weights(self) -> dict[str, float]:
         """Return what each term of the question weighs: the rarer, the more."""
-        held = Counter(term for item in self.found.items for term in item.terms)
+        # Thousands of items share a few sets.
+        held = Counter[str]()
+        for terms, times in Counter(item.terms for item in self.found.items).items():
+            held.update(dict.fromkeys(terms, times))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
-    def _share(self, item: Retrieved) -> float:
-        whole = fsum(self.weights.values())
-        return fsum(self.weights.get(term, 0.0) for term in item.terms) / whole if whole else 1.0
+    def _share(self, terms: frozenset[str]) -> float:
+        if terms not in self._shares:
+            whole = fsum(self.weights.values())
+            self._shares[terms] = fsum(self.weights.get(term, 0.0) for term in terms) / whole if whole else 1.0
+        return self._shares[terms]
+
+    @cached_property
+    def _shares(self) -> dict[frozenset[str], float]:
+        return {}
 
 
 def always_stands(item: Retrieved) -> bool:

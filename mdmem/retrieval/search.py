@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
+from typing import NamedTuple, overload
 
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
@@ -22,14 +24,15 @@ def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchR
     """Return the hits in a scope, best first; equal scores put what is current before what ended."""
     catalog, today = workspace.catalog, workspace.today
     answer = find_text(workspace, question, [address for address in catalog.entries if scope.holds(address)])
-    hits: dict[str, Hit] = {}
+    found: dict[str, _Found] = {}
     for match in answer.matches:
-        for hit in _hits_of(catalog, scope, match, question.filters, today=today):
-            hits[hit.entry.address] = _merged(hits.get(hit.entry.address), hit)
-    held = frozenset(term for match in answer.matches for term in match.terms)
+        for one in _found_by(catalog, match, question.filters, today=today):
+            address = one.entry.address
+            found[address] = _merged(found[address], one) if address in found else one
+    held = frozenset[str]().union(*{match.terms for match in answer.matches})
     return SearchResult(
         query=question.words,
-        hits=_ordered(hits.values()),
+        hits=_hits(catalog, scope, found.values(), today=today),
         terms=frozenset(answer.terms),
         drafts=sum(_is_hidden_draft(catalog.entries[match.key], question.filters, today) for match in answer.matches),
         basis=AnswerBasis(
@@ -57,24 +60,25 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     Within a type, what claims an entry's place comes before it.
     """
 
-    def key(hit: Hit) -> tuple[tuple[float, float, float], bool, bool, str]:
-        return (
-            likeness_key(hit.entry, hit.score),
-            hit.entry.address not in hit.heads,
-            hit.is_proposal,
-            hit.entry.address,
-        )
+    def key(hit: Hit) -> _Key:
+        return _key(hit.entry, hit.score, is_current=hit.entry.address in hit.heads, is_proposal=hit.is_proposal)
 
     return claimants_first(sorted(hits, key=key))
 
 
+_Key = tuple[tuple[float, float, float], bool, bool, str]
+
+
+def _key(entry: Entry, score: float, *, is_current: bool, is_proposal: bool) -> _Key:
+    return likeness_key(entry, score), not is_current, is_proposal, entry.address
+
+
 def passes(entry: Entry, filters: Filters, today: date) -> bool:
     """Say whether an entry passes every filter but wing and room, by its status of the day."""
-    statuses = {entry.status, entry.status_on(today)}
     return (
         filters.lets_in(entry)
         and (not filters.focuses or entry.focus in filters.focuses)
-        and (not filters.statuses or not statuses.isdisjoint(filters.statuses))
+        and (not filters.statuses or not {entry.status, entry.status_on(today)}.isdisjoint(filters.statuses))
     )
 
 
@@ -92,34 +96,74 @@ def _is_hidden_draft(entry: Entry, filters: Filters, today: date) -> bool:
     return entry.status is Status.DRAFT and not is_asked_for and passes(entry, filters, today)
 
 
-def _hits_of(catalog: Catalog, scope: Scope, match: Match, filters: Filters, *, today: date) -> Iterator[Hit]:
+class _Found(NamedTuple):
+    """What ranks an entry that a search found: of thousands, a few are described."""
+
+    entry: Entry
+    score: float
+    terms: frozenset[str]
+    via: tuple[str, ...] = ()
+
+
+class _Hits(Sequence[Hit]):
+    """Hits in their order, each made when it is asked for."""
+
+    def __init__(self, found: Sequence[_Found], hit: Callable[[_Found], Hit]) -> None:
+        self._found, self._hit = found, hit
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, at: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Hit, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Hit | tuple[Hit, ...]:
+        return self._hit(self._found[at]) if isinstance(at, int) else tuple(map(self._hit, self._found[at]))
+
+
+def _hits(catalog: Catalog, scope: Scope, found: Iterable[_Found], *, today: date) -> Sequence[Hit]:
+    lineage, hit = catalog.lineage, partial(_hit, catalog, scope, today=today)
+
+    def key(one: _Found) -> _Key:
+        address = one.entry.address
+        stance = catalog.stance(address)
+        is_proposal = stance is not None and stance.standing.is_proposal
+        return _key(one.entry, one.score, is_current=lineage.is_current(address), is_proposal=is_proposal)
+
+    ordered = sorted(found, key=key)
+    is_claimed = any(lineage.claimed_by(one.entry.address) for one in ordered)
+    return claimants_first(tuple(map(hit, ordered))) if is_claimed else _Hits(ordered, hit)
+
+
+def _found_by(catalog: Catalog, match: Match, filters: Filters, *, today: date) -> Iterator[_Found]:
     entry = catalog.entries[match.key]
     heads = catalog.lineage.heads(entry.address)
     if passes(entry, filters, today) and is_shown(catalog, entry, filters):
-        yield _hit(catalog, scope, entry, match, today=today)
+        yield _Found(entry, match.score, match.terms)
     if heads and entry.address not in heads and passes(entry, replace(filters, statuses=()), today):
-        for head in heads:
-            own = _hit(catalog, scope, catalog.entries[head], match, today=today)
-            yield replace(own, via=(entry.address,), terms=frozenset())
+        yield from (_Found(catalog.entries[head], match.score, frozenset(), (entry.address,)) for head in heads)
 
 
-def _hit(catalog: Catalog, scope: Scope, entry: Entry, match: Match, *, today: date) -> Hit:
+def _hit(catalog: Catalog, scope: Scope, found: _Found, *, today: date) -> Hit:
+    entry = found.entry
     return Hit(
         entry=entry,
         status=entry.status_on(today),
-        score=match.score,
-        terms=match.terms,
+        score=found.score,
+        via=found.via,
+        terms=found.terms,
         heads=catalog.lineage.heads(entry.address),
         stance=catalog.stance(entry.address),
         **bearings_of(catalog, entry, scope),
     )
 
 
-def _merged(first: Hit | None, second: Hit) -> Hit:
-    if first is None:
-        return second
+def _merged(first: _Found, second: _Found) -> _Found:
     via = tuple(sorted({*first.via, *second.via}))
-    return replace(first, score=max(first.score, second.score), via=via, terms=first.terms | second.terms)
+    return _Found(first.entry, max(first.score, second.score), first.terms | second.terms, via)
 
 
 def search(workspace: Workspace, question: Question) -> SearchResult:

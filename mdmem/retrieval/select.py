@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
+from heapq import nsmallest
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, field
@@ -114,7 +115,7 @@ class Selection:
         found = coverage_of(self.weights, held, self.catalog.body)
         if found is Coverage.NONE and any(entry.address in self.naming for entry in spoken):
             found = Coverage.PARTIAL
-        known = frozenset(term for one in held for term in one.terms)
+        known = frozenset[str]().union(*{one.terms for one in held})
         return found, self._typed(
             term for term in self.weights.of if term not in known
         ) if found is Coverage.PARTIAL else ()
@@ -146,8 +147,8 @@ class Selection:
         """Return the room that holds most of the best matches, several of them; None where rooms are asked for."""
         if self.answer is None or self.scope.rooms:
             return None
-        found = [item for item in items if item.score > 0]
-        best = sorted(found, key=lambda item: (-item.score, item.entry.address))[:_BEST]
+        found = (item for item in items if item.score > 0)
+        best = nsmallest(_BEST, found, key=lambda item: (-item.score, item.entry.address))
         rooms = Counter(item.entry.address.rpartition("/")[0] for item in best)
         room, count = max(rooms.items(), key=lambda pair: pair[1], default=("", 0))
         return room if count > 1 and 2 * count >= len(best) else None
@@ -156,7 +157,7 @@ class Selection:
         """Return the words of the question, as typed, that no entry of the scope holds."""
         if self.answer is None:
             return ()
-        held = frozenset(term for match in self._matches.values() for term in match.terms)
+        held = frozenset[str]().union(*{match.terms for match in self._matches.values()})
         return self._typed(term for term in self.answer.terms if term not in held)
 
     def _typed(self, terms: Iterable[str]) -> tuple[str, ...]:
@@ -219,8 +220,9 @@ class Selection:
 
     def _passes(self, entry: Entry) -> bool:
         wanted = self.question.filters
-        statuses = {entry.status, entry.status_on(self.today)}
-        if not wanted.lets_in(entry) or (wanted.statuses and statuses.isdisjoint(wanted.statuses)):
+        if not wanted.lets_in(entry):
+            return False
+        if wanted.statuses and {entry.status, entry.status_on(self.today)}.isdisjoint(wanted.statuses):
             return False
         if self._has_other_focus(entry):
             return self._is_asked_for(entry) and self._leave_out(entry, "another focus")
@@ -255,11 +257,13 @@ class Selection:
         return [self.catalog.entries[match.key] for match in self._inherited.get(entry.address, ())]
 
     def _retrieved(self, entry: Entry, overriders: Mapping[str, Entry]) -> Retrieved:
-        via = tuple(sorted(match.key for match in self._inherited.get(entry.address, ())))
-        overrides = tuple(other.address for other in self.overrides.overridden_by(entry))
+        inherited = self._inherited.get(entry.address, ())
+        via = tuple(sorted(match.key for match in inherited)) if inherited else ()
+        overrides = tuple(other.address for other in self.overrides.overridden_by(entry)) if entry.overrides else ()
         by = overriders.get(entry.address)
         overridden = [shared for shared in entry.overrides if overriders.get(shared) is entry]
-        score = max([self._match_score(entry), *(self._score(self.catalog.entries[shared]) for shared in overridden)])
+        scores = [self._score(self.catalog.entries[shared]) for shared in overridden]
+        score = max(self._score(entry), *scores, *(match.score for match in inherited), 0.0)
         return Retrieved(
             entry=entry,
             status=entry.status_on(self.today),
@@ -267,7 +271,7 @@ class Selection:
             score=score,
             matches=self._suits(entry),
             current=self.catalog.lineage.is_current(entry.address),
-            reason=self._reason(entry, via, overriders),
+            why=partial(self._reason, entry, via, overriders),
             via=via,
             overrides=overrides,
             terms=self._terms_of(entry, overridden),
@@ -337,23 +341,22 @@ class Selection:
 
     def _suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
-        spoken = (entry, *self._replaced_by(entry), *self.overrides.overridden_by(entry))
-        return self._is_open or any(map(self._covers, spoken))
+        if self._is_open or self._covers(entry):
+            return True
+        return any(map(self._covers, (*self._replaced_by(entry), *self.overrides.overridden_by(entry))))
 
     def _score(self, entry: Entry) -> float:
         match = self._matches.get(entry.address)
         return match.score if match is not None else 0.0
 
-    def _match_score(self, entry: Entry) -> float:
-        """Return the entry's score or the best of those it replaced."""
-        inherited = self._inherited.get(entry.address, ())
-        return max([self._score(entry), *(match.score for match in inherited)])
-
     def _terms_of(self, entry: Entry, overridden: Iterable[str]) -> frozenset[str]:
         """Return the terms of the question that an entry holds, or what it replaced or overrides."""
-        matches = (self._matches.get(address) for address in (entry.address, *overridden))
-        found = [match for match in (*matches, *self._inherited.get(entry.address, ())) if match is not None]
-        return frozenset(term for match in found for term in match.terms)
+        own, more = self._matches.get(entry.address), self._inherited.get(entry.address, ())
+        terms = own.terms if own is not None else frozenset[str]()
+        if not more and not overridden:
+            return terms
+        others = (self._matches.get(address) for address in overridden)
+        return terms.union(*(match.terms for match in (*others, *more) if match is not None))
 
     def _tier(self, entry: Entry) -> Tier:
         if self.catalog.wings[entry.wing].is_shared:

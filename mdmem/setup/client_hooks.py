@@ -138,7 +138,7 @@ def hook_client(name: str, base: Path, *, root: str | None, command: str = SERVE
     try:
         yield _plugged(client, base, words) if client.plugin is not None else _hooked(client, base, words)
     except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{_piece(client, words)}".rstrip()
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{_piece(client, words)}"
     if client.remark is not None:
         yield client.remark
 

@@ -38,7 +38,7 @@ Before you change code, ask once what is binding, with all files that you will t
 `mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
 Ask again only when the files change; what was given before is one line then.
 All your questions go into one call, each is answered in short: `mdmem retrieve --ask "QUESTION?" --ask "QUESTION?"`.
-What an answer lacks, `mdmem show ADDRESS ADDRESS --about "WORDS"` finds in those entries: no need to open files.
+What answers lack, one call finds in those entries, words for each: `mdmem show A B --about "FOR A" --about "FOR B"`.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
@@ -69,7 +69,7 @@ def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator
     try:
         yield _added(base / NAME, base, lines)
     except MisfitError as error:
-        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}".rstrip()
+        yield f"{NAME} is there and stays as it is: {error}; add this to it:\n{lines}"
     for client in clients:
         files, called = _OWN_FILES.get(client, ((), ""))
         yield from (_advice(name, called) for name in files if _hides_agents(base / name, base / NAME))
@@ -192,7 +192,7 @@ def join_client(client: Client, base: Path, *, under: str, is_found: bool, comma
     try:
         yield _grown(client, base, server)
     except MisfitError as error:
-        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}".rstrip()
+        yield f"{client.path} is there and stays as it is: {error}; add this to it:\n{client.piece(server)}"
     if client.remark is not None:
         yield client.remark
 

@@ -66,24 +66,24 @@ def init(
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
         yield from _missing(command)
     else:
-        yield _write(base, "AGENTS.md", COMMAND_LINES, base, else_say=f"add this to it:\n{COMMAND_LINES}".rstrip())
+        yield _write(base, "AGENTS.md", COMMAND_LINES, base, else_say=f"add this to it:\n{COMMAND_LINES}")
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
         yield from _worth_saying(_install_hooks(repository, root), is_joining=is_joining)
     if any(path.name != "README.md" for path in root.glob("*/*/*.md")):
         return
-    yield from _records(base)
     where = "" if _is_found(cwd, root) else f" --root {shlex.quote(folder)}"
-    yield f'next: mdmem new decision {name}/architecture "…"{where}'
+    yield _records(base) or f'next: mdmem new decision {name}/architecture "…"{where}'
 
 
-def _records(base: Path) -> Iterator[str]:
-    """Say which records of other tools are there, and the line that takes them in."""
+def _records(base: Path) -> str:
+    """Return which records of other tools are there, and the line that takes them in; nothing where there are none."""
     folders = {one: sum(1 for _ in records_in(base / one)) for one in record_folders(base)}
-    if folders:
-        listed = " and ".join(f"{number} in {folder}" for folder, number in folders.items())
-        yield f"decision records are there, {listed}: `mdmem import --dry-run` shows what becomes of them"
+    if not folders:
+        return ""
+    listed = " and ".join(f"{number} in {folder}" for folder, number in folders.items())
+    return f"decision records are there, {listed}: `mdmem import --dry-run` shows what becomes of them"
 
 
 _STAYS = "is there and stays as it is"
@@ -182,7 +182,7 @@ def _first_wing(root: Path) -> str | None:
 
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
     if (repository.top / CONFIG).exists():
-        yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}".rstrip()
+        yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}"
         return
     try:
         hooks = find_hooks(repository)

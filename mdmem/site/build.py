@@ -15,7 +15,7 @@ from mdmem.errors import EnvironmentFaultError, UsageError
 from mdmem.site.attachments import attachments
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePage, SitePages
-from mdmem.state import write_whole
+from mdmem.state import leads_away, write_whole
 from mdmem.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
@@ -54,7 +54,7 @@ def build(workspace: Workspace, request: SiteRequest, *, progress: Callable[[int
     site = site_of(workspace, request)
     if not (folder / MANIFEST).exists():
         # From now on the folder is ours, also where this build is killed.
-        _write(folder / MANIFEST, _manifest({}))
+        _write(folder, MANIFEST, _manifest({}))
     keys: dict[str, list[str]] = {}
     written = []
     for number, (path, key, make) in enumerate(_files(site)):
@@ -65,16 +65,17 @@ def build(workspace: Workspace, request: SiteRequest, *, progress: Callable[[int
             content = make().encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(content).hexdigest()[:20]
             if before is None or before[1] != digest or not _holds(folder / path, digest):
-                _write(folder / path, content)
+                _write(folder, path, content)
                 written.append(path)
             keys[path] = [key, digest]
         if progress is not None:
             progress(number)
-    removed = sorted(known.keys() - keys.keys())
+    # Who brought the folder along may have put links into it.
+    removed = sorted(path for path in known.keys() - keys.keys() if not leads_away(folder, path))
     for path in removed:
         (folder / path).unlink(missing_ok=True)
     if written or removed or not known:
-        _write(folder / MANIFEST, _manifest(keys))
+        _write(folder, MANIFEST, _manifest(keys))
     return SiteResult(folder=folder, number=len(keys), written=tuple(written), removed=tuple(removed))
 
 
@@ -132,12 +133,13 @@ def _known(workspace: Workspace, folder: Path) -> dict[str, list[str]]:
     except (OSError, ValueError, RecursionError):
         return {}
     listed = found.get("files") if isinstance(found, dict) and found.get("version") == _VERSION else None
-    return {path: pair for path, pair in (listed or {}).items() if _is_ours(path) and _is_pair(pair)}
+    pairs = listed.items() if isinstance(listed, dict) else ()
+    return {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
 
 
 def _is_ours(path: str) -> bool:
     """Say whether a path of the manifest stays in the folder: whatever else it names, nothing is removed there."""
-    return not path.startswith("/") and ".." not in path.split("/")
+    return path.isprintable() and not {"", ".", ".."}.intersection(path.split("/"))
 
 
 def _is_pair(pair: object) -> bool:
@@ -151,7 +153,10 @@ def _holds(path: Path, digest: str) -> bool:
         return False
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(folder: Path, name: str, content: bytes) -> None:
+    path = folder / name
+    if leads_away(folder, name):
+        raise EnvironmentFaultError(f"{path} is a symbolic link, or lies behind one; remove the link")
     try:
         if path.exists():
             write_whole(path, content, durable=False)

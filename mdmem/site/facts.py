@@ -16,6 +16,8 @@ from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, history
 from mdmem.render.lineage_graph import Bearings
+from mdmem.tree import NarrowedTree
+from mdmem.workspace.visibility import visible_commits
 from mdmem.workspace.workspace import Workspace
 
 # A file of everything touches nobody's heart: of more files a glob's number alone is told.
@@ -107,6 +109,7 @@ class SiteFacts:
         until = next(iter(self.workspace.commits), None)
         try:
             listed = history(location.repository, [location.under or "."], until=until)
+            told = {one.digest: one for one in visible_commits(self.workspace, listed)}
         except MdmemError:
             return {}
         under = f"{location.under}/" if location.under else ""
@@ -115,7 +118,7 @@ class SiteFacts:
             for path in commit.paths:
                 address = path.removeprefix(under).removesuffix(".md")
                 if address in self.catalog.entries:
-                    found[address].append(commit)
+                    found[address].append(told[commit.digest])
         return {address: tuple(some) for address, some in found.items()}
 
     @cached_property
@@ -130,7 +133,9 @@ class SiteFacts:
     def tracked(self) -> tuple[str, ...]:
         """Return the tracked files that are no part of the memory."""
         under = f"{self.workspace.location.under}/" if self.workspace.location.under else ""
-        files = sorted(self.workspace.tracked_files())
+        tree = self.workspace.tree
+        hidden = tuple(f"{under}{name}/" for name in tree.hidden()) if isinstance(tree, NarrowedTree) else ()
+        files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
         return tuple(path for path in files if not (under and path.startswith(under)))
 
     @cached_property

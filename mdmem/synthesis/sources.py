@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from mdmem.catalog import Catalog
@@ -158,7 +158,7 @@ class SectionSources:
         items = selection.propose() if entry.status is Status.DRAFT else selection.select()
         item = next(item for item in items if item.entry.address == address)
         reason = "; ".join(["named as a source", *(f"replaces {one}, which was named" for one in via)])
-        return replace(item, reason=reason, via=via)
+        return replace(item, why=partial(str, reason), via=via)
 
     def sources(
         self, heading: Heading, about: Retrieval, forced: Sequence[SourceChoice], *, size: int
@@ -188,8 +188,8 @@ class SectionSources:
             for other in self._neighbourhood.of(item.entry.address):
                 address = other.entry.address
                 if self.facet_of(other.entry) in heading.facets and address in self._everything:
-                    reason = f"linked with {item.entry.address}"
-                    near.setdefault(address, replace(self._everything[address], reason=reason, matches=False))
+                    reason = partial(str, f"linked with {item.entry.address}")
+                    near.setdefault(address, replace(self._everything[address], why=reason, matches=False))
         return list(near.values())
 
     @cached_property

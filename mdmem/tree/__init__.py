@@ -15,6 +15,7 @@ from mdmem.tree.model import (
     first_names,
     has_file,
     is_wing_manifest,
+    path_of,
     read_one,
 )
 from mdmem.tree.orphans import orphaned_entries
@@ -46,5 +47,6 @@ __all__ = [
     "missing_wings",
     "narrowed",
     "orphaned_entries",
+    "path_of",
     "read_one",
 ]

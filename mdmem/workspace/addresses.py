@@ -41,6 +41,9 @@ def _resolve(workspace: Workspace, name: str) -> tuple[str, ...]:
     closed = [path for path in workspace.catalog.broken if path.endswith(f"/{plain}.md")]
     if closed:
         raise _unread(workspace, closed[0])
+    path = workspace.cwd / name
+    if path.is_file() and not path.resolve().is_relative_to(workspace.location.root):
+        raise NotFoundError(f"`{name}` is no entry; `mdmem retrieve --path {name}` tells what binds it")
     raise NotFoundError(f"there is no entry `{name}`{_fate(workspace, plain) or _nearest(plain, list(entries))}")
 
 
@@ -118,12 +121,14 @@ _DEPTH = 3
 
 
 def _nearest(name: str, addresses: list[str]) -> str:
-    """Name the addresses that look most like a name, by entry-id first."""
+    """Name the addresses whose entry-id begins with a name, as a record's number, else those that look most like it."""
     wanted = name.rsplit("/", 1)[-1]
     by_id: dict[str, list[str]] = {}
     for address in addresses:
         by_id.setdefault(address.rsplit("/", 1)[-1], []).append(address)
-    close = [address for one in difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5) for address in by_id[one]]
+    begun = [one for one in by_id if wanted and one.startswith(wanted)]
+    near = begun or difflib.get_close_matches(wanted, by_id, n=3, cutoff=0.5)
+    close = [address for one in near for address in by_id[one]]
     return f"; did you mean {' or '.join(close[:3])}?" if close else "; `mdmem list` names them all"
 
 

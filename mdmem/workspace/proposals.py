@@ -167,13 +167,14 @@ class _Composition:
         for path in restored:
             address = path.removesuffix(".md")
             stances[address] = Stance(Standing.BINDING, note=self._proposal_for(address))
-        entries = dict(catalog.entries)
+        entries = catalog.entries
         proposed = {address for address, stance in stances.items() if stance.standing.is_proposal} & entries.keys()
-        binding = entries.keys() - proposed
-        for address in proposed:
-            entry = entries[address]
-            entries[address] = changed = _without_effect(entry, binding)
-            stances[address] = replace(stances[address], note="; ".join(_effects(entry, changed)))
+        binding = entries.keys() - proposed if proposed else frozenset()
+        without = {address: _without_effect(entries[address], binding) for address in proposed}
+        for address, changed in without.items():
+            stances[address] = replace(stances[address], note="; ".join(_effects(entries[address], changed)))
+        # What follows from entries is kept as long as none is another.
+        entries = {**entries, **without} if without else entries
         is_agreed = catalog.one_end_suffices and self.agreed.one_sided is OneSided.FACT
         answer = replace(catalog, entries=entries, stances=stances, one_end_suffices=is_agreed)
         for old, news in self._would_amend(answer, proposed | {path.removesuffix(".md") for path in restored}).items():

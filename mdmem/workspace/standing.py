@@ -17,7 +17,7 @@ from mdmem.git.merge import merge_base
 from mdmem.git.revisions import Touch, last_touches, list_changed_on_disk, list_differing
 from mdmem.standing import Standing
 from mdmem.state import read_packed, write_packed
-from mdmem.tree import SETTINGS_NAME, FileKind, GitTree
+from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
 from mdmem.workspace.branch_settings import kept_branch_settings
 from mdmem.workspace.workspace import Workspace
 
@@ -158,7 +158,7 @@ class _StandingScan:
         Wings of other repositories are left out: what stands there was agreed upon there.
         """
         catalog = self.workspace.catalog
-        found = dict.fromkeys((file.path for file in catalog.files), "") | dict(catalog.file_digests)
+        found = dict.fromkeys(map(path_of, catalog.files), "") | catalog.file_digests
         elsewhere = catalog.fetched_wings
         if not elsewhere:
             return found
@@ -179,8 +179,8 @@ class _StandingScan:
 
     @cached_property
     def _differing_from_binding(self) -> tuple[str, ...]:
-        binding = self._binding.get
-        return tuple(path for path, digest in self._read.items() if binding(path) != digest)
+        unlike = {path for path, _ in self._read.items() - self._binding.items()}
+        return tuple(path for path in self._read if path in unlike)
 
     def _found(self) -> Iterator[tuple[str, Standing]]:
         for path in self._differing_from_binding:

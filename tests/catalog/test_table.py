@@ -181,7 +181,11 @@ def test_file_whose_name_is_no_text_keeps_no_other_from_being_remembered(
 
 def told(catalog: Catalog) -> object:
     entries = [(entry, catalog.sizes[address]) for address, entry in catalog.entries.items()]
-    return entries, catalog.wings, sorted(catalog.broken), catalog.findings, catalog.digests, catalog.files
+    chains = catalog.lineage
+    heads = {address: chains.heads(address) for address in catalog.entries}
+    told = (chains.said, chains.successors, chains.claimants, chains.disputes, heads, sorted(catalog.short.items()))
+    broken = list(catalog.broken.items())
+    return entries, catalog.wings, broken, catalog.findings, catalog.digests, catalog.files, catalog.others, told
 
 
 class Memory:
@@ -196,7 +200,10 @@ class Memory:
         commit_all(self.top)
 
     def path(self) -> Path:
-        return self.draw.choice(sorted(self.top.glob("w/*/*.md")))
+        return self.draw.choice(self.paths())
+
+    def paths(self) -> list[Path]:
+        return sorted(path for path in self.top.glob("w/*/*.md") if not path.is_symlink())
 
     def put(self, path: str) -> None:
         link = self.draw.choice(["e1", "w/r/e2", "r/e3", "w/s/e4", "./e5.md", "../s/e1.md"])
@@ -204,21 +211,25 @@ class Memory:
         title = self.draw.choice(["", "title: T\n", 'title: "two\\n lines"\n'])
         status = self.draw.choice(["active", "deprecated", "law"])
         fields = f"type: note\nstatus: {status}\ncreated_at: {created}\n{title}see: {link}"
-        write(self.top, path, f"---\n{fields}\n---\n\nWord.\n")
+        chain = self.draw.choice(["", "", "\nsupersedes: w/r/e2", "\nsupersedes: [e3, w/r/e9]", "\nsuperseded_by: e1"])
+        write(self.top, path, f"---\n{fields}{chain}\n---\n\nWord {self.draw.randrange(9)}.\n")
 
     def edited(self) -> None:
         self.put(self.path().relative_to(self.top).as_posix())
 
     def added(self) -> None:
-        self.put(f"w/{self.draw.choice('rs')}/e{self.draw.randrange(9)}.md")
+        path = f"w/{self.draw.choice('rs')}/e{self.draw.randrange(9)}.md"
+        (self.top / path).unlink(missing_ok=True)
+        self.put(path)
 
     def removed(self) -> None:
-        if len(list(self.top.glob("w/*/*.md"))) > 1:
+        if len(self.paths()) > 1:
             self.path().unlink()
 
     def moved(self) -> None:
         target = self.top / "w/s" / f"m{self.draw.randrange(3)}.md"
         target.parent.mkdir(exist_ok=True)
+        target.unlink(missing_ok=True)
         self.path().replace(target)
 
     def of_equal_size_and_time(self) -> None:
@@ -226,6 +237,18 @@ class Memory:
         stat = path.stat()
         path.write_bytes(path.read_bytes().replace(b"type: note", b"type: Note"))
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    def closed(self) -> None:
+        path = self.path()
+        if len(self.paths()) > 1:
+            path.unlink()
+            path.symlink_to("e1.md")
+
+    def torn(self) -> None:
+        self.path().write_bytes(self.draw.choice([b"", b"\xff", b"---\ntype: note\n"]))
+
+    def about_the_settings(self) -> None:
+        write(self.top, "mdmem.toml", self.draw.choice(["", '[lineage]\none_sided = "fact"\n', "[\n"]))
 
     def stashed(self) -> None:
         git(self.top, "stash", "-q")
@@ -240,7 +263,15 @@ class Memory:
 
 
 EVENTS = [Memory.edited, Memory.added, Memory.removed, Memory.moved, Memory.of_equal_size_and_time]
-EVENTS += [Memory.stashed, Memory.checked_out, Memory.about_the_wing]
+EVENTS += [
+    Memory.edited,
+    Memory.closed,
+    Memory.torn,
+    Memory.about_the_settings,
+    Memory.stashed,
+    Memory.checked_out,
+    Memory.about_the_wing,
+]
 
 
 @pytest.mark.parametrize("patience", [0, 2_000_000_000])
@@ -248,7 +279,7 @@ def test_load_through_the_table_is_the_load_of_every_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int
 ) -> None:
     monkeypatch.setattr(table_of_files, "_RACY_NS", patience)
-    memory = Memory(tmp_path / "top", random.Random(7))
+    memory = Memory(tmp_path / "top", random.Random(3))
     kept = ParsedFiles()
     for event in (memory.draw.choice(EVENTS) for _ in range(40)):
         event(memory)

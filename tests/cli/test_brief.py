@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,12 @@ def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, c
     assert said("--session", "s", cwd=src) == ""
     assert said("--session", "t", cwd=src) == said(cwd=src) == said("--session", "s", "--fresh", cwd=src) != ""
     assert said("--session", "s", cwd=src) == ""
+
+
+def test_a_person_is_told_that_nothing_applies(top: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    ran = run_here(capsys, "brief", "docs/pay.md", cwd=top)
+    assert (ran.out, ran.err.count("`mdmem retrieve --path docs/pay.md` looks further")) == ("", 1)
 
 
 def test_a_file_that_cannot_be_read_is_one_line_and_no_memory_an_error(top: Path, capsys: Capture) -> None:

@@ -70,6 +70,7 @@ def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_pa
     write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
     ran = run_here(capsys, "import", cwd=folder)
     assert ran.err == "next: git add memory && git commit\n"
+    assert ran.out == "imported 3 entries (2 decisions, 1 deprecated decision)\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
     again = run_here(capsys, "import", cwd=folder)

@@ -70,6 +70,14 @@ def test_init_twice_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
     assert snapshot(folder) == before
 
 
+def test_records_that_are_there_are_the_next_step(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path)
+    write(folder, "docs/adr/0001-files.md", "# 1. Files\n")
+    ran = run_here(capsys, "init", cwd=folder)
+    assert "mdmem import --dry-run" in ran.out.splitlines()[-1]
+    assert "next: mdmem new" not in ran.out
+
+
 def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     write(folder, "AGENTS.md", "be kind\r\n")
@@ -82,6 +90,7 @@ def test_files_that_exist_stay_byte_for_byte(tmp_path: Path, capsys: Capture) ->
     hooks = {".git/hooks/pre-merge-commit", ".git/hooks/pre-push"}
     assert after.keys() - before.keys() == {"memory/app/README.md", *hooks}
     assert "AGENTS.md is there and stays as it is; add this to it:\nBefore you change code" in ran.out
+    assert "\nPeople approve it.\n\n" in ran.out
     left = ".git/hooks/pre-commit is somebody else's and stays as it is"
     assert f"{left}: add `mdmem check --staged || exit 1` to it" in ran.out
 

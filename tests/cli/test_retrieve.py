@@ -281,6 +281,18 @@ def test_file_that_cannot_be_read_comes_first_and_is_never_nothing_binding(tmp_p
     assert "Nothing binding" not in ran.out
 
 
+def test_short_answers_of_a_session_name_what_cannot_be_read_once(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/nav/rules/bad.md", "no front matter\n")
+
+    def is_named(*options: str) -> bool:
+        return "cannot be read" in run_here(capsys, "retrieve", "--ask", "zebra", *options, cwd=folder).out
+
+    assert [is_named("--session", "one"), is_named("--session", "one"), is_named()] == [True, False, True]
+    write(folder, "memory/nav/rules/worse.md", "no front matter\n")
+    assert is_named("--session", "one")
+
+
 def test_memory_of_which_no_file_can_be_read_falls_back(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write(folder, "README.md", "Threads: two.\n")

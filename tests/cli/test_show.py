@@ -141,3 +141,17 @@ def test_entry_that_cannot_be_read_says_why(tmp_path: Path, capsys: Capture) -> 
     assert ran.err.startswith(
         "mdmem: nav/rules/bad is there but cannot be read: line 1: the front matter is not closed; "
     )
+
+
+def test_a_beginning_of_an_id_names_what_begins_so_and_a_file_leads_to_its_question(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    folder = memory(tmp_path)
+    for name in ("0007-cards-in-the-worker", "0009-workers-carry-cards"):
+        write_entry(folder / "memory", f"nav/architecture/{name}")
+    write(folder, "src/pay.py")
+    for typed, said in (
+        ("0007-cards", "there is no entry `0007-cards`; did you mean nav/architecture/0007-cards-in-the-worker?"),
+        ("src/pay.py", "`src/pay.py` is no entry; `mdmem retrieve --path src/pay.py` tells what binds it"),
+    ):
+        assert run_here(capsys, "show", typed, cwd=folder).err == f"mdmem: {said}\n"

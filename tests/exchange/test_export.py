@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, memory, run_here, write, write_entry
+from builders import commit_all, git, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 
@@ -37,6 +37,7 @@ def test_a_folder_of_decision_records_links_both_ways(tmp_path: Path, capsys: Ca
     folder = decided(tmp_path)
     ran = run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder)
     assert ran.code == 0
+    assert ran.out.startswith("wrote docs/adr/0001-one-thread.md\n")
     assert "1 of another type left out" in ran.err
     names = ["0001-one-thread.md", "0002-threads.md", "0003-names.md", "0004-later.md"]
     assert sorted(path.name for path in (folder / "docs/adr").iterdir()) == names
@@ -62,7 +63,7 @@ def test_agents_read_what_binds_by_the_code_it_applies_to(tmp_path: Path, capsys
     assert text.count("<!--") == text.count("-->") == 2
     everywhere, _, scoped = text.partition("### In `src/nav`, `src/*.py`\r\n")
     assert "**Callbacks do not block** (invariant `nav/rules/callbacks`): A callback must not block" in everywhere
-    assert "nav/architecture/threads" in everywhere
+    assert "(decision `nav/architecture/threads`; amended by `nav/architecture/names`): Two." in everywhere
     assert "nav/architecture/names" in scoped
     assert "one-thread" not in text.replace("[see: nav/architecture/one-thread]", "")
     assert "later" not in text
@@ -86,11 +87,28 @@ def test_what_was_exported_is_kept_up_to_date(form: str, tmp_path: Path, capsys:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts}
     behind = run_here(capsys, "export", form, "--check", cwd=folder)
     assert behind.code == 1
-    assert behind.out.count("\n") == 1
+    # What was amended is told anew, too.
+    assert behind.out.count("\n") == (1 if form == "agents-md" else 2)
     assert {path: path.read_bytes() for path in before} == before
     run_here(capsys, "export", form, cwd=folder)
     assert run_here(capsys, "export", form, "--check", cwd=folder).code == 0
     assert not [*folder.glob(".cursor/rules/*nav*"), *folder.glob(".github/instructions/*")]
+
+
+def test_rules_are_those_of_the_files_at_hand_so_that_one_commit_holds_both(tmp_path: Path, capsys: Capture) -> None:
+    folder = decided(tmp_path)
+    run_here(capsys, "export", "agents-md", cwd=folder)
+    git(folder, "checkout", "-q", "-b", "topic")
+    write_entry(folder / "memory", "nav/architecture/threads", "Five.", title="Use five threads")
+    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 1
+    run_here(capsys, "export", "agents-md", cwd=folder)
+    commit_all(folder, "five")
+    text = (folder / "AGENTS.md").read_text()
+    assert "Use five threads" in text
+    assert "Use two threads" not in text
+    git(folder, "checkout", "-q", "main")
+    git(folder, "merge", "-q", "topic")
+    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
 
 
 def test_what_somebody_wrote_or_changed_stays(tmp_path: Path, capsys: Capture) -> None:

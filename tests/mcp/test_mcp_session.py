@@ -66,4 +66,4 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     assert [line for line in said.splitlines() if line.startswith("## ")] == ["## 1. which threads?", "## 2. callbacks"]
     assert said.count(RULE) == 1
     about = text(call(server, "get_entry", addresses=["threads"], about="what was measured"))
-    assert about.endswith("`nav/architecture/threads`\n\n> Rationale: it was measured.")
+    assert about.endswith("\n> Rationale: it was measured.")

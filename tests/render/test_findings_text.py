@@ -97,6 +97,11 @@ def test_concise_of_a_clean_root_is_empty() -> None:
             {"base": "main", "tree": "git index", "shows_old": True},
             "2 entries checked in the git index against main: 2 errors, 1 warning; 1 new",
         ),
+        (
+            (finding(severity=Severity.WARNING, count=10, new=True),),
+            {"base": "main"},
+            "2 entries checked in the working tree against main: 10 warnings; 10 new",
+        ),
         ((), {"fixed": (finding(), finding())}, "2 entries checked in the working tree: no findings; fixed 2"),
         (
             (finding(fix=MEND), finding("a", fix=MEND), finding(fix=fix(is_safe=False))),

@@ -112,6 +112,11 @@ def test_moves_and_no_ops_take_one_line_each() -> None:
     )
 
 
+def test_checks_that_find_nothing_in_a_tree_are_not_told() -> None:
+    nothing = replace(reviewed(OLD, NEW), merging=Merging("the tree", False))
+    assert "finding" not in text(nothing)
+
+
 def test_merging_and_answers_are_told() -> None:
     found = reviewed(OLD, NEW)
     before, after = found.beliefs[0].before, found.beliefs[0].after

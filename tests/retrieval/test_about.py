@@ -33,12 +33,11 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_best_passages_stand_below_their_headings(folder: Path, capsys: Capture) -> None:
+def test_best_window_stands_below_its_heading_before_what_was_rejected(folder: Path, capsys: Capture) -> None:
     said = run_here(capsys, "show", "queue", "threads", "--about", "how many orders the queue holds", cwd=folder).out
     assert said == (
         "nav/architecture/queue: A queue\n"
-        "  Limits: The queue holds 40 orders.\n"
-        "  Rejected: A queue of 400 orders was too slow to drain.\n\n"
+        "  Limits: The queue holds 40 orders.\n\n"
         "nav/architecture/threads: Use two threads\n  holds none of these words\n"
     )
 
@@ -57,6 +56,16 @@ def test_what_ended_says_so(folder: Path, capsys: Capture) -> None:
     assert said.startswith("nav/architecture/queue: A queue (replaced by nav/architecture/new)\n")
 
 
-def test_a_long_passage_is_no_more_than_a_search_would_bring(folder: Path, capsys: Capture) -> None:
+def test_a_long_entry_gives_no_more_than_a_kilobyte(folder: Path, capsys: Capture) -> None:
     write_entry(folder / "memory", "nav/architecture/long", "The belt stops here. It runs on.\n\n" * 400, title="Long")
-    assert len(run_here(capsys, "show", "long", "--about", "belt", cwd=folder).out) < 800
+    assert len(run_here(capsys, "show", "long", "--about", "belt", cwd=folder).out) < 1200
+
+
+def test_each_address_has_words_of_its_own(folder: Path, capsys: Capture) -> None:
+    words = ("--about", "orders the queue holds", "--about", "threads")
+    said = run_here(capsys, "show", "queue", "threads", *words, cwd=folder).out
+    assert "Limits: The queue holds 40 orders." in said
+    assert "holds none of these words" not in said
+    refused = run_here(capsys, "show", "queue", *words, cwd=folder)
+    assert refused.code == 2
+    assert "2 times `--about` for 1 addresses" in refused.err

@@ -35,7 +35,7 @@ def item(
         score=score,
         matches=score > 0,
         current=current,
-        reason="holds word",
+        why=lambda: "holds word",
         terms=frozenset({"word"} if score else ()),
         on_path=on_path,
     )

@@ -367,6 +367,10 @@ def without_upstream(folder: Path) -> None:
     git(folder, "switch", "-q", "-c", "topic")
 
 
+def without_remote(folder: Path) -> None:
+    git(folder, "remote", "remove", "origin")
+
+
 def of_another_name(folder: Path) -> None:
     git(folder, "switch", "-q", "-c", "topic", "--track", "origin/main")
 
@@ -389,6 +393,7 @@ def merging(folder: Path) -> None:
     [
         (detached, r"no branch is checked out \(detached HEAD\); type `git switch BRANCH` first"),
         (without_upstream, "`topic` follows no branch of another repository; type `git push -u origin topic` once"),
+        (without_remote, "`main` has nowhere to go; type `git remote add origin URL`, then `git push -u origin main`"),
         (of_another_name, "`topic` follows `origin/main`, a branch of another name"),
         (following_itself, "`topic` follows a branch of this repository; type `git push -u origin topic` once"),
         (unborn, "nothing is committed on `empty` yet; commit first"),

@@ -218,7 +218,7 @@ def _tell_about(workspace: Workspace, addresses: Sequence[str], about: str) -> T
     from mdmem.render.told import told_json, told_markdown
     from mdmem.retrieval.about import tell_about
 
-    told = tell_about(workspace, addresses, about)
+    told = tell_about(workspace, addresses, (about,))
     return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told))
 
 

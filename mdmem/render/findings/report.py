@@ -207,7 +207,7 @@ def _tree(report: CheckReport) -> str:
 
 
 def _extras(report: CheckReport) -> list[str]:
-    new = sum(finding.new for finding in report.told)
+    new = sum(finding.count for finding in report.told if finding.new)
     said = [f"{new} new"] if report.base is not None and report.told else []
     said += [f"{'would fix' if report.is_dry else 'fixed'} {len(report.fixed)}"] if report.fixed else []
     known = sum(finding.count for finding in report.known)

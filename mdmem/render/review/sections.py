@@ -264,7 +264,8 @@ def _joined_all(groups: Iterable[tuple[Piece, ...]]) -> Iterator[Piece]:
 
 def _merging(review: ReviewReport) -> Iterator[Line]:
     one = review.merging
-    if one is None or (review.is_empty and not one.findings and not one.incomplete):
+    is_told = one is not None and ((one.is_merge and not review.is_empty) or one.findings or one.incomplete)
+    if one is None or not is_told:
         return
     older = f"; {one.older} {'was' if one.older == 1 else 'were'} there before" if one.older else ""
     yield line(said(one.what), f" brings {count(len(one.findings), 'new finding')}{older}")

@@ -1,0 +1,230 @@
+"""The windows of a body that answer a question: blocks that follow one another, code, lists and tables included."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from math import fsum
+
+from mdmem.dataclass import dataclass
+from mdmem.entry.blocks import Group, groups_in
+from mdmem.entry.headings import Section, told
+from mdmem.entry.passages import Find, Hit
+from mdmem.entry.sentences import size_of
+
+# Of the room, for one window that is more than a group.
+_PART = 0.7
+# So many groups make a window at most: a body of nothing but single words is read in seconds.
+_GROUPS = 24
+# Of what a section holds, where it tells nothing that holds now, or not what was asked for.
+_ASIDE = 0.55
+# Of the weight of a word: where only a heading above holds it, where an earlier window does, and each time it recurs.
+_HEADED, _AGAIN, _RECURS, _MOST = 0.6, 0.3, 0.15, 3
+# Of the mean weight of a word: a stated value, version or duty; what a window of the whole room costs.
+_STATING, _LENGTH, _LEAST = 0.5, 0.8, 0.9
+_SMALLEST = 80
+_DEEPEST = 9
+# What a rule brings with it: whoever asks for the rule is not answered by these.
+_BESIDE = re.compile(
+    r"\b(?:tests?|testing|upgrade|downgrade|rollout|rollback|graduation|monitoring|scalability|troubleshooting"
+    r"|production readiness|readiness review|future|risks?|compatib\w+|how to teach|reference implementation"
+    r"|implementation history|breakage)\b|\?\s*$",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?)\b"
+    r"|\b(?:unless|at least|at most|until|only)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A group as text, with how often it holds each word."""
+
+    group: Group
+    text: str
+    size: int
+    counts: Mapping[str, int]
+    states: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """Groups of a section from one to another, the last excluded."""
+
+    section: int
+    first: int
+    last: int
+    gain: float
+
+
+@dataclass
+class Windows:
+    """The windows of one body for one question; `weights` say how rare each word is, 1 where nothing is said.
+
+    None is of alternatives, context and the like unless it `has_asides`, and these weigh less.
+    """
+
+    body: str
+    sections: Sequence[Section]
+    find: Find
+    weights: Mapping[str, float]
+    has_asides: bool = False
+
+    def best(self, room: int) -> list[tuple[Section, str]]:
+        """Return the best windows in the body's order, each with its section."""
+        chosen: list[_Window] = []
+        covered: frozenset[str] = frozenset()
+        left = room
+        while left >= _SMALLEST:
+            window = max(self._candidates(chosen, covered, left), key=lambda one: one.gain, default=None)
+            if window is None or window.gain < _LEAST * self._mean:
+                break
+            chosen.append(window)
+            covered |= self._terms(window)
+            left -= self._size(window)
+        return [(self.sections[one.section], self._text(one)) for one in _merged(self._grown(chosen, left))]
+
+    def headed(self, room: int) -> str:
+        """Return the best windows, each below the heading of its section."""
+        parts: dict[str, list[str]] = {}
+        for section, text in self.best(room):
+            parts.setdefault(section.heading, []).append(text)
+        below = ((heading, "\n… ".join(texts)) for heading, texts in parts.items())
+        return "\n".join(f"{heading}: {text}" if heading else text for heading, text in below)
+
+    @cached_property
+    def hits(self) -> list[Hit]:
+        """Return where the body holds words of the question."""
+        return [hit for hit in self.find(self.body) if hit[2]]
+
+    # --- what is weighed ---
+
+    @cached_property
+    def _groups(self) -> dict[int, list[_Told]]:
+        """Return the groups of each section that holds words."""
+        telling = {one.span for one in (self.sections if self.has_asides else told(self.sections))}
+        return {
+            at: [self._told(one) for one in groups_in(self.body, section.start, section.span[1])]
+            for at, section in enumerate(self.sections)
+            if section.span in telling and self._within(*section.span)
+        }
+
+    def _told(self, group: Group) -> _Told:
+        text = group.told(lambda line: bool(self.find(line)), 1000)
+        counts: dict[str, int] = {}
+        for _, _, terms in self._within(group.start, group.end):
+            for term in terms:
+                counts[term] = counts.get(term, 0) + 1
+        return _Told(group, text, size_of(text) + 1, counts, _STATES.search(text) is not None)
+
+    @cached_property
+    def _named(self) -> dict[int, frozenset[str]]:
+        """Return the words that the headings above each section hold, its own among them."""
+        path: list[Section] = []
+        named: dict[int, frozenset[str]] = {}
+        for at, section in enumerate(self.sections):
+            path = [*(one for one in path if one.level < section.level), section]
+            named[at] = frozenset[str]().union(
+                *(terms for one in path for _, _, terms in self._within(one.span[0], one.start))
+            )
+        return named
+
+    @cached_property
+    def _aside(self) -> frozenset[int]:
+        telling = {one.span for one in told(self.sections)}
+        level, aside = _DEEPEST, set[int]()
+        for at, one in enumerate(self.sections):
+            if one.level <= level:
+                level = one.level if one.level and _BESIDE.search(one.heading) else _DEEPEST
+            if level < _DEEPEST or one.span not in telling:
+                aside.add(at)
+        return frozenset(aside)
+
+    def _candidates(self, chosen: Sequence[_Window], covered: frozenset[str], room: int) -> Iterator[_Window]:
+        for at, groups in self._groups.items():
+            taken = {n for one in chosen if one.section == at for n in range(one.first, one.last)}
+            for first in (n for n, one in enumerate(groups) if one.counts and n not in taken):
+                size, counts, states = len(self.sections[at].heading) + 2, dict[str, int](), False
+                for last in range(first, min(first + _GROUPS, len(groups))):
+                    one = groups[last]
+                    size += one.size
+                    if size > (room if last == first else _PART * room) or last in taken:
+                        break
+                    for term, count in one.counts.items():
+                        counts[term] = counts.get(term, 0) + count
+                    states = states or one.states
+                    if one.counts:
+                        gain = self._gain(at, counts, covered, states=states, share=size / max(room, 1))
+                        yield _Window(at, first, last + 1, gain)
+
+    def _gain(
+        self, at: int, counts: Mapping[str, int], covered: frozenset[str], *, states: bool, share: float
+    ) -> float:
+        parts = [self._worth(term, count, covered) for term, count in counts.items()]
+        parts += [_HEADED * self._worth(term, 1, covered) for term in sorted(self._named[at]) if term not in counts]
+        whole = fsum(parts) * (_ASIDE if at in self._aside else 1.0)
+        return whole + ((_STATING if states else 0.0) - _LENGTH * share) * self._mean
+
+    def _worth(self, term: str, count: int, covered: frozenset[str]) -> float:
+        weight = self._weights.get(term, 0.0) * (_AGAIN if term in covered else 1.0)
+        return weight * (1 + _RECURS * (min(count, _MOST) - 1))
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """Return what each word weighs: what stands everywhere in a body tells its windows apart least."""
+        held = Counter(term for _, _, terms in self.hits for term in terms)
+        return {term: self.weights.get(term, 1.0) / (1 + held[term]) ** 0.5 for term in sorted(held)}
+
+    @cached_property
+    def _mean(self) -> float:
+        return fsum(self._weights.values()) / len(self._weights) if self._weights else 1.0
+
+    # --- what is chosen ---
+
+    def _grown(self, chosen: Sequence[_Window], left: int) -> list[_Window]:
+        """Return windows, the best first, each as far as room is left with what stands below it, and then above."""
+        grown: list[_Window] = []
+        taken = {(one.section, n) for one in chosen for n in range(one.first, one.last)}
+        for one in chosen:
+            groups, first, last = self._groups[one.section], one.first, one.last
+            while last < len(groups) and (one.section, last) not in taken and groups[last].size <= left:
+                left, last = left - groups[last].size, last + 1
+            while first > 0 and (one.section, first - 1) not in taken and groups[first - 1].size <= left:
+                first -= 1
+                left -= groups[first].size
+            grown.append(_Window(one.section, first, last, one.gain))
+            taken |= {(one.section, n) for n in range(first, last)}
+        return grown
+
+    def _terms(self, window: _Window) -> frozenset[str]:
+        groups = self._groups[window.section][window.first : window.last]
+        return self._named[window.section].union(*(one.counts for one in groups))
+
+    def _size(self, window: _Window) -> int:
+        groups = self._groups[window.section][window.first : window.last]
+        return sum(one.size for one in groups) + len(self.sections[window.section].heading) + 2
+
+    def _text(self, window: _Window) -> str:
+        text = ""
+        for one in self._groups[window.section][window.first : window.last]:
+            text += (" " if one.group.joins else "\n") + one.text if text else one.text
+        return text
+
+    def _within(self, start: int, end: int) -> Sequence[Hit]:
+        return self.hits[bisect_left(self.hits, (start,)) : bisect_left(self.hits, (end,))]
+
+
+def _merged(windows: Sequence[_Window]) -> list[_Window]:
+    """Return windows in the body's order, those that touch as one."""
+    merged: list[_Window] = []
+    for one in sorted(windows, key=lambda one: (one.section, one.first)):
+        if merged and (merged[-1].section, merged[-1].last) == (one.section, one.first):
+            merged[-1] = _Window(one.section, merged[-1].first, one.last, one.gain)
+        else:
+            merged.append(one)
+    return merged
