@@ -1,9 +1,10 @@
-"""How files are read and folders made: what stands in a file's place makes nobody wait."""
+"""How files are read and locked, and folders made: what stands in a file's place makes nobody wait."""
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -37,6 +38,20 @@ def _refusal(path: Path | str, stat: os.stat_result) -> OSError:
     if S_ISDIR(stat.st_mode):
         return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     return OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
+if sys.platform == "win32":  # pragma: no cover
+    from msvcrt import LK_NBLCK, locking
+
+    def acquire(handle: int) -> None:
+        """Lock an open file for this process alone, at once; raises OSError where another has it."""
+        locking(handle, LK_NBLCK, 1)
+else:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    def acquire(handle: int) -> None:
+        """Lock an open file for this process alone, at once; raises OSError where another has it."""
+        flock(handle, LOCK_EX | LOCK_NB)
 
 
 NAME = "mdmem"

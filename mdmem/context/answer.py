@@ -8,6 +8,7 @@ from typing import Any
 from mdmem.context.pack import ContextPack
 from mdmem.context.request import Layer
 from mdmem.entry.model import EntryType, visible
+from mdmem.entry.text import quoted
 from mdmem.retrieval.bundle import problems_json
 from mdmem.retrieval.pack import Form
 from mdmem.retrieval.question import Coverage
@@ -150,17 +151,13 @@ def _item(item: Facts) -> str:
         + ("" if near.get("status", _ACTIVE) == _ACTIVE else f" ({near['status']})")
         for near in item.get("related", ())
     )
-    return "\n\n".join(part for part in (head, standing, _quoted(item.get("content", "")), related) if part)
+    return "\n\n".join(part for part in (head, standing, quoted(item.get("content", "")), related) if part)
 
 
 def _line_item(item: Facts) -> str:
     """Return an item in a line, with the little that it says below."""
     head = f"- {item.get('type')} `{item.get('id')}`{_marks(item, scope=False)}: {_cut(item.get('name', ''))}"
-    return "\n".join(part for part in (head, _quoted(item.get("content", ""))) if part)
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return "\n".join(part for part in (head, quoted(item.get("content", ""))) if part)
 
 
 def _marks(item: Facts, *, scope: bool = True) -> str:

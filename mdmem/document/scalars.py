@@ -32,6 +32,13 @@ def quoted(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(text, ensure_ascii=False))
 
 
+def in_quotes(value: str) -> str:
+    """Return what stands on a line in quotes that keep every character."""
+    if '"' in value or "\\" in value:
+        return "'" + value.replace("'", "''") + "'"
+    return f'"{value}"'
+
+
 def is_bare(text: str) -> bool:
     """Say whether a text looks like a day, a moment or a number."""
     return _BARE.fullmatch(text) is not None

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from mdmem.dataclass import dataclass
+from mdmem.document.scalars import in_quotes
 
 _KEY = re.compile(r"\s*(?:- +)?(?:[\w.-]+:[ \t]+|- +)\Z")
 _NO_BLANK = re.compile(r"([\w-]+):(\S.*)")
@@ -72,14 +73,8 @@ def _first_character(refusal: _Refusal) -> Cause | None:
         return None
     named = "a backtick" if character == "`" else f"`{character}`"
     before, value = refusal.line(mark)[: mark.column], refusal.line(mark)[mark.column :].rstrip()
-    help_ = f"write {before.strip()} {_quoted(value)}" if _KEY.match(before) else "put the value in quotes"
+    help_ = f"write {before.strip()} {in_quotes(value)}" if _KEY.match(before) else "put the value in quotes"
     return refusal.cause(mark, f"a plain value cannot start with {named}", help_)
-
-
-def _quoted(value: str) -> str:
-    if '"' in value or "\\" in value:
-        return "'" + value.replace("'", "''") + "'"
-    return f'"{value}"'
 
 
 def _open_quote(refusal: _Refusal) -> Cause:
@@ -121,7 +116,7 @@ def _second_colon(refusal: _Refusal) -> Cause:
         return _no_key_at(refusal, _first_line(refusal.text))
     if len(key) == refusal.at.column:
         return refusal.cause(refusal.at, "an indented key under a plain value", "move the key to the margin")
-    help_ = f"write {key.strip()}: {_quoted(value.strip())}"
+    help_ = f"write {key.strip()}: {in_quotes(value.strip())}"
     return refusal.cause(refusal.at, "colon and blank inside a plain value", help_)
 
 

@@ -14,6 +14,11 @@ def tokens_of(size: int) -> int:
     return -(-size // BYTES_A_TOKEN)
 
 
+def quoted(text: str) -> str:
+    """Return a text as a quote of Markdown, so that it stays material."""
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
 def content_of(entry: Entry, body: str) -> str:
     """Return an entry's body with the fields that are part of what it says."""
     return "\n\n".join(part for part in (body.strip(), *stated_fields(entry)) if part)
@@ -21,8 +26,6 @@ def content_of(entry: Entry, body: str) -> str:
 
 def summary_of(entry: Entry, body: str) -> str:
     """Return what was decided, in a few sentences, and for a pattern its steps."""
-    # Who only opens a memory reads no text of it.
-
     # Imported here: whoever takes in whole contents pays for no patterns of what stands in a body.
     from mdmem.entry.sections import shortened
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,19 +10,9 @@ from pathlib import Path
 from random import uniform
 from typing import TypeVar
 
+from mdmem.disk import acquire
 from mdmem.git.errors import GitLockedError
 from mdmem.git.process import Repository
-
-if sys.platform == "win32":  # pragma: no cover
-    from msvcrt import LK_NBLCK, locking
-
-    def _acquire(handle: int) -> None:
-        locking(handle, LK_NBLCK, 1)
-else:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    def _acquire(handle: int) -> None:
-        flock(handle, LOCK_EX | LOCK_NB)
 
 
 class LockHeldError(Exception):
@@ -85,7 +74,7 @@ def _turn(repository: Repository) -> Iterator[None]:
 
 def _take(handle: int) -> None:
     try:
-        _acquire(handle)
+        acquire(handle)
     except OSError as error:
         raise LockHeldError(None) from error
 

@@ -8,7 +8,7 @@ from typing import Any
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import Document, parse_document
 from mdmem.entry.origin import KEY, origin_in, read_origin
-from mdmem.errors import GitError, NotFoundError
+from mdmem.errors import NotFoundError
 from mdmem.git import Commit, Repository, read_blobs
 from mdmem.git.errors import UnknownRevisionError
 from mdmem.git.file_log import FileRevision, file_changes
@@ -76,7 +76,7 @@ def log(workspace: Workspace, name: str) -> LogReport:
 
     Raises NotFoundError for what never was an entry, and GitError outside git.
     """
-    repository = _repository(workspace)
+    repository = workspace.location.get_repository()
     address, versions = _history(workspace, repository, name)
     stance = view_of(workspace).checkout.catalog.stance(address) if address in workspace.catalog.entries else None
     steps = tuple(HistoryStep(change=one.change, lines=tuple(_told(workspace, one))) for one in versions)
@@ -88,7 +88,7 @@ def blame(workspace: Workspace, name: str) -> BlameReport:
 
     A field that was only written in another way was not set. Raises what `log` raises.
     """
-    repository = _repository(workspace)
+    repository = workspace.location.get_repository()
     [address] = resolve_names(workspace, [name])[:1]
     document = workspace.catalog.document(f"{address}.md")
     _, versions = _history(workspace, repository, address)
@@ -99,13 +99,6 @@ def blame(workspace: Workspace, name: str) -> BlameReport:
     ]
     body = FieldBlame(name=BODY, value="", change=_last_set(versions, BODY, document.body.strip()))
     return BlameReport(address=address, fields=(*found, body), is_cut=_is_cut(repository, versions))
-
-
-def _repository(workspace: Workspace) -> Repository:
-    repository = workspace.location.repository
-    if repository is None:
-        raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
-    return repository
 
 
 def _history(workspace: Workspace, repository: Repository, name: str) -> tuple[str, list[_Version]]:

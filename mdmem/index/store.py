@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 
 from mdmem.dataclass import dataclass
+from mdmem.disk import acquire
 from mdmem.index.manifest import DamagedIndexError, Manifest, Stamp, load, stamp_of, sync
 from mdmem.index.postings import StoredPostings
 from mdmem.index.protocol import IndexBusyError
@@ -69,18 +69,6 @@ def bytes_in(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
 
 
-if sys.platform == "win32":  # pragma: no cover
-    from msvcrt import LK_NBLCK, locking
-
-    def _acquire(handle: int) -> None:
-        locking(handle, LK_NBLCK, 1)
-else:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    def _acquire(handle: int) -> None:
-        flock(handle, LOCK_EX | LOCK_NB)
-
-
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock that a file stands for, or raise `IndexBusyError`."""
@@ -88,7 +76,7 @@ def locked(path: Path) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
-            _acquire(handle)
+            acquire(handle)
         except OSError as error:
             raise IndexBusyError("another process is writing the index") from error
         yield

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import EntryType, Status
+from mdmem.entry.text import quoted
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
@@ -158,9 +159,8 @@ def item_markdown(packed: PackedEntry) -> str:
     head = f"`{entry.address}`{_marks(packed)}"
     if packed.form.is_line:
         return f"- {entry.type} {head}: {one_line(entry.title)}"
-    quoted = "\n".join(f"> {line}".rstrip() for line in packed.content.splitlines())
     beneath = "\n".join(f"- {_mention(one)}" for one in packed.beneath)
-    said = [f"### {entry.type}: {one_line(entry.title)}", head, quoted, *([beneath] if beneath else [])]
+    said = [f"### {entry.type}: {one_line(entry.title)}", head, quoted(packed.content), *([beneath] if beneath else [])]
     return "\n\n".join(said)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from mdmem.entry.text import quoted
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import indent
@@ -24,7 +25,7 @@ def told_text(told: Iterable[ToldEntry], ink: Ink) -> str:
 def told_markdown(told: Iterable[ToldEntry]) -> str:
     """Return each entry as a section, its passages as a quote."""
     return "\n\n".join(
-        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_standing(one)}\n\n{_quoted(one.said or _NOTHING)}"
+        f"### {one_line(one.entry.title)}\n\n`{one.entry.address}`{_standing(one)}\n\n{quoted(one.said or _NOTHING)}"
         for one in told
     )
 
@@ -43,7 +44,3 @@ def _standing(one: ToldEntry) -> str:
     if one.is_current:
         return ""
     return f" (replaced by {', '.join(one.heads)})" if one.heads else " (not in force)"
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.errors import GitError, MdmemError, UsageError
+from mdmem.errors import MdmemError, UsageError
 from mdmem.git import (
     NoCommonAncestorError,
-    Repository,
     ShallowHistoryError,
     UnknownRevisionError,
     list_revision,
@@ -110,7 +109,7 @@ def _span(workspace: Workspace, request: ReviewRequest) -> _Span:
 
 def _moved_on(workspace: Workspace, first: str, second: str) -> tuple[str, ...]:
     """Say where a revision did something that the other one has not: it shows as undone."""
-    repository = _repository(workspace)
+    repository = workspace.location.get_repository()
     try:
         is_behind = merge_base(repository, first, second) not in (resolve(repository, name) for name in (first, second))
     except (NoCommonAncestorError, ShallowHistoryError):
@@ -131,7 +130,7 @@ def _parted(span: str) -> tuple[str, str, str]:
 
 def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
     """Return the change since a revision left another one."""
-    commit = merge_base(_repository(workspace), base, tip)
+    commit = merge_base(workspace.location.get_repository(), base, tip)
     is_commit = not after.is_working_tree and not after.staged
     return _Span(
         Snapshot(commit), after, f"{base}, where it was left ({commit[:10]})", into=base if is_commit else None
@@ -141,7 +140,7 @@ def _since(workspace: Workspace, base: str, tip: str, after: Snapshot) -> _Span:
 def _against_files(workspace: Workspace, revision: str, request: ReviewRequest) -> _Span:
     after = Snapshot(staged=request.staged)
     try:
-        resolve(_repository(workspace), revision)
+        resolve(workspace.location.get_repository(), revision)
     except UnknownRevisionError:
         if request.span is not None:
             raise
@@ -174,7 +173,7 @@ def _elsewhere(at: Workspace, name: str) -> _ReviewedTrees:
 
 def _roots(at: Workspace) -> list[str]:
     """Return the folders, from the top, that hold settings in the commit or the index of a side."""
-    repository = _repository(at)
+    repository = at.location.get_repository()
     if at.snapshot.revision is None:
         paths: Collection[str] = list_tracked(repository, index=staged_index(repository, at.environment, at.cwd))
     else:
@@ -222,7 +221,7 @@ def _faults(which: Which, reading: _ReviewedTrees) -> Iterator[Unread]:
 
 def _tracked(after: Workspace) -> Collection[str]:
     """Return the files of the repository beside the second tree, from one question to git."""
-    repository = _repository(after)
+    repository = after.location.get_repository()
     if after.snapshot.revision is not None:
         return [blob.path for blob in list_revision(repository, resolve(repository, after.snapshot.revision), "")]
     return list_tracked(repository, index=staged_index(repository, after.environment, after.cwd))
@@ -277,10 +276,3 @@ def _searched(reading: _ReviewedTrees, question: str) -> Answered:
     found = search_in(workspace, scope, asked)
     refs = tuple(side.ref_of(hit.entry) for hit in found.hits[:_ANSWERED])
     return Answered(refs, bool(refs), len(found.basis.problems))
-
-
-def _repository(workspace: Workspace) -> Repository:
-    repository = workspace.location.repository
-    if repository is None:
-        raise GitError(workspace.location.git_fault or f"{workspace.location.root} is in no git repository")
-    return repository

@@ -18,13 +18,14 @@ def with_baseline(content: bytes, name: str) -> bytes:
     before = parse_settings(content)
     meant = replace(before, baseline=name)
     for tried in _attempts(content, name):
-        if _reads_as(tried, meant):
+        if reads_as(tried, meant):
             return tried
     hint = f'write `baseline = "{name}"` below `[check]` yourself'
     raise SettingsError(f"mdmem.toml: there is no certain place for the baseline's name; {hint}")
 
 
-def _reads_as(content: bytes, meant: Settings) -> bool:
+def reads_as(content: bytes, meant: Settings) -> bool:
+    """Say whether a file of settings says what is meant."""
     try:
         return parse_settings(content) == meant
     except SettingsError:

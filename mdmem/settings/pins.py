@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mdmem.errors import SettingsError
-from mdmem.settings.model import Settings, dotted_keys
+from mdmem.settings.insertion import reads_as
+from mdmem.settings.model import dotted_keys
 from mdmem.settings.parse import parse_settings
 
 _VALUE = r"""\s*=\s*)("[^"\n]*"|'[^'\n]*')"""
@@ -24,18 +25,11 @@ def with_pin(content: bytes, wing: str, commit: str) -> bytes:
     if meant == before:
         return content
     for tried in _attempts(content, wing, commit):
-        if _reads_as(tried, meant):
+        if reads_as(tried, meant):
             return tried
     line = before.line_of(f"wings.{wing}.git")
     hint = f'write `commit = "{commit}"` below `[wings.{wing}]` yourself'
     raise SettingsError(f"mdmem.toml:{line}: `wings.{wing}` cannot be pinned for certain; {hint}", line=line)
-
-
-def _reads_as(content: bytes, meant: Settings) -> bool:
-    try:
-        return parse_settings(content) == meant
-    except SettingsError:
-        return False
 
 
 def _attempts(content: bytes, wing: str, commit: str) -> Iterator[bytes]:

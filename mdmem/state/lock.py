@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mdmem.disk import make_folder
+from mdmem.disk import acquire, make_folder
 from mdmem.errors import EnvironmentFaultError
-
-if sys.platform == "win32":  # pragma: no cover
-    from msvcrt import LK_NBLCK, locking
-
-    def _acquire(handle: int) -> None:
-        locking(handle, LK_NBLCK, 1)
-else:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    def _acquire(handle: int) -> None:
-        flock(handle, LOCK_EX | LOCK_NB)
 
 
 class BusyError(EnvironmentFaultError):
@@ -48,7 +36,7 @@ def _wait_for(handle: int, wait: float) -> None:
     deadline, pause = time.monotonic() + wait, 0.001
     while True:
         try:
-            return _acquire(handle)
+            return acquire(handle)
         except OSError as error:
             if time.monotonic() >= deadline:
                 message = f"another process has been writing for {wait:.0f} s; try again when it is done"
@@ -66,7 +54,7 @@ def try_lock(path: Path) -> int | None:
     make_folder(path.parent)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _acquire(handle)
+        acquire(handle)
         # Whoever held it before may have removed this file, and somebody else made another of the name.
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle

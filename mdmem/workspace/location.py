@@ -57,6 +57,12 @@ class Location:
         relative = self.root.relative_to(self.repository.top).as_posix()
         return "" if relative == "." else relative
 
+    def get_repository(self) -> Repository:
+        """Return the repository; raises GitError where there is none."""
+        if self.repository is None:
+            raise GitError(self.git_fault or f"{self.root} is in no git repository")
+        return self.repository
+
     def require_root(self) -> None:
         """Raise RootNotFoundError where the folder went away since it was found."""
         if not self.root.is_dir():

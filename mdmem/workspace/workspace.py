@@ -18,7 +18,7 @@ from mdmem.entry.fields import Searched, searched_as
 from mdmem.entry.text import content_of
 from mdmem.errors import GitError, MdmemError, SettingsError, UsageError
 from mdmem.finding import Place
-from mdmem.git import Repository, list_tracked, resolve, staged_index
+from mdmem.git import list_tracked, resolve, staged_index
 from mdmem.git.merge import MergeResult, merge
 from mdmem.index.protocol import FullText, IndexBusyError, IndexDocument, IndexWriteError, Progress, TextAnswer
 from mdmem.settings import Settings, parse_settings
@@ -146,7 +146,7 @@ class Workspace:
         return WorkingTree(location.root, is_top, table, repository=location.repository)
 
     def _git_tree(self) -> GitTree:
-        repository, under, snapshot = self._repository, self.location.under, self.snapshot
+        repository, under, snapshot = self.location.get_repository(), self.location.under, self.snapshot
         if snapshot.merge_into is not None:
             merged = self.merged
             change, into = _named(snapshot.revision or "HEAD", merged.commit), _named(snapshot.merge_into, merged.into)
@@ -156,18 +156,12 @@ class Workspace:
         commit = resolve(repository, snapshot.revision)
         return GitTree(repository, under, commit, _named(snapshot.said or snapshot.revision, commit))
 
-    @property
-    def _repository(self) -> Repository:
-        if self.location.repository is None:
-            raise GitError(self.location.git_fault or f"{self.location.root} is in no git repository")
-        return self.location.repository
-
     @cached_property
     def merged(self) -> MergeResult:
         """Return the merge of the snapshot; raises UsageError where it is none, and what `git.merge.merge` raises."""
         if self.snapshot.merge_into is None:
             raise UsageError(f"{self.tree.name} is no merge; name what to merge into")
-        return merge(self._repository, self.snapshot.merge_into, self.snapshot.revision or "HEAD")
+        return merge(self.location.get_repository(), self.snapshot.merge_into, self.snapshot.revision or "HEAD")
 
     @cached_property
     def sides(self) -> tuple[Self, Self, Self]:
@@ -179,7 +173,7 @@ class Workspace:
     def _side(self, said: str, commit: str) -> Self:
         """Return the root at a commit: what was said may mean another one by now."""
         name = _named(said, commit) if said else f"the merge base {commit[:10]}"
-        tree = self._joined(GitTree(self._repository, self.location.under, commit, name))
+        tree = self._joined(GitTree(self.location.get_repository(), self.location.under, commit, name))
         return self.at(Snapshot(revision=commit)).over(tree)
 
     @cached_property
@@ -209,7 +203,8 @@ class Workspace:
         """Return the commits whose history the snapshot's files have; none where HEAD is meant."""
         if self.snapshot.merge_into is not None:
             return (self.merged.commit, self.merged.into)
-        return (resolve(self._repository, self.snapshot.revision),) if self.snapshot.revision is not None else ()
+        revision = self.snapshot.revision
+        return (resolve(self.location.get_repository(), revision),) if revision is not None else ()
 
     @cached_property
     def settings(self) -> Settings:

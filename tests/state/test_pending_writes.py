@@ -211,7 +211,7 @@ def test_claim_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
 def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, acquire = tmp_path / "claim", lock._acquire
+    path, acquire = tmp_path / "claim", lock.acquire
 
     def acquire_late(handle: int) -> None:
         path.unlink()
@@ -219,7 +219,7 @@ def test_lock_of_a_file_that_was_removed_meanwhile_counts_for_nothing(
         acquire(handle)
 
     with monkeypatch.context() as patched:
-        patched.setattr(lock, "_acquire", acquire_late)
+        patched.setattr(lock, "acquire", acquire_late)
         assert lock.try_lock(path) is None
     handle = lock.try_lock(path)
     assert handle is not None

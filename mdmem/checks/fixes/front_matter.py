@@ -9,6 +9,7 @@ from mdmem.checks.fixes.base import line_end, line_start, only, with_fix
 from mdmem.dataclass import dataclass
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import apply_edits, replace_span
+from mdmem.document.scalars import in_quotes
 from mdmem.entry.fields import KNOWN_FIELDS, REQUIRED
 from mdmem.finding import Edit, Finding
 
@@ -95,13 +96,6 @@ class _Rewrite:
 _Maker = Callable[[str, int], _Rewrite | None]
 
 
-def quoted(value: str) -> str:
-    """Return a value in quotes that keep every character."""
-    if '"' in value or "\\" in value:
-        return "'" + value.replace("'", "''") + "'"
-    return f'"{value}"'
-
-
 def with_syntax_fix(document: Document, finding: Finding) -> Finding:
     """Return a finding of `yaml-syntax` with its fix, where its cause leaves no doubt about what was meant."""
     rewrite = next((make for start, make in _CAUSES if finding.message.startswith(start)), None)
@@ -154,10 +148,10 @@ def _plain(line: str, column: int) -> _Rewrite | None:
     if found["value"].startswith("["):
         item = _ITEM.match(line, column)
         meant = item[0].strip() if item else ""
-        return _Rewrite(column, column + len(meant), quoted(meant), meant) if meant else None
+        return _Rewrite(column, column + len(meant), in_quotes(meant), meant) if meant else None
     if not _PLAIN_START.match(found["value"]) and line[column : column + 1] not in "|>":
         return None
-    return _Rewrite(found.start("value"), found.end("value"), quoted(found["value"]), found["value"])
+    return _Rewrite(found.start("value"), found.end("value"), in_quotes(found["value"]), found["value"])
 
 
 def _uncut(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
@@ -168,7 +162,7 @@ def _uncut(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the ta
     value = re.split(r"\s+#(?=\s|\Z)", found["value"])[0]
     if not re.match(r"[^\s'\"\[{|>&*!]", value) and not value.startswith("#"):
         return None
-    return _Rewrite(found.start("value"), found.start("value") + len(value), quoted(value), value)
+    return _Rewrite(found.start("value"), found.start("value") + len(value), in_quotes(value), value)
 
 
 def _after_quote(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # the table calls all alike
@@ -183,7 +177,7 @@ def _after_quote(line: str, column: int) -> _Rewrite | None:  # noqa: ARG001  # 
         meant = value[1:-1]
     else:
         return None
-    return _Rewrite(found.start("value"), found.end("value"), quoted(meant), meant)
+    return _Rewrite(found.start("value"), found.end("value"), in_quotes(meant), meant)
 
 
 def _open_quote(line: str, column: int) -> _Rewrite | None:
