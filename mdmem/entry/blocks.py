@@ -25,7 +25,6 @@ class BlockKind(Enum):
 _WHOLE, _ITEM_BYTES = 700, 180
 # A longer paragraph is taken by its sentences.
 _LONG = 420
-_SEVERAL = 2
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)]|\(?[a-z0-9]{1,3}\))[ \t]+\S")

@@ -11,6 +11,7 @@ from mdmem.exchange.adr_folder import adr_folder
 from mdmem.exchange.agent_rules import COPILOT_FILES, CURSOR_FILES, agents_file, copilot_files, cursor_files
 from mdmem.exchange.memory_json import memory_json
 from mdmem.exchange.outlet import ExportedFile, Outlet, OutletChange
+from mdmem.workspace.location import refuse_way_out
 from mdmem.workspace.workspace import Workspace
 
 
@@ -96,6 +97,7 @@ def _placed(
             raise UsageError(f"name a folder for `{request.form}`: --out docs/decisions")
         return workspace.location.base / form.place, files
     out = workspace.cwd / request.out
+    refuse_way_out(workspace.location, out)
     root = workspace.location.root
     if out.resolve() == root or (out.resolve().is_relative_to(root) and form.owned):
         raise UsageError(f"{request.out} lies in the memory, where only entries are; name another folder by --out")

@@ -16,6 +16,7 @@ from mdmem.site.attachments import attachments
 from mdmem.site.facts import SiteFacts
 from mdmem.site.pages import SitePage, SitePages
 from mdmem.state import leads_away, write_whole
+from mdmem.workspace.location import refuse_way_out
 from mdmem.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
@@ -120,9 +121,7 @@ def _known(workspace: Workspace, folder: Path) -> dict[str, list[str]]:
     """Return what a folder of ours holds, by path; raises UsageError for another folder, and for one in the memory."""
     if folder.resolve() == workspace.location.root or folder.resolve().is_relative_to(workspace.location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
-    base = workspace.location.base
-    if folder.absolute().is_relative_to(base) and not folder.resolve().is_relative_to(base.resolve()):
-        raise UsageError(f"{folder} lies behind a link that leads out of the project; name another folder by --out")
+    refuse_way_out(workspace.location, folder)
     if not folder.exists():
         return {}
     if not folder.is_dir():

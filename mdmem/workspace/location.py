@@ -147,3 +147,10 @@ def located(root: Path, why: str) -> Location:
     if repository is not None and not root.is_relative_to(repository.top.resolve()):
         repository = None
     return Location(root, why, repository)
+
+
+def refuse_way_out(location: Location, folder: Path) -> None:
+    """Raise UsageError for a folder to write to that lies in the project by name, and elsewhere by a link."""
+    base = location.base
+    if folder.absolute().is_relative_to(base) and not folder.resolve().is_relative_to(base.resolve()):
+        raise UsageError(f"{folder} lies behind a link that leads out of the project; name another folder by --out")

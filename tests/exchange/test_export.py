@@ -139,6 +139,9 @@ def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> N
     assert refused.code == 2
     assert "leads out" in refused.err
     assert not [*(tmp_path / "away").iterdir()]
+    (folder / "docs").symlink_to(tmp_path / "away")
+    assert "leads out" in run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder).err
+    assert not [*(tmp_path / "away").iterdir()]
     assert run_here(capsys, "export", "madr", "--out", "memory", cwd=folder).code == 2
     assert "name a folder" in run_here(capsys, "export", "madr", cwd=folder).err
 
