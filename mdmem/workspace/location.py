@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
@@ -152,5 +153,6 @@ def located(root: Path, why: str) -> Location:
 def refuse_way_out(location: Location, folder: Path) -> None:
     """Raise UsageError for a folder to write to that lies in the project by name, and elsewhere by a link."""
     base = location.base
-    if folder.absolute().is_relative_to(base) and not folder.resolve().is_relative_to(base.resolve()):
+    named = Path(os.path.normpath(folder.absolute()))
+    if named.is_relative_to(base) and not folder.resolve().is_relative_to(base.resolve()):
         raise UsageError(f"{folder} lies behind a link that leads out of the project; name another folder by --out")
