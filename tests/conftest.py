@@ -37,7 +37,7 @@ if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMOR
 _NOT_OURS = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("explore", deadline=None, suppress_health_check=_NOT_OURS, max_examples=300)
 # Few, and the same in every run, so that a change is blamed for what it did; `--hypothesis-profile=explore` looks on.
-settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=True, max_examples=20)
+settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=True, max_examples=25)
 settings.load_profile("mdmem")
 
 

@@ -117,7 +117,7 @@ def head(folder: Path) -> str:
     return git(folder, "log", "-1", "--format=%s")
 
 
-_LONG = ("approve", "import", "move a room", "new", "save", "supersede by a new one")
+_LONG = ("approve", "import", "move a room", "save", "supersede by a new one")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.long] if one in _LONG else []) for one in CASES])

@@ -29,7 +29,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=[pytest.param("prek", marks=[needs_prek, pytest.mark.long]), "pre-commit"])
+@pytest.fixture(params=[pytest.param("prek", marks=needs_prek), "pre-commit"])
 def framework(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command of a framework, which keeps its store in the test's folder."""
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "store"))

@@ -481,7 +481,7 @@ def write_and_sync(number: int, folder: str, entries: int) -> list[str]:
     return answers
 
 
-@pytest.mark.parametrize(("writers", "entries"), [(3, 2), pytest.param(8, 10, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("writers", "entries"), [(4, 4), pytest.param(8, 10, marks=pytest.mark.long)])
 def test_many_writers_sync_many_entries_each(tmp_path: Path, writers: int, entries: int) -> None:
     bare = origin(tmp_path)
     for number in range(writers):

@@ -90,7 +90,7 @@ def _make(folder: Path, files: dict[str, str | tuple[str, dict[str, object]]]) -
     return root
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(_roots(), st.sampled_from([("app",), ("app", "common")]))
 def test_answers_are_the_same_whether_a_wing_is_there_or_not(
     files: dict[str, str | tuple[str, dict[str, object]]], wings: tuple[str, ...]
