@@ -275,8 +275,11 @@ def _fork_and_tell(line: socket.socket) -> None:
     for number in set(range(_DESCRIPTORS)) - kept:
         with suppress(OSError):
             os.close(number)
-    line.sendall(b"%d\n" % pid)
-    ready, _, _ = select.select([ended, line], [], [])
+    ready = [line]
+    # The fork may be done with what it was asked, and whoever asked be gone, before the first word is sent.
+    with suppress(OSError):
+        line.sendall(b"%d\n" % pid)
+        ready, _, _ = select.select([ended, line], [], [])
     if ended not in ready:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
