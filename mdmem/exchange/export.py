@@ -41,14 +41,6 @@ class ExportReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What a form makes of a memory."""
-
-    files: tuple[ExportedFile, ...]
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ExportForm:
     """One form: what it is for, what makes it, and which files in its folder are its own.
 
