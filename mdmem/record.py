@@ -60,7 +60,7 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     try:
         decoder: Decoder[_Kind] = _DECODERS.get(kind) or _DECODERS.setdefault(kind, Decoder(kind))
         return decoder.decode(packed)
-    except (DecodeError, RecursionError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
