@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
@@ -11,6 +10,7 @@ from mdmem.checks.engine import ask
 from mdmem.checks.extract import KeptExtract, kept_extract
 from mdmem.checks.extract_store import ExtractStore
 from mdmem.checks.registry import KEPT
+from mdmem.dataclass import replace
 from mdmem.finding import Finding
 
 
