@@ -1,6 +1,7 @@
 """Loading a tree: one bad file is a finding and the rest is there, and the cache gives what a fresh load gives."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
