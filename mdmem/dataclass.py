@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import KW_ONLY, asdict, field, fields, is_dataclass, replace
 from operator import attrgetter
 from threading import RLock, active_count
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["KW_ONLY", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -19,13 +19,16 @@ else:
         """Make a class a data class as `dataclasses.dataclass` does, once it is asked for a value or its fields.
 
         That one compiles six methods for each, which costs a thousandth of a second, and a question to a memory of ten
-        entries imports a hundred. There are no `slots`, for which the class would have to be another one.
+        entries imports a hundred. There are no `slots`, for which the class would have to be another one. A class with
+        methods of its own in the place of those, or with an order, is made at once.
         """
         if cls is None:
             return lambda found: dataclass(found, **options)
-        return dataclasses.dataclass(cls, **options) if options.get("order") else _postponed(cls, options)
+        is_plain = not options.get("order") and _MADE.isdisjoint(vars(cls))
+        return _postponed(cls, options) if is_plain else dataclasses.dataclass(cls, **options)
 
 
+_MADE = {"__init__", "__repr__", "__eq__", "__hash__"}
 _FIELDS = "__dataclass_fields__"
 _NOT_TAKEN = {_FIELDS, "__init__", "__dict__", "__weakref__"}
 _turn = RLock()
@@ -68,10 +71,10 @@ def _make(cls: Any, *, eq: bool = True, **options: Any) -> None:
     if is_alone:
         delattr(cls, "__init__")
     dataclasses.dataclass(init=is_alone, repr=False, eq=False, **options)(cls)
-    fields: tuple[Any, ...] = dataclasses.fields(cls)
+    stated: tuple[Any, ...] = fields(cls)
     cls.__repr__ = _repr
     if eq:
-        compared = [one.name for one in fields if one.compare]
+        compared = [one.name for one in stated if one.compare]
         cls._compared = staticmethod(attrgetter(*compared)) if compared else staticmethod(type)
         cls.__eq__, cls.__hash__ = _eq, _hash if options.get("frozen") else None
     if made is not None:
@@ -90,7 +93,7 @@ def _initializer(cls: Any, options: dict[str, Any]) -> Any:
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in dataclasses.fields(self) if one.repr)
+    shown = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 

@@ -60,7 +60,7 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
     try:
         decoder: Decoder[_Kind] = _DECODERS.get(kind) or _DECODERS.setdefault(kind, Decoder(kind))
         return decoder.decode(packed)
-    except (DecodeError, RecursionError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
@@ -73,7 +73,7 @@ def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
 
     try:
         return decode(content, type=kind)
-    except (DecodeError, RecursionError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
         # The name of a file need not be UTF-8, and this takes what stands for such bytes.

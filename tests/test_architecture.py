@@ -171,6 +171,10 @@ def test_each_outside_library_is_imported_through_its_doors() -> None:
     assert users == DOORS
 
 
+def test_data_classes_are_made_in_one_place() -> None:
+    assert {module for module in modules() if "dataclasses" in imports_of(module)} == {"mdmem.dataclass"}
+
+
 def test_only_git_and_the_editor_start_processes() -> None:
     users = {module for module in modules() for name in imports_of(module) if name == "subprocess"}
     assert users == {f"mdmem.git.{name}" for name in ("process", "blobs", "commit", "fetch")} | {"mdmem.cli.editor"}

@@ -82,3 +82,20 @@ def test_fields_are_asked_for_before_a_value_is_made() -> None:
     _, heir = classes()
     assert [one.name for one in fields(heir)] == ["name", "marks", "size"]
     assert dataclasses.asdict(heir("a")) == {"name": "a", "marks": (), "size": 3}
+
+
+def test_methods_of_its_own_stay() -> None:
+    @dataclass(frozen=True)
+    class Folded:
+        name: str
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Folded) and self.name.casefold() == other.name.casefold()
+
+        def __hash__(self) -> int:
+            return hash(self.name.casefold())
+
+        def __repr__(self) -> str:
+            return self.name
+
+    assert (Folded("A") == Folded("a"), {Folded("A")} == {Folded("a")}, repr(Folded("A"))) == (True, True, "A")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 
 from mdmem.record import StoredRecord, pack, read_texts, unpack
@@ -15,6 +17,10 @@ class Point(StoredRecord, frozen=True):
 Rows = dict[str, tuple[Point, ...]]
 ROWS = {"one": (Point("a"), Point("b", 3)), "none": ()}
 PACKED = pack("1", ROWS)
+
+
+def stored(content: bytes) -> bytes:
+    return b"mdmem 1 %d %08x\n" % (len(content), crc32(content)) + content
 
 
 def test_what_was_packed_is_read_back() -> None:
@@ -32,7 +38,10 @@ def test_what_was_packed_is_read_back() -> None:
         b'{"version":"1"}',
         pack("2", ROWS),
         pack("1", {"one": 3}),
+        stored(b"\x81\xa1\xff\x90"),
+        stored(b"\x81\xa1a\xdd\xff\xff\xff\xff"),
     ],
+    ids=["none", "short", "cut", "long", "other", "json", "older", "kind", "no-utf8", "huge"],
 )
 def test_what_is_torn_foreign_or_older_is_none(content: bytes) -> None:
     assert unpack(content, "1", Rows) is None

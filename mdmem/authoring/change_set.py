@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY
 from functools import cache
 from pathlib import Path
 
 from mdmem.authoring.files import FileTransaction
 from mdmem.authoring.message import WriteAction
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import KW_ONLY, dataclass
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError, KeptAsideError, LostRaceError, MdmemError, taken
 from mdmem.state import leads_away, write_lock

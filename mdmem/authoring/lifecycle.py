@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from mdmem.authoring.change_set import ChangeSet
@@ -14,6 +13,7 @@ from mdmem.authoring.supersede import drafts_for
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.catalog import Catalog
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
+from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status, day_of
 from mdmem.errors import UsageError
 from mdmem.workspace.addresses import resolve_name, resolve_names

@@ -7,7 +7,6 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -18,6 +17,7 @@ from mdmem.authoring.place import require_wing
 from mdmem.authoring.write import WriteOptions, WriteResult, write
 from mdmem.checks.case import Case
 from mdmem.checks.fixes.links import MoveFix, below
+from mdmem.dataclass import replace
 from mdmem.document.layout import UnpatchableError, apply_edits
 from mdmem.entry.model import WingKind
 from mdmem.errors import LostRaceError, NotFoundError, UsageError, taken

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
 
 from mdmem.checks.engine import sameness
+from mdmem.dataclass import replace
 from mdmem.finding import Finding, Severity
 
 _Key = Callable[[Finding], Hashable]

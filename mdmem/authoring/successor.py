@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 from mdmem.authoring.approve import refuse_unfilled
@@ -14,6 +13,7 @@ from mdmem.authoring.write import WriteOptions, WriteResult, catalog_after, writ
 from mdmem.catalog import Catalog, full_address, interpret
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import fields_of
+from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 
 from mdmem.authoring.change_set import Change, ChangeSet
@@ -15,6 +14,7 @@ from mdmem.catalog import Catalog, full_address
 from mdmem.checks.case import written_links
 from mdmem.checks.fixes.base import REVIEW_REASON, fields_of
 from mdmem.checks.rules.supersession_across_types import CODE as ACROSS_TYPES
+from mdmem.dataclass import replace
 from mdmem.document.parse import Document
 from mdmem.entry.model import Entry, EntryType, Status, Wing
 from mdmem.errors import LostRaceError, UsageError

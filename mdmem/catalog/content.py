@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
+from mdmem import __version__
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.entry.fields import VERSION
 from mdmem.entry.model import DATE_FIELDS, Wing, parse_moment
 from mdmem.record import read_texts
 from mdmem.state import read_packed, write_packed
 
-# The number is raised whenever what is stored of a file changes; the table of fields has a version of its own.
-CACHE_VERSION = f"7.{VERSION}"
+# The number is raised whenever what is stored of a file changes; the table of fields has a version of its own. Another
+# release words its findings otherwise, and another Python has other letters.
+CACHE_VERSION = f"7.{VERSION} {__version__} {sys.version_info.major}.{sys.version_info.minor}"
 # So much that nothing uses is kept in each part: what a branch or two hold.
 _SPARE = 250
 

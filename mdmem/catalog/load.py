@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from mdmem.catalog.model import Catalog
 from mdmem.catalog.redaction import Redaction, known_addresses, without_hidden_wings
 from mdmem.catalog.remote_wings import settings_of
 from mdmem.catalog.table import Table
+from mdmem.dataclass import replace
 from mdmem.entry.model import Wing
 from mdmem.finding import Finding
 from mdmem.settings.model import OneSided

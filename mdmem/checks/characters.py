@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import replace
 
 from mdmem.checks.case import Case
 from mdmem.checks.paths import at_path
+from mdmem.dataclass import replace
 from mdmem.document.parse import Document
 from mdmem.entry.model import visible
 from mdmem.finding import Finding, Severity

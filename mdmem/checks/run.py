@@ -11,9 +11,8 @@ from mdmem.checks.baseline import BaselineResult, without_known, write_baseline
 from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
-from mdmem.checks.extract_store import ExtractStore
-from mdmem.checks.extraction import with_extracts
 from mdmem.checks.facts import GitFacts, SeenFacts
+from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
 from mdmem.checks.totals import with_totals

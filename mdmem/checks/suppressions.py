@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from mdmem.catalog.addresses import is_entry_place
 from mdmem.checks.registry import CODES, EXCUSABLE
@@ -68,6 +69,8 @@ def _in_comments(document: Document, prose: Callable[[], str], address: str | No
         yield Suppression(code, reason, place, address, fault)
 
 
+# To look for what is meant takes 3 ms, and what one file misspells others do, too.
+@lru_cache(maxsize=1000)
 def _fault(code: str, reason: str, how: str) -> tuple[str, str] | None:
     if not code:
         return "no check is named to ignore", "write `<!-- mdmem: ignore CODE REASON -->`"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from mdmem.checks.engine import get_check
 from mdmem.checks.registry import CHANGE, CODES
+from mdmem.dataclass import replace
 from mdmem.finding import Finding
 
 # So many of a kind in a wing are told one by one.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from mdmem.cli.common import Globals, at_option, columns, format_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_place
 from mdmem.cli.filters import filter_options, filters_from
+from mdmem.dataclass import replace
 from mdmem.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +17,7 @@ from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
 from mdmem.context.pack import ContextPack, Item, PackSection
 from mdmem.context.request import ContextRequest, Intent
 from mdmem.context.shape import REACHES, FacetReach, facets_for, weight_of
-from mdmem.dataclass import dataclass, field, replace
+from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import EntryType, visible
 from mdmem.errors import GoneError, MdmemError
 from mdmem.finding import Finding

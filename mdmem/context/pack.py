@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from mdmem.context.facets import Facet
 from mdmem.context.request import ContextRequest
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import asdict, dataclass, field
 from mdmem.entry.model import IN_FORCE
 from mdmem.retrieval.question import AnswerBasis
 from mdmem.standing import Stance, standing_json

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
+from mdmem.dataclass import replace
 from mdmem.entry.headings import sections_of
 from mdmem.entry.model import EntryType, Status
 from mdmem.entry.spelling import meant_value

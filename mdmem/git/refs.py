@@ -11,13 +11,13 @@ from mdmem.dataclass import dataclass
 from mdmem.git.process import Repository
 
 _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_SYMBOLIC = b"ref: "
+_SYMBOLIC = re.compile(rb"ref:\s*")
 _DEPTH = 5
 
 
 @dataclass(frozen=True, slots=True)
 class BranchRef:
-    """One ref: the one that it points to, empty where it names a commit itself, and whether it is checked out here."""
+    """One ref: what it points to at last, empty where it names a commit itself, and whether it is checked out here."""
 
     points_to: str
     commit: str
@@ -48,15 +48,17 @@ class _RefFiles:
         if os.path.lexists(self._common / "reftable"):
             raise _UnclearError
         head = self._content(self._head)
-        if head is None:
+        # In old repositories it is a link to the branch's file.
+        if head is None or self._head.is_symlink():
             raise _UnclearError
+        here, _ = self._end(head)
         found = {}
         for name in names:
-            stated = self._stated(name)
-            commit = self._commit(stated, _DEPTH)
-            if stated is not None and commit is not None:
-                target = os.fsdecode(stated.removeprefix(_SYMBOLIC)) if stated.startswith(_SYMBOLIC) else ""
-                found[name] = BranchRef(target, commit, head == _SYMBOLIC + os.fsencode(name))
+            # To a file system other names mean the same, too.
+            stated = self._stated(name) if os.path.normpath(name) == name else None
+            target, commit = self._end(stated)
+            if commit is not None:
+                found[name] = BranchRef(target, commit, here == name)
         return found
 
     def _content(self, path: Path) -> bytes | None:
@@ -75,12 +77,16 @@ class _RefFiles:
         end = self._packed.find(b" %s\n" % name)
         return self._packed[self._packed.rfind(b"\n", 0, end) + 1 : end] if end >= 0 else None
 
-    def _commit(self, stated: bytes | None, depth: int) -> str | None:
-        """Return the commit that a ref leads to, None where it leads nowhere."""
+    def _end(self, stated: bytes | None) -> tuple[str, str | None]:
+        """Return the ref that one points to at last, empty where to none, and its commit, None where there is none."""
+        target = ""
+        for _ in range(_DEPTH):
+            if stated is None or (symbolic := _SYMBOLIC.match(stated)) is None:
+                break
+            target = os.fsdecode(stated[symbolic.end() :])
+            stated = self._stated(target)
         if stated is None:
-            return None
-        if stated.startswith(_SYMBOLIC) and depth:
-            return self._commit(self._stated(os.fsdecode(stated.removeprefix(_SYMBOLIC))), depth - 1)
+            return target, None
         if _COMMIT.match(stated) is None or not stated.strip(b"0"):
             raise _UnclearError
-        return stated.decode("ascii")
+        return target, stated.decode("ascii")

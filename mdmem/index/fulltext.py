@@ -6,10 +6,10 @@ Statistics come from live documents only, so that the three ways give the same m
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
 from weakref import finalize
 
+from mdmem.dataclass import replace
 from mdmem.index.fields import Terms
 from mdmem.index.manifest import NAME, DamagedIndexError, Manifest, Stamp, load, stamp_of
 from mdmem.index.protocol import IndexBusyError, IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer

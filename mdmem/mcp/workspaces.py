@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import SETTINGS_NAME
 from mdmem.access import EVERYTHING, Access
+from mdmem.dataclass import replace
 from mdmem.disk import read_regular
 from mdmem.errors import MdmemError, RootNotFoundError, SettingsError
 from mdmem.profile import Profile

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mdmem.dataclass import replace
 from mdmem.render.basis import contradictions_text, ended_text, problems_text
 from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mdmem.dataclass import asdict
 from mdmem.render.characters import json_text
 from mdmem.standing import standing_json
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from mdmem.dataclass import replace
 from mdmem.entry.sections import is_changing
 from mdmem.entry.sentences import cut_at_word
 from mdmem.retrieval.pack import CITED, Mention

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
 from mdmem.catalog import Catalog
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import asdict, dataclass, field
 from mdmem.document.parse import without_code
 from mdmem.document.rationale import rationale_span
 from mdmem.entry.labels import NodeLabel, label_of

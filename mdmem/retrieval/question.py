@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from enum import StrEnum
 from functools import lru_cache
 from math import inf, log
 from typing import Any
 
-from mdmem.dataclass import dataclass, field
+from mdmem.dataclass import asdict, dataclass, field
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.standing import Stance

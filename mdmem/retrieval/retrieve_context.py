@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from time import monotonic
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import NamedTuple, overload
 
 from mdmem.catalog import Catalog
+from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match

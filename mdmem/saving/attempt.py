@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from dataclasses import replace
 from datetime import datetime
 
 from mdmem.authoring.change_set import ChangeSet
 from mdmem.authoring.governance import why_no_global_writes
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
+from mdmem.dataclass import replace
 from mdmem.entry.model import day_of
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.git.status import state_of

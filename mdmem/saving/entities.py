@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from mdmem.authoring.change_set import Change, ChangeSet
 from mdmem.authoring.message import Verb, WriteAction
 from mdmem.catalog import Catalog, full_address
+from mdmem.dataclass import replace
 from mdmem.document.layout import apply_edits, replace_in_body
 from mdmem.document.parse import Document, parse_document
 from mdmem.document.patch import set_fields

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +11,7 @@ from mdmem.authoring.governance import needs_token, status_for_agent
 from mdmem.authoring.write import WriteOptions, is_written, new_fault, write_once
 from mdmem.catalog import full_address
 from mdmem.context.describe import PRIVATE, id_of
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import asdict, dataclass, replace
 from mdmem.entry.model import Status, moment_on
 from mdmem.errors import EnvironmentFaultError, LostRaceError, MdmemError, UsageError
 from mdmem.saving.memory import Memo, compose_memo, contradicts, read_memo

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import asdict, dataclass
 from mdmem.errors import shown_message
 from mdmem.similarity import DedupOutcome
 from mdmem.state.pending_writes import Blocked

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
+from mdmem.dataclass import replace
 from mdmem.errors import SettingsError
 from mdmem.settings.insertion import reads_as
 from mdmem.settings.model import dotted_keys

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,7 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.catalog.links import Neighbourhood
 from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.gather import made
-from mdmem.dataclass import dataclass, field, replace
+from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import Entry, Status, visible
 from mdmem.retrieval.question import AnswerBasis, Question, Retrieval, Retrieved
 from mdmem.retrieval.retrieve import find_text, retrieve_in

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from mdmem.access import Access
 from mdmem.catalog import ParsedFiles
+from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError
 from mdmem.state import write_new
 from mdmem.state.places import WING, private_root

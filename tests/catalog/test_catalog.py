@@ -1,6 +1,7 @@
 """Loading a tree: one bad file is a finding and the rest is there, and the cache gives what a fresh load gives."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from builders import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mdmem
 from mdmem.catalog import Catalog, full_address, is_entry_place, load, load_cached, settings_bytes
 from mdmem.catalog.content import CACHE_VERSION
 from mdmem.entry.fields import VERSION
@@ -432,10 +434,11 @@ def parts(cache: Path) -> list[Path]:
     return sorted((cache / "parsed").iterdir())
 
 
-def test_cache_carries_the_version_of_the_table_of_fields(root: Path, tmp_path: Path) -> None:
+def test_cache_carries_the_versions_of_the_table_of_fields_the_program_and_python(root: Path, tmp_path: Path) -> None:
     write_entry(root, "w/r/e")
     cached(root, tmp_path / "cache")
-    assert f".{VERSION} ".encode() in parts(tmp_path / "cache")[0].read_bytes()
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert f".{VERSION} {mdmem.__version__} {python} ".encode() in parts(tmp_path / "cache")[0].read_bytes()
 
 
 @pytest.mark.parametrize(

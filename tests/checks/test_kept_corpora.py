@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from builders import environment
 from test_corpora import CONVERTER, PEPS
-from test_extraction import DAY, edit
+from test_kept_findings import DAY, edit
 from trees import HeldTree
 
 from mdmem.catalog import load, load_cached
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
-from mdmem.checks.extract_store import ExtractStore
-from mdmem.checks.extraction import with_extracts
+from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CODES
 from mdmem.settings import Settings
 

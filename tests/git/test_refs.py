@@ -61,6 +61,29 @@ def test_linked_worktree_has_its_own_head_and_the_refs_of_all(folder: Path, tmp_
     assert (found[NAMES[0]].is_here, found[NAMES[1]].is_here) == (False, True)
 
 
+@pytest.mark.parametrize("form", ["ref: {}\n", "ref:{}\n", "ref:  {}"])
+def test_ref_that_points_to_another_means_what_that_one_does(folder: Path, form: str) -> None:
+    git(folder, "symbolic-ref", "refs/heads/other", "refs/heads/side/deep")
+    git(folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/other")
+    write(folder, ".git/HEAD", form.format("refs/heads/other"))
+    found = read_refs(located(folder), NAMES)
+    assert found == told(folder)
+    assert found is not None
+    assert found["refs/heads/side/deep"].is_here
+
+
+def test_name_that_is_none_to_git_means_nothing(folder: Path) -> None:
+    odd = ["refs/heads/./main", "refs/heads/main/", "refs/remotes/../heads/main"]
+    assert read_refs(located(folder), odd) == {}
+
+
+def test_head_that_is_a_link_is_left_to_git(folder: Path) -> None:
+    repository = located(folder)
+    (folder / ".git/HEAD").unlink()
+    (folder / ".git/HEAD").symlink_to("refs/heads/main")
+    assert read_refs(repository, NAMES) is None
+
+
 @pytest.mark.parametrize("content", ["", "nonsense\n", "0" * 40 + "\n"])
 def test_what_the_files_do_not_tell_is_left_to_git(folder: Path, content: str) -> None:
     write(folder, ".git/refs/heads/main", content)

@@ -24,9 +24,9 @@ def test_load_returns_none_when_nothing_was_published(tmp_path: Path) -> None:
     assert stamp_of(tmp_path / "nowhere") is None
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", "null", '{"format": 1', "\x00"])
-def test_load_raises_when_the_file_is_something_else(tmp_path: Path, content: str) -> None:
-    (tmp_path / "index.json").write_text(content)
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b'{"format": 1', b"\x00", b'{"\xff": 1}'])
+def test_load_raises_when_the_file_is_something_else(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "index.json").write_bytes(content)
     with pytest.raises(DamagedIndexError):
         load(tmp_path)
 

@@ -17,11 +17,11 @@ lists the entries that still name it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.links import with_link
 from mdmem.checks.missing_targets import MissingTarget
+from mdmem.dataclass import replace
 from mdmem.finding import Finding, Severity
 
 CODE = "dangling-link"

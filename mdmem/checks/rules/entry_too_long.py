@@ -16,10 +16,10 @@ budgets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import ceil
 
 from mdmem.checks.case import Case
+from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, EntryType
 from mdmem.finding import Finding, Severity
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
+from mdmem.dataclass import fields, is_dataclass
 from mdmem.finding import Finding
 from mdmem.render.json import dump
 from mdmem.render.review.graph import mermaid

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 
+from mdmem.dataclass import replace
 from mdmem.render.review.graph import graph_lines, mermaid
 from mdmem.render.review.pieces import (
     Line,

@@ -12,12 +12,11 @@ from trees import HeldTree
 
 import mdmem
 from mdmem.catalog import ParsedFiles, load, load_cached
-from mdmem.checks import extract_store
+from mdmem.checks import kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import get_check, run_checks
 from mdmem.checks.extract import KeptExtract
-from mdmem.checks.extract_store import ExtractStore
-from mdmem.checks.extraction import with_extracts
+from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.finding import Finding, Severity
@@ -122,8 +121,10 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
     settings, day, parsed = Settings(), DAY, ParsedFiles()
     for _ in range(12):
         files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance)
+    tree = HeldTree(dict(files))
+    whole = load(tree)
     for _ in range(steps):
-        before, was = HeldTree(dict(files)), settings
+        before, was, whole_before = tree, settings, whole
         for _ in range(chance.choice((1, 1, 2))):
             edit(files, chance)
         settings = some_settings(chance) if chance.random() < 0.1 else settings
@@ -132,14 +133,15 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
         old, new = (load_cached(one, cache, parsed=parsed) for one in (before, tree))
         base = Base("before", old, was)
         kept = with_extracts(Case(new, settings, day, base=base), ExtractStore(cache).load())
-        full = Case(load(tree), settings, day, base=Base("before", load(before), was))
+        whole = load(tree)
+        full = Case(whole, settings, day, base=Base("before", whole_before, was))
         yield found_in(kept), found_in(full)
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
 def test_kept_findings_are_those_of_a_full_run_whatever_changes(tmp_path: Path, seed: int) -> None:
     codes = set()
-    for kept, full in walk(tmp_path, seed, 20):
+    for kept, full in walk(tmp_path, seed, 30):
         assert kept == full
         codes |= {finding.code for finding in full}
     assert len(codes) > 40
@@ -150,7 +152,7 @@ def small(**more: bytes) -> HeldTree:
 
 
 def stored(cache: Path) -> dict[str, KeptExtract]:
-    found = unpack((cache / KEPT_IN).read_bytes(), extract_store.version(), dict[str, KeptExtract])
+    found = unpack((cache / KEPT_IN).read_bytes(), kept_findings.version(), dict[str, KeptExtract])
     assert found
     return found
 
@@ -172,9 +174,9 @@ def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pyt
     tree = small(**{"app/rules/b.md": entry_text("See /home/somebody7/x.").encode()})
     found = found_in(kept_case(tree, tmp_path))
     kept = {key: one.with_changes(findings=()) for key, one in stored(tmp_path).items()}
-    (tmp_path / KEPT_IN).write_bytes(pack(extract_store.version(), kept))
+    (tmp_path / KEPT_IN).write_bytes(pack(kept_findings.version(), kept))
     assert found_in(kept_case(tree, tmp_path)) != found, "it is what was kept that is told"
-    monkeypatch.setattr(extract_store, "sources", lambda: "other")
+    monkeypatch.setattr(kept_findings, "sources", lambda: "other")
     assert found_in(kept_case(tree, tmp_path)) == found
 
 
@@ -187,7 +189,7 @@ def test_torn_file_of_the_cache_counts_as_none(tmp_path: Path, torn: bytes) -> N
 
 def test_records_of_another_kind_count_as_none(tmp_path: Path) -> None:
     found = found_in(kept_case(small(), tmp_path))
-    (tmp_path / KEPT_IN).write_bytes(pack(extract_store.version(), {key: [1, "a"] for key in stored(tmp_path)}))
+    (tmp_path / KEPT_IN).write_bytes(pack(kept_findings.version(), {key: [1, "a"] for key in stored(tmp_path)}))
     assert found_in(kept_case(small(), tmp_path)) == found
 
 
