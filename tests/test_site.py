@@ -232,6 +232,8 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
         ("[x](a/b/c.md)", '<p><a href="to">x</a></p>\n'),
         ("[x](//outside)", "<p>[x](//outside)</p>\n"),
         ("# T", "<h2>T</h2>\n"),
+        pytest.param("[" * 350_000, f"<pre>{'[' * 350_000}</pre>", id="long"),
+        pytest.param("![" * 5_001, f"<pre>{'![' * 5_001}</pre>", id="dear"),
         ("a\u202eb", "<p>a&lt;U+202E&gt;b</p>\n"),
     ],
 )

@@ -13,14 +13,16 @@ _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 
 
 @click.command("export")
-@click.argument("form_of", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
-@click.option("--out", "-o", metavar="DIR", help="Where to; madr needs one, json prints without one.")
+@click.argument("form", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
+@click.option(
+    "--out", "-o", metavar="PATH", help="Where to: a folder or the one file."
+)
 @click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file is not up to date.")
 @at_option
 @global_options
 def command(
-    given: Globals, form_of: str, *, out: str | None, wings: tuple[str, ...], check: bool, revision: str | None
+    given: Globals, form: str, *, out: str | None, wings: tuple[str, ...], check: bool, revision: str | None
 ) -> int:
     """Write the memory as other tools read it, and keep that up to date.
 
@@ -32,15 +34,17 @@ def command(
     from mdmem.render.words import count
 
     workspace = open_workspace(given, revision=revision)
-    if form_of == "json" and out is None:
-        from mdmem.exchange.memory_json import memory_json
+    if form == "json" and out is None and not check:
+        from mdmem.exchange.memory_json import memory_document
+        from mdmem.exchange.seal import sealed
+        from mdmem.render.json import dump
 
-        files, remarks = memory_json(workspace, wings)
-        print_text(files[0].text.rstrip("\n"))
+        document, remarks = memory_document(workspace, wings)
+        print_text(sealed(dump(document)))
         for remark in remarks:
             given.remark(remark)
         return 0
-    request = ExportRequest(form=form_of, wings=wings, out=out)
+    request = ExportRequest(form=form, wings=wings, out=out)
     report = examine_export(workspace, request) if check else export(workspace, request)
     for change in report.changes:
         path = os.path.relpath(report.folder / change.path, workspace.cwd)

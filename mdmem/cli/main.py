@@ -54,7 +54,6 @@ GROUPS = {
         "sync": "Pull with rebase, check, push; fetch wings from elsewhere.",
         "site": "Show the memory as pages: a folder for any browser.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
-        "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
     "Agents": {
         "mcp": "Serve the memory over the Model Context Protocol.",
@@ -65,6 +64,7 @@ GROUPS = {
     },
     "Exchange": {
         "import": "Take in the records and instructions a project has.",
+        "export": "Write the memory as other tools read it: MADR, AGENTS.md, …",
     },
     "Upkeep": {
         "hygiene": "Show what needs maintenance: duplicates, what is old.",
@@ -187,7 +187,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         return _fail(
-            shown_message(error.format_message(), arguments),
+            shown_message(_with_usage(error), arguments),
             error.exit_code,
             context.command_path if context else "mdmem",
         )
@@ -206,6 +206,17 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001  # the boundary: a fault of ours must not look like the user's
         return _fault(error, arguments)
     return code if isinstance(code, int) else 0
+
+
+def _with_usage(error: click.ClickException) -> str:
+    """Return what click says, and what to type where an argument is missing or is one too many."""
+    said, context = error.format_message(), getattr(error, "ctx", None)
+    if context is None or not (isinstance(error, click.MissingParameter) or "unexpected extra argument" in said):
+        return said
+    needed = [one for one in context.command.params if isinstance(one, click.Option) and one.required]
+    options = [f"{one.opts[0]} {one.make_metavar(context)}" for one in needed]
+    line = " ".join([context.command_path, *context.command.collect_usage_pieces(context)[1:], *options])
+    return f"{said.rstrip('.')}; type `{line}`, and `{context.command_path} --help` tells the rest"
 
 
 def _open_closed_streams() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.sentences import without_comments
@@ -37,13 +37,9 @@ _NOT_NAME = re.compile(
 )
 
 
-def _names(*parts: str) -> re.Pattern[str]:
-    return re.compile("|".join(parts))
-
-
 # What decided comes first, then what sums up, then what is wanted.
 _DECIDED = (
-    _names(
+    (
         r"(?:the )?(?:final )?decisions?(?: outcomes?| made| taken| summary| statement)?",
         r"(?:final )?(?:verdict|conclusions?)|(?:decision )?outcome",
         r"chosen (?:option|solution|alternative|approach)|(?:what )?we decided",
@@ -51,14 +47,14 @@ _DECIDED = (
         r"entscheidung(?:sergebnis)?|ergebnis|décision|decisión|decisão|decisione|besluit|решение",
         r"决定|决策|决策结果|決定|決策|결정",
     ),
-    _names(r"(?:the )?rules?|polic(?:y|ies)|resolution|tl;? ?dr"),
-    _names(r"abstract|(?:executive )?summary|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약"),
-    _names(
+    (r"(?:the )?rules?|polic(?:y|ies)|resolution|tl;? ?dr",),
+    (r"abstract|(?:executive )?summary|zusammenfassung|résumé|resumen|resumo|摘要|概要|总结|요약",),
+    (
         r"proposals?|propos(?:ed|al) (?:change|solution|decision|design)s?",
         r"(?:the |our )?solution|recommendations?|specification",
     ),
 )
-_ASIDE = _names(
+_ASIDE = (
     r"\b(?:alternativ|rejected|discarded|dismissed|declined|considered\b|not (?:chosen|taken|selected))",
     r"\b(?:pros (?:and|&) cons|why not|other approaches|problem statement|decision drivers|drawbacks|non-?goals)\b",
     r"\b(?:out of scope|open (?:questions|issues)|prior art|previous work|user stor(?:y|ies))\b",
@@ -103,6 +99,12 @@ class Section:
         return _meaning(self.heading)[1]
 
 
+# To compile them takes as long as to load all else here, and most rules have no headings.
+@cache
+def _patterns() -> tuple[list[re.Pattern[str]], re.Pattern[str]]:
+    return [re.compile("|".join(names)) for names in _DECIDED], re.compile("|".join(_ASIDE))
+
+
 def _name_of(heading: str) -> str:
     return " ".join(_NOT_NAME.sub("", heading[:_LONGEST_NAME]).casefold().split())
 
@@ -110,9 +112,11 @@ def _name_of(heading: str) -> str:
 # Records of one kind repeat their headings.
 @lru_cache(maxsize=4096)
 def _meaning(heading: str) -> tuple[int, bool]:
-    name = _name_of(heading)
-    decided = next((len(_DECIDED) - at for at, names in enumerate(_DECIDED) if names.fullmatch(name)), 0)
-    return decided, _ASIDE.search(name) is not None
+    if not heading:
+        return 0, False
+    name, (deciding_names, asides) = _name_of(heading), _patterns()
+    decided = next((len(_DECIDED) - at for at, names in enumerate(deciding_names) if names.fullmatch(name)), 0)
+    return decided, asides.search(name) is not None
 
 
 # One answer asks several times what the few bodies that it is about are made of.

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from heapq import nlargest
 from math import fsum
 
 from mdmem.dataclass import dataclass
@@ -17,8 +18,8 @@ from mdmem.entry.sentences import size_of
 
 # Of the room, for one window that is more than a group.
 _PART = 0.7
-# So many groups make a window at most: a body of nothing but single words is read in seconds.
-_GROUPS = 24
+# So many groups make a window at most, and windows begin at so many: each of ten thousand single words took seconds.
+_GROUPS, _STARTS = 24, 200
 # Of what a section holds, where it tells nothing that holds now, or not what was asked for.
 _ASIDE = 0.55
 # Of the weight of a word: where only a heading above holds it, where an earlier window does, and each time it recurs.
@@ -145,10 +146,24 @@ class Windows:
                 aside.add(at)
         return frozenset(aside)
 
+    @cached_property
+    def _starts(self) -> dict[int, list[int]]:
+        """Return the groups of each section that hold words, of very many those that hold most."""
+        held = ((at, n) for at, groups in self._groups.items() for n, one in enumerate(groups) if one.counts)
+        starts: dict[int, list[int]] = {}
+        for at, n in sorted(nlargest(_STARTS, held, key=lambda place: self._alone(*place))):
+            starts.setdefault(at, []).append(n)
+        return starts
+
+    def _alone(self, at: int, n: int) -> float:
+        one = self._groups[at][n]
+        return self._gain(at, one.counts, frozenset(), states=one.states, share=0.0)
+
     def _candidates(self, chosen: Sequence[_Window], covered: frozenset[str], room: int) -> Iterator[_Window]:
-        for at, groups in self._groups.items():
+        for at, starts in self._starts.items():
+            groups = self._groups[at]
             taken = {n for one in chosen if one.section == at for n in range(one.first, one.last)}
-            for first in (n for n, one in enumerate(groups) if one.counts and n not in taken):
+            for first in (n for n in starts if n not in taken):
                 size, counts, states = len(self.sections[at].heading) + 2, dict[str, int](), False
                 for last in range(first, min(first + _GROUPS, len(groups))):
                     one = groups[last]

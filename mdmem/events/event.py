@@ -41,6 +41,8 @@ _PATCHES = ("command", "input", "patch", "patchText", "patch_text")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 # One edit touches no more files than are worth a word.
 _MOST_FILES = 20
+# What no file's name can hold: half a character, which clients write to the disk as this one.
+_HALF, _UNKNOWN = re.compile("[\ud800-\udc7f\udd00-\udfff]"), "\ufffd"
 _LONGEST_PATH = 4096
 
 
@@ -81,7 +83,7 @@ def read_event(content: bytes) -> HookEvent | None:
 
 
 def _text(said: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    return next((found for name in names if isinstance(found := said.get(name), str)), "")
+    return next((_HALF.sub(_UNKNOWN, found) for name in names if isinstance(found := said.get(name), str)), "")
 
 
 def _paths(said: Mapping[str, Any]) -> Iterator[str]:
@@ -92,7 +94,8 @@ def _paths(said: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(given, dict):
         named = [one for name in _FILES for one in _listed(given.get(name))]
         patched = [one for name in _PATCHES for one in _patched(given.get(name))]
-        found = (one for one in (*named, *patched) if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH)
+        whole = (_HALF.sub(_UNKNOWN, one) for one in (*named, *patched))
+        found = (one for one in whole if one.strip() and "\0" not in one and len(one) <= _LONGEST_PATH)
         yield from list(found)[:_MOST_FILES]
 
 

@@ -1,8 +1,8 @@
 """The whole memory as one JSON document, from which `import` makes the same entries again.
 
-`schema` is 1. `wings`: `name` and `readme`, the text of its manifest or null. `entries`, by address: `address`, `path`,
-`front_matter` as typed by its author, `head` (the text up to the body, fences and all) and `body`; both together are
-the file.
+`schema` is 1. `exported` is the seal of the text, as any export has one. `wings`: `name` and `readme`, the text of its
+manifest or null. `entries`, by address: `address`, `path`, `front_matter` as typed by its author, `head` (the text up
+to the body, fences and all) and `body`; both together are the file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from mdmem.errors import UsageError
 from mdmem.exchange.outlet import ExportedFile
+from mdmem.exchange.seal import opening
 from mdmem.tree import Unreadable, read_one
 from mdmem.workspace.scope import Filters, reading_scope
 from mdmem.workspace.workspace import Workspace
@@ -39,6 +40,7 @@ def memory_document(workspace: Workspace, wings: tuple[str, ...]) -> tuple[dict[
     remarks = [f"{path} cannot be read and is left out" for path in catalog.broken if scope.holds(path[:-3])]
     return {
         "schema": SCHEMA,
+        "exported": opening("`mdmem export json` writes this; change the entries"),
         "wings": [{"name": name, "readme": _readme(workspace, name)} for name in sorted(scope.wings)],
         "entries": entries,
     }, tuple(remarks)

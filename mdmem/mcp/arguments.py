@@ -119,14 +119,16 @@ def _texts(parameter: Parameter, value: object) -> tuple[str, ...]:
     """Read a list, one as a JSON text, values joined by commas, or a single value."""
     value = _opened(value)
     if isinstance(value, str):
-        value = value.split(",")
+        value = [value] if parameter.is_prose else value.split(",")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = [value]
     if not isinstance(value, (list, tuple)):
         raise UsageError(f"`{parameter.name}` must be a list of texts, found {shown(value)}")
     if len(value) > _MANY:
         raise UsageError(f"`{parameter.name}` has {len(value)} values; at most {_MANY} are read")
-    texts = (_text(parameter, one).strip() for one in value)
+    texts = [_text(parameter, one).strip() for one in value]
+    if parameter.is_prose:
+        return tuple(texts)
     return tuple(dict.fromkeys(text for text in texts if text))
 
 

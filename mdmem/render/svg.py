@@ -138,6 +138,8 @@ def _tail(address: str) -> str:
 
 def _title(graph: LineageGraph) -> str:
     asked = [node.entry.title for node in graph.nodes if node.is_asked]
+    if not asked:
+        return "What replaced what"
     return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
 
 

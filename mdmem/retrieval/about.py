@@ -44,7 +44,9 @@ def tell_about(workspace: Workspace, names: Sequence[str], words: Sequence[str])
     Raises NotFoundError, and UsageError where there are other words than that.
     """
     if len(words) not in (1, len(names)):
-        raise UsageError(f"{len(words)} times `--about` for {len(names)} addresses; give one for all, or one for each")
+        raise UsageError(
+            f"`about` came {len(words)} times, the addresses are {len(names)}; one for all, or each its own"
+        )
     catalog = view_of(workspace).checkout.catalog
     groups = [[name] for name in names] if len(words) > 1 else [list(names)]
     return tuple(

@@ -69,7 +69,8 @@ def answer_each(
 ) -> Answers:
     """Return one answer for each question, all from files that stood still; the budget is that of each.
 
-    What one answer gives is a line in those behind it, and no line where it stands there only because it always does.
+    The files of the work at hand say for each which invariants bind. What one answer gives is a line in those behind
+    it, and no line where it stands there only because it always does.
     """
     if not questions:
         from mdmem.retrieval.retrieve import retrieve
@@ -85,7 +86,8 @@ def answer_each(
         short: list[Answer] = []
         for question in questions:
             room = SHORT_BUDGET if budget is None else budget
-            pack = retrieve_from(reading, question, budget=room, printed=printed_short, given=before, is_brief=True)
+            asked = replace(question, beside=main.paths) if main is not None else question
+            pack = retrieve_from(reading, asked, budget=room, printed=printed_short, given=before, is_brief=True)
             short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
             before |= pack.gave
         answers = Answers(first, tuple(short), _unread(reading, short[0]))

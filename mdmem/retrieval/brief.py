@@ -224,7 +224,7 @@ def quotation(view: View, entry: Entry) -> Quoted:
 def _only_paragraph(body: str) -> str:
     """Return the one paragraph of prose that a body states before its reasons, empty where it has another form."""
     stated = list(takewhile(lambda one: not one.startswith("Rationale:"), body.strip().split("\n\n")))
-    is_plain = len(stated) == 1 and stated[0][:1].isalnum() and "\n#" not in body and "```" not in body
+    is_plain = len(stated) == 1 and stated[0].lstrip("`")[:1].isalnum() and "\n#" not in body and "```" not in body
     return stated[0] if is_plain else ""
 
 

@@ -112,20 +112,18 @@ class _Packing:
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
-        self._fill(plan, self._relevance.best[:1], room, Form.SUMMARY)
+        self._fill(plan, self._relevance.first, room, Form.SUMMARY)
         self._fill(plan, self._relevance.shaping[1:], room // 2, Form.FULL)
         self._fill(plan, self._disputed(plan), room)
+        if self.found.is_brief:
+            self._fill_drafts(plan, room, part)
         if not self._is_pressed:
             self._fill(plan, self._relevance.best[:_NEXT], part, Form.SUMMARY)
             self._fill(plan, self._disputed(plan), part)
             self._fill(plan, (*self._relevance.on_path, *self._relevance.best), room, Form.LINE)
         self._fill(plan, self._with_opponents((*self._relevance.best, *self._relevance.others)), part)
         self._fill(plan, self._disputed(plan), room, Form.SUMMARY)
-        # One that holds enough of the question has room of its own; more would swell the answer.
-        beyond = min(room, part + _SHORT) if self.found.terms else room
-        for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
-            form = Form.FULL if self._is_short(item) else Form.SUMMARY
-            self._give(plan, item, form, beyond if self._relevance.counts(item) else part, is_draft=True)
+        self._fill_drafts(plan, room, part)
         return plan
 
     def _fill(self, plan: _Plan, items: Iterable[Retrieved], room: int, form: Form | None = None) -> None:
@@ -141,12 +139,25 @@ class _Packing:
             wanted = form or (Form.SUMMARY if is_told else Form.LINE)
             misses += not self._give(plan, item, wanted, room) and wanted is not Form.LINE
 
+    def _fill_drafts(self, plan: _Plan, room: int, part: int) -> None:
+        # One that holds enough of the question has room of its own; more would swell the answer.
+        beyond = min(room, part + _SHORT) if self.found.terms else room
+        for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
+            form = Form.FULL if self._is_short(item) else Form.SUMMARY
+            place = beyond if self._relevance.counts(item) else part
+            if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
+                self._give(plan, item, Form.LINE, place, is_draft=True)
+
     def _disputed(self, plan: _Plan) -> list[Retrieved]:
         """Return what contradicts an invariant or what is given already: nobody decides between titles."""
-        told = {address for address, one in plan.taken.items() if not one.form.is_line}
+        told = {address for address, one in plan.taken.items() if self._is_told(one)}
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
         named = {b if a in told else a for a, b in sides if (a in told) != (b in told)}
         return [item for item in self._relevance.others if item.entry.address in named and item.current]
+
+    def _is_told(self, one: PackedEntry) -> bool:
+        """Say whether a reader will want to know what contradicts one: it is told, and the question is about it."""
+        return not one.form.is_line and (one.item.score > 0 or not self.found.is_brief)
 
     def _with_opponents(self, items: Iterable[Retrieved]) -> Iterator[Retrieved]:
         """Yield items, each with what is said to contradict it right behind it."""
@@ -171,7 +182,7 @@ class _Packing:
 
     def _is_worth(self, draft: Retrieved) -> bool:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
-        return draft.entry.status is not Status.DRAFT or self._relevance.counts(draft)
+        return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.counts(draft)
 
     def _is_short(self, draft: Retrieved) -> bool:
         return self.texts[True].size(draft.entry.address) <= _SHORT

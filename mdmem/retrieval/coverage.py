@@ -21,6 +21,8 @@ from mdmem.retrieval.question import Coverage
 # but in a small memory .25 denies a ruled subject that general words wrap (tests/bench/covering_share.py).
 FULL_SHARE = 0.5
 PARTIAL_SHARE = 0.15
+# Of the weight of the rarest term: of 20 entries 3 hold a common one where none holds the other.
+_COMMON = 0.6
 # To see what stands within one section a body has to be read: no more than a few are.
 _READ = 6
 
@@ -50,6 +52,12 @@ class TermWeights:
 
     of: Mapping[str, float]
     known: frozenset[str]
+
+    @property
+    def common(self) -> frozenset[str]:
+        """Return the terms that say little beside the rarest."""
+        rarest = max(self.of.values(), default=0.0)
+        return frozenset(term for term, weight in self.of.items() if weight < _COMMON * rarest)
 
     def total(self, terms: Iterable[str]) -> float:
         """Return what some terms weigh together."""

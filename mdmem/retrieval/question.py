@@ -11,6 +11,7 @@ from math import inf, log
 from typing import Any
 
 from mdmem.dataclass import asdict, dataclass, field
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import Entry, EntryType, Status, instant_of
 from mdmem.finding import Finding
 from mdmem.standing import Stance
@@ -28,12 +29,21 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked: words, the code at hand (paths from the repository's top), and filters."""
+    """What is asked: words, the code at hand (paths from the repository's top), and filters.
+
+    `beside` are the paths of the work at hand where the question is another one of the same call: they say which wing
+    is asked and which invariants bind, and bring nothing in.
+    """
 
     words: str = ""
     paths: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     filters: Filters = field(default_factory=Filters)
     syntax: bool = False
+
+    def lies_aside(self, entry: Entry) -> bool:
+        """Say whether an entry applies to other files than those of the work at hand."""
+        return bool(self.beside and entry.applies_to) and any_match(entry.applies_to, self.beside) is None
 
 
 class Tier(StrEnum):
@@ -108,7 +118,8 @@ class Retrieved(AnsweredEntry):
     `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
     `terms` are those of the question that it, or what it replaced, holds; `on_path` says that its `applies_to` meets a
     given path, `starts_shared` that the question starts at shared knowledge, `is_unconditional` that it is an invariant
-    which is part of every answer. `why` gives the reasons in words: of thousands that match a few are told.
+    which is part of every answer, `lies_aside` that it applies to other files than the work at hand. `why` gives the
+    reasons in words: of thousands that match a few are told.
     """
 
     tier: Tier
@@ -121,6 +132,7 @@ class Retrieved(AnsweredEntry):
     overridden_by: tuple[str, ...] = ()
     starts_shared: bool = False
     is_unconditional: bool = False
+    lies_aside: bool = False
 
     @property
     def reason(self) -> str:
@@ -312,7 +324,8 @@ def uncovered(items: Sequence[Retrieved]) -> str:
 class Retrieval:
     """The answer before any budget: items in order, and drafts apart.
 
-    `likely_room` holds most of the best matches; `terms` are those of the question, and `files` counts its paths.
+    `likely_room` holds most of the best matches; `terms` are those of the question, `common` those of them that say
+    little, and `files` counts its paths.
     `is_brief`: it is one of several questions, and its answer is short.
     """
 
@@ -321,6 +334,7 @@ class Retrieval:
     proposed: tuple[Retrieved, ...] = ()
     searched: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    common: frozenset[str] = frozenset()
     likely_room: str | None = None
     files: int = 0
     is_brief: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from heapq import nlargest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
@@ -42,6 +43,15 @@ class Relevance:
         return best
 
     @cached_property
+    def first(self) -> list[Retrieved]:
+        """Return the best match in a list, where more than a line of it is worth its room.
+
+        Under pressure nothing is a mere line.
+        """
+        is_line = self.found.is_brief or not self.is_pressed
+        return [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
+
+    @cached_property
     def on_path(self) -> list[Retrieved]:
         """Return what covers a path, by authority and then by score."""
         on_path = [item for item in self.others if item.on_path and item.current and not item.is_proposal]
@@ -53,9 +63,9 @@ class Relevance:
         if not self.found.terms:
             return [item for item in self.others if item.entry.type is EntryType.DECISION and item.current]
         if not self.is_pressed:
-            return self.best[:1]
+            return self.first
         decisions = [item for item in self.best if item.entry.type is EntryType.DECISION and self.counts(item)]
-        return [*self.best[:1], *decisions]
+        return [*self.first, *decisions]
 
     def counts(self, item: Retrieved) -> bool:
         """Say whether an item is more than touched by the question; without one each is."""
@@ -63,9 +73,20 @@ class Relevance:
             return True
         if item.score < _FAR * self.top:
             return False
-        if self.found.is_brief and (item not in self.best[:2] or item.score < _NEARLY * self.top):
+        if self.is_touched(item):
+            return False
+        if self.found.is_brief and (item not in self._rivals or item.score < _NEARLY * self.top):
             return False
         return self._share(item.terms) >= _TOUCHES
+
+    def is_touched(self, item: Retrieved) -> bool:
+        """Say whether an item holds one common word of the question alone: a line is enough."""
+        return not item.on_path and len(item.terms) == 1 and item.terms <= self.found.common
+
+    @cached_property
+    def _rivals(self) -> list[Retrieved]:
+        """Return the two that match best, of what is only proposed, too."""
+        return nlargest(2, (*self.others, *self.found.proposed), key=lambda item: item.score)
 
     @cached_property
     def is_contested(self) -> bool:
@@ -98,5 +119,6 @@ class Relevance:
 
 
 def always_stands(item: Retrieved) -> bool:
-    """Say whether an item is given whole whatever the budget: an invariant in force."""
-    return item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
+    """Say whether an item is given whole whatever the budget: an invariant in force that the work at hand may meet."""
+    is_binding = item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
+    return is_binding and not item.lies_aside

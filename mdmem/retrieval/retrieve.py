@@ -76,6 +76,7 @@ def retrieval_of(
         searched=tuple(searched),
         likely_room=selection.likely_room(items),
         terms=answer.terms if answer else (),
+        common=selection.weights.common,
         files=len(question.paths),
         basis=basis,
     )
@@ -335,7 +336,11 @@ def retrieve_from(
 
     catalog, workspace, view = reading.catalog, reading.workspace, reading.view
     scope = resolve_scope(
-        catalog, reading.settings, question.filters, paths=question.paths, tracked=workspace.tracked_files
+        catalog,
+        reading.settings,
+        question.filters,
+        paths=question.paths or question.beside,
+        tracked=workspace.tracked_files,
     )
     found = replace(reading.retrieve(scope, question), is_brief=is_brief)
     limit = reading.settings.budget if budget is None else budget

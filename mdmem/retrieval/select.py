@@ -210,7 +210,7 @@ class Selection:
             return self._leave_out(entry, "type filter")
         if types and not self.scope.holds(entry.address):
             return self._leave_out(entry, "another room")
-        if self._misses_paths(entry):
+        if self._misses_paths(entry) or (self.question.lies_aside(entry) and entry.address not in self._named):
             return self._leave_out(entry, "applies elsewhere")
         return not self._has_other_focus(entry) or self._leave_out(entry, "another focus")
 
@@ -277,6 +277,7 @@ class Selection:
             overridden_by=(by.address,) if by is not None and self.overrides.replaces(by, entry) else (),
             starts_shared=self.scope.starts_shared,
             is_unconditional=self._is_unconditional(entry),
+            lies_aside=self.question.lies_aside(entry),
             stance=self.catalog.stance(entry.address),
             **bearings_of(self.catalog, entry, self.scope),
         )
@@ -353,10 +354,8 @@ class Selection:
         """Return the terms of the question that an entry holds, or what it replaced or overrides."""
         own, more = self._matches.get(entry.address), self._inherited.get(entry.address, ())
         terms = own.terms if own is not None else frozenset[str]()
-        if not more and not overridden:
-            return terms
-        others = (self._matches.get(address) for address in overridden)
-        return terms.union(*(match.terms for match in (*others, *more) if match is not None))
+        others = (self._matches[address] for address in overridden if address in self._matches)
+        return terms.union(*(match.terms for match in (*others, *more)))
 
     def _tier(self, entry: Entry) -> Tier:
         if self.catalog.wings[entry.wing].is_shared:

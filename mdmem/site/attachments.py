@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from urllib.parse import quote
 
@@ -11,7 +11,8 @@ from mdmem.entry.model import visible
 from mdmem.site.code_map import script_rules
 from mdmem.site.facts import SiteFacts
 from mdmem.site.links import page_of
-from mdmem.site.shards import shards, term_counts
+from mdmem.site.shards import TITLE, shards
+from mdmem.site.terms import body_terms, term_counts
 
 _FEED_EVENTS = 60
 
@@ -20,13 +21,17 @@ def attachments(facts: SiteFacts, name: str) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file."""
     yield "index/titles.js", f"mdmemTitles({_json(_titles(facts))});\n"
     entries = facts.entries
-    bodies = dict(facts.bodies())
-    yield from shards([term_counts(entry.title, bodies.get(entry.address, "")) for entry in entries])
+    bodies = body_terms(facts)
+    yield from shards([_terms(entry.title, bodies.get(entry.address, {})) for entry in entries])
     ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
     yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
     yield "feed.xml", _feed(facts, name)
     yield "entries.json", f"{json.dumps(_data(facts), ensure_ascii=False, indent=1, default=str)}\n"
     yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))
+
+
+def _terms(title: str, body: Mapping[str, int]) -> Mapping[str, int]:
+    return {**body, **{term: body.get(term, 0) + TITLE * often for term, often in term_counts(title).items()}}
 
 
 def _json(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cached_property
 
@@ -68,10 +68,22 @@ class SiteFacts:
 
     def is_current(self, entry: Entry) -> bool:
         """Say whether an entry is in force and nothing replaced it."""
-        return self.catalog.lineage.is_current(entry.address)
+        return entry.address in self._current
+
+    @cached_property
+    def _current(self) -> frozenset[str]:
+        is_current = self.catalog.lineage.is_current
+        return frozenset(address for address in self.catalog.entries if is_current(address))
 
     def state(self, entry: Entry) -> str:
         """Return how an entry stands, in one or two words."""
+        return self._states[entry.address]
+
+    @cached_property
+    def _states(self) -> Mapping[str, str]:
+        return {address: self._state(entry) for address, entry in self.catalog.entries.items()}
+
+    def _state(self, entry: Entry) -> str:
         if entry.status is Status.DRAFT:
             return "draft"
         if not self.is_current(entry):
@@ -83,12 +95,12 @@ class SiteFacts:
         """Return what the pictures draw besides supersessions."""
         return Bearings(self.catalog)
 
-    def bodies(self) -> Iterator[tuple[str, str]]:
-        """Yield address and body of each entry, as the caller may see it."""
+    def bodies(self, addresses: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield address and body of entries, as the caller may see them."""
         if self.workspace.access.is_narrow:
-            yield from ((address, self.catalog.body(address)) for address in self.catalog.entries)
+            yield from ((address, self.catalog.body(address)) for address in addresses)
         else:
-            yield from ((address, body) for address, body, _ in self.catalog.bodies([*self.catalog.entries]))
+            yield from ((address, body) for address, body, _ in self.catalog.bodies([*addresses]))
 
     @cached_property
     def named_by(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
@@ -163,14 +175,17 @@ class SiteFacts:
 
     def bound_on(self, day: date) -> tuple[Entry, ...]:
         """Return the rules that were in force on a day, as the entries' own dates have it."""
+        return tuple(entry for entry, begin, end in self._spans if begin <= day and (end is None or day < end))
+
+    @cached_property
+    def _spans(self) -> tuple[tuple[Entry, date, date | None], ...]:
+        """Return each rule that is or was in force, with the day that it began on, and the one that it ended on."""
         return tuple(
-            entry
+            (entry, day_of(entry.created_at), end)
             for entry in self.entries
-            if entry.type.is_rule
-            and entry.status is not Status.DRAFT
-            and entry.created_at is not None
-            and day_of(entry.created_at) <= day
-            and (self.is_current(entry) or (entry.deprecated_at is not None and day_of(entry.deprecated_at) > day))
+            if entry.type.is_rule and entry.status is not Status.DRAFT and entry.created_at is not None
+            for end in [None if self.is_current(entry) or entry.deprecated_at is None else day_of(entry.deprecated_at)]
+            if end is not None or self.is_current(entry)
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import lru_cache, partial
 from urllib.parse import quote
 
 START, ALL, LINEAGE, TIMELINE, CODE, BOARD, DIFF = (
@@ -45,7 +46,11 @@ def up_from(page: str) -> str:
 
 def href_from(page: str, target: str) -> str:
     """Return a link from one page to another, as a browser reads it."""
-    return up_from(page) + quote(target, safe="/")
+    return up_from(page) + _quoted(target)
+
+
+# A page is led to from hundreds of others.
+_quoted = lru_cache(maxsize=16_384)(partial(quote, safe="/"))
 
 
 def entry_links(page: str, known: Container[str]) -> Callable[[str], str | None]:

@@ -19,8 +19,9 @@ _ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"
 _NAMED = re.compile(rf"(?<![\w/.-])({_ADDRESS})(?![\w/-])")
 # The page has a heading of the first level; those of the text begin below it.
 _DEEPER = 1
-# Beyond it a text is shown as it is: links within links are quadratic in every reader of Markdown.
-_LARGEST = 400_000
+# Beyond these a text is shown as it is: a bracket takes the reader 25 to 40 microseconds, and a bound on the size alone
+# that holds its time keeps long records of people out, which have a thousand.
+_LARGEST, _MOST_BRACKETS = 150_000, 5_000
 Href = Callable[[str], str | None]
 
 
@@ -63,7 +64,7 @@ class _Html(RendererHTML):
 
 def html_of(text: str, href: Href) -> str:
     """Return Markdown as HTML; `href` gives the page of an address, None for what is none."""
-    if len(text) > _LARGEST:
+    if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return f"<pre>{escape(visible(text))}</pre>"
     # `visible` keeps line ends and tabs; what turns the writing round or steers a terminal is shown as its number.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))

@@ -24,6 +24,8 @@ from mdmem.workspace.standing import Standings, find_standings
 from mdmem.workspace.workspace import Workspace
 
 # What one entry does to another, by the field that says so.
+# What people state of an entry that it does not say itself.
+_STANDING = ("status", "approved_by", "verified_at")
 _EFFECTS = {"supersedes": "supersede", "overrides": "override", "amends": "amend"}
 
 
@@ -130,7 +132,7 @@ class _Composition:
             found = with_other_entries(self.checkout.catalog, effective.tree, restored, gone=hidden)
         overridden = frozenset(path.removesuffix(".md") for path in restored)
         effective = effective.with_catalog(self._as_answer(found, restored))
-        return View(effective, self.checkout, overridden, frozenset(self._alternatives(overridden)))
+        return View(effective, self.checkout, overridden, frozenset(self._alternatives(effective.catalog, overridden)))
 
     def _restored(self) -> Iterator[tuple[str, bytes]]:
         """Yield what the default branch holds of files that a proposal changed or took away.
@@ -205,15 +207,25 @@ class _Composition:
             return f"{where} proposes to replace it by {', '.join(heads)}"
         return f"{where} proposes another version" if entry.is_in_force else f"{where} proposes to end it"
 
-    def _alternatives(self, overridden: Set[str]) -> Iterator[str]:
-        """Yield the addresses of which a version is proposed that would be in force, or is a draft."""
+    def _alternatives(self, answer: Catalog, overridden: Set[str]) -> Iterator[str]:
+        """Yield the addresses of which a version is proposed that says something else, and would bind or is a draft."""
         if self.wanted is Proposals.HIDE:
             return
         catalog = self.checkout.catalog
         for address in overridden:
             entry = catalog.entries.get(address)
-            if entry is not None and (entry.status is Status.DRAFT or catalog.lineage.is_current(address)):
+            if entry is None or not (entry.status is Status.DRAFT or catalog.lineage.is_current(address)):
+                continue
+            if not _says_the_same(catalog, answer, address):
                 yield address
+
+
+def _says_the_same(files: Catalog, answer: Catalog, address: str) -> bool:
+    """Say whether the version of the files differs from the one that answers in its standing alone."""
+    new, old = files.entries[address], answer.entries.get(address)
+    if old is None or new.with_changes(**{name: getattr(old, name) for name in _STANDING}) != old:
+        return False
+    return new.status is not Status.DRAFT and files.body(address) == answer.body(address)
 
 
 def _without_effect(entry: Entry, binding: Set[str]) -> Entry:

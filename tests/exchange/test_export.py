@@ -148,9 +148,22 @@ def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> N
 
 def test_the_whole_memory_is_one_document(tmp_path: Path, capsys: Capture) -> None:
     folder = decided(tmp_path)
-    document = json.loads(run_here(capsys, "export", "json", cwd=folder).out)
+    write_entry(folder / "memory", "nav/architecture/marks", "A \u200f turns the text.", title="Marks", type="note")
+    printed = run_here(capsys, "export", "json", cwd=folder).out
+    assert "\u200f" not in printed
+    document = json.loads(printed)
     assert document["wings"] == [{"name": "nav", "readme": (folder / "memory/nav/README.md").read_text()}]
     held = {one["path"]: one["head"] + one["body"] for one in document["entries"]}
     assert held == {
         path.relative_to(folder / "memory").as_posix(): path.read_text() for path in folder.glob("memory/*/*/*.md")
     }
+    export = ("export", "json", "--out", "memory.json")
+    assert run_here(capsys, *export, cwd=folder).out == "wrote memory.json\n"
+    written = json.loads((folder / "memory.json").read_text())
+    assert written["entries"] == document["entries"]
+    assert run_here(capsys, *export, "--check", cwd=folder).code == 0
+    write_entry(folder / "memory", "nav/architecture/marks", "None.", title="Marks", type="note")
+    assert run_here(capsys, *export, "--check", cwd=folder).out == "memory.json is outdated\n"
+    assert run_here(capsys, *export, cwd=folder).code == 0
+    write(folder, "memory.json", (folder / "memory.json").read_text().replace("Name threads", "Name all"))
+    assert "was changed since" in run_here(capsys, *export, cwd=folder).err

@@ -65,5 +65,8 @@ def test_several_questions_are_one_call_and_passages_another(server: MemoryServe
     said = text(call(server, "retrieve", queries=["which threads?", "callbacks"]))
     assert [line for line in said.splitlines() if line.startswith("## ")] == ["## 1. which threads?", "## 2. callbacks"]
     assert said.count(RULE) == 1
-    about = text(call(server, "get_entry", addresses=["threads"], about="what was measured"))
-    assert about.endswith("\n> Rationale: it was measured.")
+    for words in ("what, then, was measured", ["what was measured"]):
+        about = text(call(server, "get_entry", addresses=["threads"], about=words))
+        assert about.endswith("\n> Rationale: it was measured.")
+    each = text(call(server, "get_entry", addresses=["callbacks", "threads"], about=["executor", "what was measured"]))
+    assert each.count("holds none of these words") == 0

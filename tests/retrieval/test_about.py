@@ -68,4 +68,4 @@ def test_each_address_has_words_of_its_own(folder: Path, capsys: Capture) -> Non
     assert "holds none of these words" not in said
     refused = run_here(capsys, "show", "queue", *words, cwd=folder)
     assert refused.code == 2
-    assert "2 times `--about` for 1 addresses" in refused.err
+    assert "`about` came 2 times, the addresses are 1;" in refused.err

@@ -103,6 +103,7 @@ def test_hostile_text_breaks_out_of_nothing(root: Path) -> None:
         ("# Amounts\n\n## Context\n\nWe pay.\n\n## Decision\n\nUse integers.\n", "Use integers."),
         ("We looked around.\n\nAn amount must be an integer.\n", "We looked around. An amount must be an integer."),
         ("```\ncode\n```\n\nUse integers.\n", "Use integers."),
+        ("`Decimal` is exact.\n\nRationale: it drifts.\n", "`Decimal` is exact."),
         ("Amounts are integers.\n", ""),
         ("", ""),
     ],

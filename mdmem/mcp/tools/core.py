@@ -126,7 +126,7 @@ def _retrieve(
     from mdmem.retrieval.answers import answer_each
     from mdmem.retrieval.retrieve import with_code_paths
 
-    asked = [_question(one, filters) for one in queries or () if one.strip()]
+    asked = [_question(one, filters) for one in dict.fromkeys(queries or ()) if one]
     main = None
     if query or paths or not asked:
         main = with_code_paths(workspace, _question(query, filters), from_top(workspace, paths))
@@ -178,7 +178,9 @@ _RETRIEVE = Tool(
     ),
     parameters=(
         Parameter(name="query", about="What you are about to do. Without it: everything in force."),
-        Parameter(name="queries", kind=ParameterKind.TEXTS, about="All your questions, in whole sentences."),
+        Parameter(
+            name="queries", kind=ParameterKind.TEXTS, is_prose=True, about="All your questions, in whole sentences."
+        ),
         PATHS,
         Parameter(
             name="budget",
@@ -200,13 +202,13 @@ _RETRIEVE = Tool(
 )
 
 
-def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: str | None) -> Told:
+def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: Sequence[str] | None) -> Told:
     from mdmem.render.json import entries_json
     from mdmem.retrieval.entries import show
 
     if not addresses:
         raise UsageError("name at least one entry in `addresses`, as `wing/room/entry-id`")
-    if about and about.strip():
+    if about and any(about):
         return _tell_about(workspace, addresses, about)
     shown = show(workspace, addresses)
     if len(shown) > _MANY:
@@ -214,11 +216,11 @@ def _get_entry(workspace: Workspace, *, addresses: Sequence[str], about: str | N
     return Told(text=lambda: entries_text(shown), facts=lambda: entries_json(shown))
 
 
-def _tell_about(workspace: Workspace, addresses: Sequence[str], about: str) -> Told:
+def _tell_about(workspace: Workspace, addresses: Sequence[str], about: Sequence[str]) -> Told:
     from mdmem.render.told import told_json, told_markdown
     from mdmem.retrieval.about import tell_about
 
-    told = tell_about(workspace, addresses, (about,))
+    told = tell_about(workspace, addresses, about)
     return Told(text=lambda: told_markdown(told), facts=lambda: told_json(told))
 
 
@@ -231,7 +233,12 @@ _GET_ENTRY = Tool(
     ),
     parameters=(
         Parameter(name="addresses", kind=ParameterKind.TEXTS, needed=True, about="Their addresses."),
-        Parameter(name="about", about="Words: of each only the passages that say most about them."),
+        Parameter(
+            name="about",
+            kind=ParameterKind.TEXTS,
+            is_prose=True,
+            about="Words: only the passages that say most about them; one text for all, or the n-th for the n-th.",
+        ),
         AT,
     ),
     call=_get_entry,

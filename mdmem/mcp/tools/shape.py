@@ -30,6 +30,7 @@ class ParameterKind(StrEnum):
 class Parameter:
     """One argument of a tool; `longest` is in characters, `fields` are the properties of a record.
 
+    `is_prose` says that a single text is one value, commas and all, and that each of several keeps its place.
     `is_forgiven` says that a call without one that is needed is no fault: the tool's own answer says what that means.
     """
 
@@ -38,6 +39,7 @@ class Parameter:
     kind: ParameterKind = ParameterKind.TEXT
     needed: bool = False
     is_forgiven: bool = False
+    is_prose: bool = False
     default: Any = None
     choices: tuple[str, ...] = ()
     least: float | None = None
