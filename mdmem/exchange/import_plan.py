@@ -80,7 +80,7 @@ class _Writing:
     def entry(self, address: str) -> tuple[Change, ImportRow]:
         """Return what writes an entry, and the row that tells of it."""
         record, settled, path = self._intake.records[address], self._settled[address], f"{address}.md"
-        cuts = list(carried(record, settled.lost))
+        cuts = list(carried(record.cuts, settled.lost))
         body = rewritten(record, path, self._references, place=partial(in_project, self._location), cuts=cuts)
         guesses = {**record.guesses, **self._created[address][1]}
         ended = ended_at(record, settled, self._days)

@@ -14,8 +14,8 @@ from mdmem.exchange.keys import read_keys
 from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import Cut, ForeignRecord, SourceFile
 from mdmem.exchange.references import References
-from mdmem.exchange.seal import region_of
 from mdmem.exchange.status import read_status
+from mdmem.setup.seal import region_of
 
 _MANY = 100_000
 
