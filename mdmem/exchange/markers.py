@@ -25,7 +25,8 @@ def without_marks(text: str) -> str:
 
 def without_comments(text: str) -> str:
     """Return a text with blanks in place of its HTML comments, each line as long; one that nothing closes is text."""
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     # Where one is not closed, no later one is: a pattern would look for that from each of thousands.
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
         parts += (text[at:start], _VISIBLE.sub(" ", text[start : end + 3]))

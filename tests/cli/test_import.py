@@ -67,9 +67,12 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
 
 def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
-    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
+    on_code = "We do in `docs/adr`, as in `memory/mdmem.toml`, because it was tried."
+    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#", text=on_code))
     ran = run_here(capsys, "import", cwd=folder)
-    assert ran.err == "next: git add memory && git commit\n"
+    told, then = ran.err.splitlines()
+    assert told.startswith("1 rule names files of the project; with them in `applies_to`, `mdmem brief` tells")
+    assert then == "next: git add memory && git commit"
     assert ran.out == "imported 3 entries (2 decisions, 1 deprecated decision)\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))

@@ -48,6 +48,15 @@ def test_text_is_read_once(read: Callable[[], object]) -> None:
     read()
 
 
+def test_patterns_beyond_the_limit_are_said() -> None:
+    globs, said = globs_of("src/{" + ",".join(map(str, range(70))) + "}/**,!x")
+    assert (len(globs), globs[-1]) == (64, "src/63/**")
+    assert said == (
+        "`!x` is a pattern that `applies_to` has no word for",
+        "it has more than 64 patterns; those behind `src/63/**` are left out",
+    )
+
+
 def test_many_cuts_and_links_are_made_in_one_pass() -> None:
     links = "[a](b.md) [[b]]\n" * 5_000
     lines = "- Status: accepted\n" * 5_000
