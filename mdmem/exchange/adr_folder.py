@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from mdmem.dataclass import dataclass
+from mdmem.entry.headings import sections_of
 from mdmem.entry.model import Entry, EntryType, Status, day_of, instant_of
+from mdmem.exchange.decision import status_section
 from mdmem.exchange.outlet import ExportedFile
-from mdmem.exchange.seal import END, opening
 from mdmem.retrieval.entries import ShownEntry, in_full, list_entries
+from mdmem.setup.seal import END, opening
 from mdmem.workspace.scope import Filters
 from mdmem.workspace.workspace import Workspace
 
@@ -75,8 +77,10 @@ class _Folder:
             "",
             opening(f"of {shown.entry.address}; change that entry"),
         ]
-        status = "\n\n".join([_status(shown.entry).capitalize(), *self._links(shown.entry)])
-        text = "\n".join([*head, "", "## Status", "", status, "", self._body(shown), "", END, ""])
+        body, more = _without_status(self._text(shown))
+        status = "\n\n".join([_status(shown.entry).capitalize(), *self._links(shown.entry), *more])
+        body = body if _HEADING.match(body) else f"## Decision\n\n{body}"
+        text = "\n".join([*head, "", "## Status", "", status, "", body, "", END, ""])
         return ExportedFile(record.path, text)
 
     def _list(self, shown: ShownEntry) -> Iterator[str]:
@@ -102,15 +106,25 @@ class _Folder:
                 if entry.address in other.entry.links(name) and other.entry.status is not Status.DRAFT:
                     yield f"{older} {other.link}"
 
-    def _body(self, shown: ShownEntry) -> str:
+    def _text(self, shown: ShownEntry) -> str:
         first, _, rest = shown.body.strip().partition("\n")
         said_title = first.startswith("# ") and " ".join(first[2:].split()) == " ".join(shown.entry.title.split())
-        body = _SEE.sub(self._see, (rest if said_title else shown.body).strip())
-        return body if _HEADING.match(body) else f"## Decision\n\n{body}"
+        return _SEE.sub(self._see, (rest if said_title else shown.body).strip())
 
     def _see(self, found: re.Match[str]) -> str:
         record = self.records.get(found[1])
         return f"[see: {found[1]}]({record.path})" if record is not None else found[0]
+
+
+def _without_status(body: str) -> tuple[str, tuple[str, ...]]:
+    """Return a body without a section on the status, and what that says: a record has one such section."""
+    sections = sections_of(body)
+    section = status_section(sections)
+    if section is None:
+        return body, ()
+    below = sections[sections.index(section) + 1 :]
+    end = next((one.span[0] for one in below if one.level <= section.level), len(body))
+    return (body[: section.span[0]] + body[end:]).strip(), tuple(filter(None, [body[section.start : end].strip()]))
 
 
 def _status(entry: Entry) -> str:

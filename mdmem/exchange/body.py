@@ -5,14 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from mdmem.checks.fixes.links import relative
 from mdmem.dataclass import dataclass
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import without_code
-from mdmem.exchange.record import Cut, ForeignRecord
+from mdmem.exchange.record import Claim, Cut, ForeignRecord
 from mdmem.exchange.references import References
 
 _BLANK = re.compile(r"\A(?:[ \t]*\r?\n)+")
@@ -115,6 +115,10 @@ def _new_name(record: ForeignRecord, link: BodyLink, references: References) -> 
     return meant[0] if has_words else f"{meant[0]}|{link.target}", ""
 
 
-def carried(record: ForeignRecord, lost: Collection[object]) -> Iterator[Cut]:
+def carried(cuts: Iterable[Cut], lost: Collection[Claim]) -> Iterator[Cut]:
     """Yield the parts of a body that are in the front matter, each of their claims being carried over."""
-    yield from (cut for cut in record.cuts if not any(claim in lost for claim in cut.claims))
+    for cut in cuts:
+        if any(claim in lost for claim in cut.claims):
+            yield from carried(cut.parts, lost)
+        else:
+            yield cut

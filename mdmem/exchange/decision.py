@@ -148,16 +148,31 @@ def _cuts(
     ):
         yield Cut(head.span[0], head.start)
     for one in lines:
-        if is_carried(one, reading):
-            yield Cut(one.start, one.end, reading.claims if one.key.lower() == "status" else ())
-    if section is not None and reading.is_whole:
+        if one.key.lower() == "status":
+            yield from _status_cut(one.value, one.start, one.end, reading)
+        elif one.key.lower() != "date" or not one.value or read_date(one.value) is not None:
+            yield Cut(one.start, one.end)
+    if section is not None:
         below = next((one for one in sections if one.span[0] == section.span[1]), None)
-        if below is None or below.level <= section.level:
-            yield Cut(*section.span, reading.claims)
+        parts = tuple(_status_lines(section, reading))
+        if reading.is_whole and (below is None or below.level <= section.level):
+            yield Cut(*section.span, reading.claims, parts)
+        else:
+            yield from parts
 
 
-def is_carried(line: FactLine, reading: StatusReading) -> bool:
-    """Say whether a line of facts is wholly in the front matter; one without a value says nothing."""
-    if line.key.lower() == "status":
-        return reading.is_whole
-    return line.key.lower() != "date" or not line.value or read_date(line.value) is not None
+def _status_lines(section: Section, reading: StatusReading) -> Iterator[Cut]:
+    """Yield the lines of the section that say nothing but what is carried over; one that a comment is in stays."""
+    start = section.start
+    plain = without_comments(section.text).splitlines(keepends=True)
+    for line, bare in zip(section.text.splitlines(keepends=True), plain, strict=True):
+        if line == bare and line.strip():
+            yield from _status_cut(line, start, start + len(line), reading)
+        start += len(line)
+
+
+def _status_cut(written: str, start: int, end: int, reading: StatusReading) -> Iterator[Cut]:
+    """Yield the cut of a line on the status, unless it says more; where the whole needs a person, all of it stays."""
+    line = read_status(written)
+    if line.is_whole and not reading.said:
+        yield Cut(start, end, line.claims)

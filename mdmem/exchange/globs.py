@@ -14,7 +14,7 @@ _MOST = 64
 
 
 def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the globs that a value states, and those that cannot be carried; none where every file is meant.
+    """Return the globs that a value states, and sentences about what is left out; none where every file is meant.
 
     `below` is the folder that they count from; with `anywhere` a pattern without a slash is one of every folder.
     """
@@ -23,16 +23,18 @@ def globs_of(value: Any, *, below: str = "", anywhere: bool = False) -> tuple[tu
     if any(one in _EVERYTHING for one in written):
         return ((f"{below}/**",) if below else ()), ()
     kept: dict[str, None] = {}
-    lost = []
+    said = []
     for one in filter(None, written):
         if one.startswith("!") or one.count("{") > 3:
-            lost.append(one)
+            said.append(f"`{one}` is a pattern that `applies_to` has no word for")
             continue
         # Each choice doubles them.
-        for glob in islice(_spelt_out(one.removeprefix("./").lstrip("/")), _MOST):
+        for glob in islice(_spelt_out(one.removeprefix("./").lstrip("/")), _MOST + 1):
             plain = f"**/{glob}" if anywhere and "/" not in glob else glob
             kept[f"{below}/{plain}" if below else plain] = None
-    return tuple(kept)[:_MOST], tuple(lost)
+    if len(kept) > _MOST:
+        said.append(f"it has more than {_MOST} patterns; those behind `{[*kept][_MOST - 1]}` are left out")
+    return tuple(kept)[:_MOST], tuple(said)
 
 
 def _parts(text: str) -> Iterator[str]:

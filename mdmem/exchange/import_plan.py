@@ -12,6 +12,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.model import Status, title_of
 from mdmem.entry.origin import KEY, Origin, content_digest
 from mdmem.exchange.body import carried, rewritten
+from mdmem.exchange.code_names import count_on_code
 from mdmem.exchange.composition import composed
 from mdmem.exchange.intake import ImportRequest, ImportRow, Intake, Outcome, content_of
 from mdmem.exchange.record import ForeignRecord, Guess, Sureness
@@ -24,12 +25,16 @@ from mdmem.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """All rows in the order of their files, what is written, and the contents of the files that were taken in."""
+    """All rows in the order of their files, what is written, and the contents of the files that were taken in.
+
+    `on_code` counts the rules whose text names files of the project.
+    """
 
     rows: tuple[ImportRow, ...]
     change_set: ChangeSet
     contents: Mapping[str, bytes]
     remarks: tuple[str, ...] = ()
+    on_code: int = 0
 
 
 def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
@@ -43,7 +48,8 @@ def plan_import(workspace: Workspace, request: ImportRequest) -> ImportPlan:
     addresses = [*(path.removesuffix(".md") for path in intake.files), *intake.records]
     actions = tuple(WriteAction(Verb.IMPORT, address) for address in addresses)
     change_set = ChangeSet((*whole, *(change for change, _ in written)), actions=actions, tells_faults=True)
-    return ImportPlan(tuple(rows), change_set, intake.contents, intake.remarks)
+    on_code = count_on_code(intake.records.values(), workspace.tracked_files)
+    return ImportPlan(tuple(rows), change_set, intake.contents, intake.remarks, on_code)
 
 
 def _created(workspace: Workspace, records: Mapping[str, ForeignRecord]) -> dict[str, tuple[str, dict[str, Guess]]]:
@@ -80,7 +86,7 @@ class _Writing:
     def entry(self, address: str) -> tuple[Change, ImportRow]:
         """Return what writes an entry, and the row that tells of it."""
         record, settled, path = self._intake.records[address], self._settled[address], f"{address}.md"
-        cuts = list(carried(record, settled.lost))
+        cuts = list(carried(record.cuts, settled.lost))
         body = rewritten(record, path, self._references, place=partial(in_project, self._location), cuts=cuts)
         guesses = {**record.guesses, **self._created[address][1]}
         ended = ended_at(record, settled, self._days)

@@ -65,8 +65,7 @@ def _globs(source: SourceFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
     stated = [source.fields[key] for key in _GLOBS if source.fields.get(key)]
     if not stated or str(source.fields.get("alwaysApply")).lower() == "true":
         return ((f"{folder}/**",) if folder else ()), ()
-    globs, lost = globs_of(stated[0], below=folder, anywhere=source.path.endswith(".mdc"))
-    return globs, tuple(f"`{one}` is a pattern that `applies_to` has no word for" for one in lost)
+    return globs_of(stated[0], below=folder, anywhere=source.path.endswith(".mdc"))
 
 
 def _stem(source: SourceFile) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from mdmem.exchange.seal import BEGIN, END, without_regions
 from mdmem.setup.clients import own_lines
+from mdmem.setup.seal import BEGIN, END, without_regions
 
 _LINE = re.compile(rf"^(?:{re.escape(BEGIN)} [^\n]*-->|{re.escape(END)})[ \t]*\r?\n?", re.MULTILINE)
+_VISIBLE = re.compile(r"\S")
 _RECORD = re.compile(rf"^{re.escape(BEGIN)} [0-9a-f]*: of (\S+);", re.MULTILINE)
 
 
@@ -23,11 +24,12 @@ def without_marks(text: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return a text without its HTML comments; one that nothing closes is text."""
-    parts, at = [], 0
+    """Return a text with blanks in place of its HTML comments, each line as long; one that nothing closes is text."""
+    parts: list[str] = []
+    at = 0
     # Where one is not closed, no later one is: a pattern would look for that from each of thousands.
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        parts.append(text[at:start])
+        parts += (text[at:start], _VISIBLE.sub(" ", text[start : end + 3]))
         at = end + 3
     return "".join([*parts, text[at:]])
 

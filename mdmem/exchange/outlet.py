@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mdmem.dataclass import dataclass, field
 from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.exchange.seal import is_exported, is_whole, region_of, sealed
 from mdmem.setup.client_config import MisfitError
 from mdmem.setup.clients import content_to_grow, put
+from mdmem.setup.seal import is_exported, is_whole, region_of, sealed
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A part of the body that became front matter; it stays where one of its claims could not be carried over."""
+    """A part of the body that became front matter; where one of its claims could not be carried over, its `parts` do.
+
+    Each of the parts stays for the same reason.
+    """
 
     start: int
     end: int
     claims: tuple[Claim, ...] = ()
+    parts: tuple[Cut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,9 @@ def import_remarks(report: ImportReport, *, memory: str, is_in_git: bool) -> Ite
     """Yield what belongs to no file, and the line to type next; `memory` is the root from where the user stands."""
     yield from report.remarks
     written = report.written
+    if report.plan.on_code:
+        rules = count(report.plan.on_code, "rule names", "rules name")
+        yield f"{rules} files of the project; with them in `applies_to`, `mdmem brief` tells a rule at the edit"
     if written.is_dry and report.unapproved:
         yield f'--approved-by "Name <email>" says who stands behind {count(report.unapproved, "rule")} in force'
     if written.is_dry or not (written.changes or report.gone):

@@ -12,6 +12,7 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import EnvironmentFaultError
 from mdmem.setup.client_config import MisfitError, grow_json, grow_toml
+from mdmem.setup.seal import without_regions
 from mdmem.state import write_new, write_whole
 
 NAME = "AGENTS.md"
@@ -91,7 +92,8 @@ def _added(path: Path, base: Path, lines: str) -> str:
     if others in text:
         put(path, text.replace(others, ours).encode(), is_new=False)
         return f"{NAME} names the tools of the server, in the place of the lines about the command"
-    if _COMMAND in text:
+    # What `mdmem export` wrote between its markers tells of the command, too, and is written anew by it.
+    if _COMMAND in without_regions(text):
         raise MisfitError(f"it tells of `{_COMMAND}` in other words")
     gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
     put(path, f"{text}{gap}{ours}".encode(), is_new=False)

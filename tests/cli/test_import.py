@@ -67,9 +67,12 @@ def test_moved_records_keep_their_history(pointer: bool, tmp_path: Path, capsys:
 
 def test_copied_records_are_staged_by_nobody_and_a_changed_source_is_said(tmp_path: Path, capsys: Capture) -> None:
     folder = project(tmp_path, **PAIR)
-    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#"))
+    on_code = "We do in `docs/adr`, as in `memory/mdmem.toml`, because it was tried."
+    write(folder, "docs/adr/0006-c#-5%.md", record(6, "C#", text=on_code))
     ran = run_here(capsys, "import", cwd=folder)
-    assert ran.err == "next: git add memory && git commit\n"
+    told, then = ran.err.splitlines()
+    assert told.startswith("1 rule names files of the project; with them in `applies_to`, `mdmem brief` tells")
+    assert then == "next: git add memory && git commit"
     assert ran.out == "imported 3 entries (2 decisions, 1 deprecated decision)\n"
     before = snapshot(folder / "memory")
     write(folder, "docs/adr/0001-files.md", PAIR["r0001_files"].replace("tried", "measured"))
@@ -130,6 +133,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "superseded by `ADR-2`, which may be nav/architecture/0002-database or nav/architecture/0002-other",
     ),
     "a front matter": ("0005-front", "---\na b c\n---\n# 5. Front\n", "has a front matter that cannot be read: line 2"),
+    "an absent predecessor": (
+        "0005-lost",
+        record(5, "Lost", "Proposed\n\nSupersedes [9. Gone](0009-gone.md)"),
+        "supersedes `0009-gone.md`, which is no record that is imported",
+    ),
     "a template": ("0005-self", record(5, "Self", "Superseded by ADR-0005"), "superseded by `ADR-0005`, which is the"),
 }
 
@@ -149,8 +157,9 @@ def test_bad_record_is_said_and_the_rest_is_imported(kind: str, tmp_path: Path, 
     git(folder, "add", "-A")
     # What cannot be carried over stays in the text, and what is imported is no error.
     assert run_here(capsys, "check", cwd=folder).code == 0
-    if (folder / PLACE / f"{name}.md").exists() and "uperseded" in sentence:
-        assert "## Status" in entry(folder, name)
+    if (folder / PLACE / f"{name}.md").exists() and "upersede" in sentence:
+        _, _, kept = entry(folder, name).partition("## Status\n\n")
+        assert kept.startswith("Supersede"), kept
 
 
 def test_cycle_of_supersessions_is_listed_apart(tmp_path: Path, capsys: Capture) -> None:

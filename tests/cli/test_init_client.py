@@ -15,6 +15,7 @@ from builders import (
     git,
     make_repository,
     make_root,
+    memory,
     run_here,
     run_mdmem,
     snapshot,
@@ -264,6 +265,18 @@ def test_agents_file_that_names_the_command_in_other_words_stays(tmp_path: Path,
     ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
     assert (folder / "AGENTS.md").read_text() == "Type `mdmem retrieve` first.\n"
     assert "AGENTS.md is there and stays as it is: it tells of `mdmem retrieve` in other words; add" in ran.out
+
+
+def test_what_was_exported_is_no_word_of_somebody(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write(folder, "memory/mdmem.toml", 'default_wing = "nav"\n')
+    run_here(capsys, "export", "agents-md", cwd=folder)
+    exported = (folder / "AGENTS.md").read_text()
+    assert "`mdmem retrieve --path FILE`" in exported
+    ran = run_here(capsys, "init", "--client", "codex", cwd=folder)
+    assert "added the lines for agents to AGENTS.md" in ran.out
+    assert (folder / "AGENTS.md").read_text().startswith(f"{exported}\nBefore you change code")
+    assert run_here(capsys, "export", "agents-md", "--check", cwd=folder).code == 0
 
 
 def test_agents_file_that_names_the_server_in_other_words_stays(tmp_path: Path, capsys: Capture) -> None:

@@ -14,8 +14,8 @@ from mdmem.exchange.keys import read_keys
 from mdmem.exchange.markers import without_comments, without_own
 from mdmem.exchange.record import Cut, ForeignRecord, SourceFile
 from mdmem.exchange.references import References
-from mdmem.exchange.seal import region_of
 from mdmem.exchange.status import read_status
+from mdmem.setup.seal import region_of
 
 _MANY = 100_000
 
@@ -46,6 +46,15 @@ def record_of(body: str) -> ForeignRecord:
 )
 def test_text_is_read_once(read: Callable[[], object]) -> None:
     read()
+
+
+def test_patterns_beyond_the_limit_are_said() -> None:
+    globs, said = globs_of("src/{" + ",".join(map(str, range(70))) + "}/**,!x")
+    assert (len(globs), globs[-1]) == (64, "src/63/**")
+    assert said == (
+        "`!x` is a pattern that `applies_to` has no word for",
+        "it has more than 64 patterns; those behind `src/63/**` are left out",
+    )
 
 
 def test_many_cuts_and_links_are_made_in_one_pass() -> None:
