@@ -14,9 +14,7 @@ _FORMS = ("madr", "agents-md", "cursor-rules", "copilot-instructions", "json")
 
 @click.command("export")
 @click.argument("form", metavar=f"[{'|'.join(_FORMS)}]", type=click.Choice(_FORMS))
-@click.option(
-    "--out", "-o", metavar="PATH", help="Where to: a folder or the one file."
-)
+@click.option("--out", "-o", metavar="PATH", help="Where to: a folder or the one file.")
 @click.option("--wing", "-w", "wings", metavar="WING", multiple=True, shell_complete=complete_wing, help="Repeatable.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 where a file is not up to date.")
 @at_option
@@ -36,8 +34,8 @@ def command(
     workspace = open_workspace(given, revision=revision)
     if form == "json" and out is None and not check:
         from mdmem.exchange.memory_json import memory_document
-        from mdmem.exchange.seal import sealed
         from mdmem.render.json import dump
+        from mdmem.setup.seal import sealed
 
         document, remarks = memory_document(workspace, wings)
         print_text(sealed(dump(document)))

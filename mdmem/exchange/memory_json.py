@@ -12,7 +12,7 @@ from typing import Any
 
 from mdmem.errors import UsageError
 from mdmem.exchange.outlet import ExportedFile
-from mdmem.exchange.seal import opening
+from mdmem.setup.seal import opening
 from mdmem.tree import Unreadable, read_one
 from mdmem.workspace.scope import Filters, reading_scope
 from mdmem.workspace.workspace import Workspace
