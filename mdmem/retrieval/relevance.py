@@ -73,9 +73,9 @@ class Relevance:
             return True
         if item.score < _FAR * self.top:
             return False
-        if self.is_touched(item):
-            return False
-        if self.found.is_brief and (item not in self._rivals or item.score < _NEARLY * self.top):
+        if self.found.is_brief and (
+            self.is_touched(item) or item not in self._rivals or item.score < _NEARLY * self.top
+        ):
             return False
         return self._share(item.terms) >= _TOUCHES
 

@@ -55,7 +55,7 @@ def test_deprecate_json_names_the_fields(tmp_path: Path, capsys: Capture) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'."),
+        ([OLD], 2, "mdmem deprecate: Missing option '--reason' / '-m'; type `mdmem deprecate ADDRESS --reason TEXT`"),
         ([OLD, "-m", " "], 2, "mdmem: say why the entry ends: --reason TEXT"),
         (["thread", "-m", "x"], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),
         ([NEW, "-m", "x"], 2, f"mdmem: {NEW} has ended already; `mdmem why {NEW}` says how"),

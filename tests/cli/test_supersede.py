@@ -154,7 +154,7 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([OLD, "--by", NEW], 2, "mdmem supersede: Missing option '--reason' / '-m'."),
+        ([OLD, "--by", NEW], 2, "mdmem supersede: Missing option '--reason' / '-m'; type "),
         ([OLD, "-m", WHY], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
         ([OLD, "-m", WHY, "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by names an entry that is there;"),
         (["thread", "-m", WHY, "--by", NEW], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),

@@ -85,7 +85,7 @@ def test_verify_json_lists_each_entry(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([], 2, "mdmem verify: Missing argument 'ADDRESS...'."),
+        ([], 2, "mdmem verify: Missing argument 'ADDRESS...'; type `mdmem verify ADDRESS...`"),
         ([OLD, "nav/rules/callback"], 1, f"mdmem: there is no entry `nav/rules/callback`; did you mean {RULE}"),
         (["nav/gone/"], 1, "mdmem: there is no entry `nav/gone/`"),
         ([OLD, NEW], 2, f"mdmem: {NEW} is a draft and binds nobody yet"),
