@@ -46,6 +46,13 @@ class LiveFindings:
         """Return the findings, as a full run has them."""
         return run_checks(self._case, self._codes, known=self._found)
 
+    def may_edit(self, case: Case, edited: Iterable[str]) -> bool:
+        """Say whether what changed since is the text of some entries' files alone, by path."""
+        there = self._case.catalog.with_bytes
+        before = self._case
+        is_same = (case.settings, case.today) == (before.settings, before.today) and case.facts is before.facts
+        return is_same and all(path.endswith(".md") and path[:-3] in there for path in edited)
+
     def edit(self, case: Case, edited: Iterable[str]) -> None:
         """Take the same case with other bytes in some entries' files, by path, and look again at what that reaches."""
         paths = frozenset(edited)
