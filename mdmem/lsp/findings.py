@@ -61,4 +61,5 @@ class SessionFindings:
         elif edits:
             self._live.edit(case, edits)
         session.unchecked = Edits.none()
-        return tuple(without_known(workspace, self._live.findings(), codes, None)[0])
+        found = self._live.findings()
+        return tuple(found if settings.baseline is None else without_known(workspace, found, codes, None)[0])
