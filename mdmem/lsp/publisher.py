@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types
 
-from mdmem.finding import Finding
+from mdmem.finding import Finding, Severity
+from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.diagnostics import diagnostics_of
 from mdmem.lsp.findings import SessionFindings
 from mdmem.lsp.session import EditorSession
@@ -26,8 +27,12 @@ class Publisher:
     """Tells an editor the findings of its memories, each list where it is another than was told last."""
 
     def __init__(self, tell: Tell, guard: Guard) -> None:
-        """Take how something is told, and what work is done within that may fail."""
+        """Take how something is told, and what work is done within that may fail.
+
+        `refresh` is what tells an editor that asks for the findings of its texts to do so again; None where it is told.
+        """
         self._tell, self._guard = tell, guard
+        self.refresh: Callable[[], object] | None = None
         self._findings: dict[EditorSession, SessionFindings] = {}
         self._told: dict[str, list[types.Diagnostic]] = {}
         self._told_closed: dict[EditorSession, dict[str, Sequence[Finding]]] = {}
@@ -52,7 +57,7 @@ class Publisher:
 
     def closed(self, uri: str) -> None:
         """Forget what was told of a text that is no longer open."""
-        if self._told.pop(uri, None):
+        if self._told.pop(uri, None) and self.refresh is None:
             self._tell(types.PublishDiagnosticsParams(uri, []))
 
     def gone(self, session: EditorSession) -> None:
@@ -73,20 +78,43 @@ class Publisher:
             found.setdefault(finding.place.path, []).append(finding)
         return found
 
+    def _closed_by_path(self, session: EditorSession) -> Mapping[str, list[Finding]]:
+        """Return the findings of files that are not open; what the command tells only on request is no news of them."""
+        told = {
+            path: [one for one in findings if one.weight is not Severity.INFO]
+            for path, findings in self._by_path(session).items()
+            if path not in session.buffers
+        }
+        return {path: findings for path, findings in told.items() if findings}
+
     def _look(self, session: EditorSession) -> None:
-        found = self._by_path(session)
+        found, is_new = self._by_path(session), False
         for path, buffer in list(session.buffers.items()):
             diagnostics = diagnostics_of(session, buffer, found.get(path, ()))
             if self._told.get(buffer.uri) != diagnostics:
-                self._told[buffer.uri] = diagnostics
-                self._tell(types.PublishDiagnosticsParams(buffer.uri, diagnostics, buffer.version))
+                self._told[buffer.uri], is_new = diagnostics, True
+                if self.refresh is None:
+                    self._tell(types.PublishDiagnosticsParams(buffer.uri, diagnostics, buffer.version))
+        if is_new and self.refresh is not None:
+            self.refresh()
+
+    def asked(
+        self, session: EditorSession, buffer: Buffer, params: types.DocumentDiagnosticParams
+    ) -> types.DocumentDiagnosticReport:
+        """Return the findings of one text to an editor that asks for them; only that they are the same, where so."""
+        diagnostics = diagnostics_of(session, buffer, self._by_path(session).get(buffer.path or "", ()))
+        self._told[buffer.uri] = diagnostics
+        known = f"{hash(repr(diagnostics)):x}"
+        if params.previous_result_id == known:
+            return types.RelatedUnchangedDocumentDiagnosticReport(known)
+        return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=known)
 
     def rest(self, session: EditorSession) -> None:
         """Look at the disk, then tell the findings of all files."""
         session.look()
         self._look(session)
         told = self._told_closed.setdefault(session, {})
-        found = {path: one for path, one in self._by_path(session).items() if path not in session.buffers}
+        found = self._closed_by_path(session)
         for path in [path for path in told if path not in found]:
             del told[path]
             if path not in session.buffers:

@@ -20,6 +20,8 @@ from mdmem.lsp.features import FEATURES, Feature
 from mdmem.lsp.publisher import Publisher
 from mdmem.lsp.roots import Roots
 
+_WATCHED = ("**/*.md", f"**/{SETTINGS_NAME}")
+
 _log = logging.getLogger("mdmem.lsp")
 
 
@@ -56,10 +58,35 @@ class Server(LanguageServer):
         self.roots = roots
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
+        self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
+        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
         self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
         self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda params: self.did_change_watched_files(params))
         for feature in FEATURES:
             self.feature(feature.method)(self._answering(feature))
+
+    def initialized(self, _: types.InitializedParams) -> None:
+        """Ask the editor to watch the files, where it can."""
+        client = self.client_capabilities.workspace
+        diagnostics = client.diagnostics if client is not None else None
+        document = self.client_capabilities.text_document
+        if diagnostics is not None and diagnostics.refresh_support and document is not None and document.diagnostic:
+            self.publisher.refresh = lambda: self.workspace_diagnostic_refresh(None)
+        watched = client.did_change_watched_files if client is not None else None
+        if watched is not None and watched.dynamic_registration:
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in _WATCHED])
+            watch = types.Registration("watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            self.client_register_capability(types.RegistrationParams([watch]))
+
+    def diagnostic(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        """Return the findings of one text; none where it belongs to no memory."""
+
+        def asked() -> types.DocumentDiagnosticReport | None:
+            page = self.roots.page(params.text_document.uri)
+            return self.publisher.asked(*page, params) if page is not None else None
+
+        found: types.DocumentDiagnosticReport | None = self._guarded(types.TEXT_DOCUMENT_DIAGNOSTIC, asked)
+        return found or types.RelatedFullDocumentDiagnosticReport([])
 
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Take a text in that the editor opened."""
