@@ -99,5 +99,6 @@
       bound.replaceChildren(...(rows.length ? rows : [element("p", "No rule names this file; those that hold everywhere are below.")]));
     });
   }
-  if (document.querySelector('meta[http-equiv*="Security"]').content.includes("connect-src")) new EventSource(up + "changes").onmessage = () => location.reload();
+  const state = document.body.dataset.state;
+  if (state) new EventSource(up + "changes").onmessage = (event) => { if (event.data !== state) location.reload(); };
 })();
