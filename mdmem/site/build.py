@@ -22,7 +22,7 @@ from mdmem.workspace.workspace import Workspace
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
-_ASSETS = ("site.css", "site.js")
+ASSETS = ("site.css", "site.js", "icon.svg")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ def _manifest(keys: dict[str, list[str]]) -> bytes:
     return json.dumps({"version": _VERSION, "files": keys}, indent=0, sort_keys=True).encode()
 
 
-def site_of(workspace: Workspace, request: SiteRequest, *, live: bool = False) -> SitePages:
+def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
     """Return the pages of a workspace, narrowed to the wings that are asked for; raises UsageError for no wing."""
     if request.wings:
         from mdmem.workspace.wings import get_wing
@@ -107,7 +107,7 @@ def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
     yield from map(of, site.pages())
     for path, text in attachments(site.facts, site.name):
         yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
-    for asset in _ASSETS:
+    for asset in ASSETS:
         text = asset_text(asset)
         yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
 
