@@ -159,7 +159,7 @@ class SitePages:
             yield {"place": f"{wing}/{room}", "href": href, "rows": self.rows.rows(entries, ALL)}
 
     def _all_chains(self) -> Markup | None:
-        graph = linked_graph(self.facts.catalog)
+        graph = linked_graph(self.facts.catalog, bearings=self.facts.bearings)
         return self.rows.picture(graph, LINEAGE) if graph.nodes else None
 
     @cached_property
