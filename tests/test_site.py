@@ -87,7 +87,9 @@ def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_outside(tmp_path:
     assert len(asset_text("site.js")) <= 10_000
 
 
-def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(tmp_path: Path) -> None:
+def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
     assert built(folder, out) == built(folder, tmp_path / "other")
     assert build(opened(folder), SiteRequest(out=out)).written == ()
@@ -99,6 +101,9 @@ def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
     assert (out / "index.html").stat().st_mode & 0o044
     (out / "index.html").write_text("torn")
     assert build(opened(folder), SiteRequest(out=out)).written == ("index.html",)
+    monkeypatch.setattr("mdmem.site.pages.html_of", lambda *_: "as another version has it")
+    monkeypatch.setattr("mdmem.site.pages.__version__", "another")
+    assert {one.partition("/")[0] for one in build(opened(folder), SiteRequest(out=out)).written} == {"entries"}
     path.unlink()
     commit_all(folder)
     assert f"entries/{NEW}.html" in build(opened(folder), SiteRequest(out=out)).removed
@@ -231,7 +236,8 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
         ("`a/b/c` and a/b/c.", '<p><a href="to"><code>a/b/c</code></a> and <a href="to">a/b/c</a>.</p>\n'),
         ("[x](a/b/c.md)", '<p><a href="to">x</a></p>\n'),
         ("[x](//outside)", "<p>[x](//outside)</p>\n"),
-        ("# T", "<h2>T</h2>\n"),
+        ("# T\n#### U", "<h2>T</h2>\n<h3>U</h3>\n"),
+        ("```py\n<b>\n```", '<pre tabindex="0"><code>&lt;b&gt;\n</code></pre>\n'),
         pytest.param("[" * 350_000, f"<pre>{'[' * 350_000}</pre>", id="long"),
         pytest.param("![" * 5_001, f"<pre>{'![' * 5_001}</pre>", id="dear"),
         ("a\u202eb", "<p>a&lt;U+202E&gt;b</p>\n"),

@@ -19,6 +19,8 @@ _ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"
 _NAMED = re.compile(rf"(?<![\w/.-])({_ADDRESS})(?![\w/-])")
 # The page has a heading of the first level; those of the text begin below it.
 _DEEPER = 1
+# What may be wider than a phone scrolls by itself, and by the keyboard.
+_WIDE = 'tabindex="0"'
 # Beyond these a text is shown as it is: a bracket takes the reader 25 to 40 microseconds, and a bound on the size alone
 # that holds its time keeps long records of people out, which have a thousand.
 _LARGEST, _MOST_BRACKETS = 150_000, 5_000
@@ -47,10 +49,23 @@ class _Html(RendererHTML):
         return f'<a href="{escape(target)}" rel="noreferrer">'
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        return f"<h{min(6, int(tokens[idx].tag[1]) + _DEEPER)}>"
+        # Whoever listens goes from heading to heading: none is more than one level below the one before.
+        env["level"] = min(6, int(tokens[idx].tag[1]) + _DEEPER, env["level"] + 1)
+        return f"<h{env['level']}>"
 
     def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        return f"</h{min(6, int(tokens[idx].tag[1]) + _DEEPER)}>\n"
+        return f"</h{env['level']}>\n"
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        return f"<pre {_WIDE}><code>{escape(tokens[idx].content, quote=False)}</code></pre>\n"
+
+    code_block = fence
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        return f'<div class="scroll" {_WIDE}><table>\n'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        return "</table></div>\n"
 
     def text(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         return _with_links(escape(tokens[idx].content, quote=False), env["href"])
@@ -68,7 +83,7 @@ def html_of(text: str, href: Href) -> str:
         return f"<pre>{escape(visible(text))}</pre>"
     # `visible` keeps line ends and tabs; what turns the writing round or steers a terminal is shown as its number.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
-    rendered: str = _reader().render(shown, {"href": href})
+    rendered: str = _reader().render(shown, {"href": href, "level": _DEEPER})
     return rendered
 
 

@@ -8,11 +8,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from functools import cached_property, partial
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
+from mdmem import __version__
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
@@ -110,7 +112,7 @@ class SitePages:
 
     def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> SitePage:
         context = told()
-        key = _hash(template, title, self._common, context)
+        key = _hash(self._made_by, template, title, self._common, context)
         return SitePage(path, key, lambda: self._render(path, template, title, context))
 
     def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
@@ -121,6 +123,14 @@ class SitePages:
     @cached_property
     def _common(self) -> dict[str, Any]:
         return {"name": visible(self.name), "live": self.live, "base": self.base}
+
+    @cached_property
+    def _made_by(self) -> str:
+        """Return what changes with this program and its templates: another one writes every page anew."""
+        return _hash(
+            __version__,
+            sorted((one.name, one.read_text()) for one in files(__package__).joinpath("templates").iterdir()),
+        )
 
     @cached_property
     def _menu(self) -> tuple[tuple[str, str], ...]:
@@ -174,8 +184,8 @@ class SitePages:
             {"name": name, "events": [self.rows.event(event, TIMELINE) for event in some]}
             for name, some in self._months.items()
         ]
-        drawn = months_svg([*self._months.items()][:120][::-1], lambda name: f"months/{name}.html")
-        return {"months": months, "picture": Markup(f'<div class="scroll">{drawn}</div>')}
+        drawn = months_svg(self._months, page_of_month)
+        return {"months": months, "picture": Markup(f'<div class="scroll late">{drawn}</div>')}
 
     @cached_property
     def _month_names(self) -> tuple[str, ...]:
@@ -204,7 +214,7 @@ class SitePages:
         current = [one for one in facts.entries if one.type.is_rule and facts.is_current(one)]
         folders = [
             {
-                "name": visible(row.path), "depth": row.depth - 1, "files": row.files, "ruled": row.ruled,
+                "name": visible(row.path), "files": row.files, "ruled": row.ruled,
                 "rules": len(row.rules), "href": href_from(CODE, _folder_page(row.path)) if row.rules else None,
             }
             for row in self._map.folders()
@@ -250,7 +260,7 @@ class SitePages:
             return self._render(page, "entry.html", entry.title, {**context, "body": Markup(body)})
 
         # A link of the text leads to whatever entries there are.
-        return SitePage(page, _hash("entry.html", digest, self._known, self._common, context), make)
+        return SitePage(page, _hash(self._made_by, digest, self._known, self._common, context), make)
 
     @cached_property
     def _known(self) -> str:
