@@ -80,6 +80,14 @@ class Bearings:
             found.setdefault(arrow.end, []).append(arrow)
         return found
 
+    def joins(self, address: str) -> bool:
+        """Say whether an arrow of any kind joins an entry with another one."""
+        return address in self._joined
+
+    @cached_property
+    def _joined(self) -> frozenset[str]:
+        return frozenset(one for group in self.groups for one in group)
+
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Return those that arrows of any kind join, the largest group first, each with the oldest of a chain first."""
