@@ -15,6 +15,7 @@ from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.site.facts import SiteFacts
 from mdmem.site.folder import SiteFolder
+from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
 from mdmem.workspace.location import refuse_way_out
 from mdmem.workspace.workspace import Workspace
@@ -59,9 +60,9 @@ def build(
     if not folder.has(MANIFEST):
         # From now on the folder is ours, also where this build is killed.
         folder.write(MANIFEST, _manifest(None, {}))
-    tick = _ticks(len(site.plans) + len(site.markups.missing) + len(site.terms.missing), progress)
-    site.markups.fill(tick)
-    site.terms.fill(tick)
+    kept = (site.markups, site.terms)
+    tick = _ticks(len(site.plans) + max(len(one.missing) for one in kept), progress)
+    fill(site.facts, kept, tick)
     keys: dict[str, list[str]] = {}
     written = []
     for path, key, make in _files(site):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mdmem.catalog.content import CACHE_VERSION
 from mdmem.dataclass import dataclass
@@ -40,21 +40,19 @@ class Kept(Generic[_Made]):
         """Return the entries of whose text nothing was made yet."""
         return [one for one in self.facts.catalog.entries if self._key(one) not in self._known]
 
-    def fill(self, tick: Callable[[], None]) -> None:
-        """Make what is missing and keep it, in one reading of the files."""
-        missing = self.missing
-        if not missing:
-            return
-        self._add(missing, tick)
+    def _add(self, addresses: Sequence[str]) -> None:
+        for address, body in self.facts.bodies(addresses):
+            self.add(address, body)
+
+    def add(self, address: str, body: str) -> None:
+        """Make what is to be made of an entry's text."""
+        self._known[self._key(address)] = self.make(self.facts.catalog.entries[address], body)
+
+    def save(self) -> None:
+        """Keep what was made of the entries that are there now."""
         if not self.facts.workspace.access.is_narrow:
             current = {self._key(one) for one in self.facts.catalog.entries}
             write_packed(self._path, self._version, {key: made for key, made in self._known.items() if key in current})
-
-    def _add(self, addresses: Sequence[str], tick: Callable[[], None] = lambda: None) -> None:
-        entries = self.facts.catalog.entries
-        for address, body in self.facts.bodies(addresses):
-            self._known[self._key(address)] = self.make(entries[address], body)
-            tick()
 
     def _key(self, address: str) -> str:
         return address if self.facts.workspace.access.is_narrow else self.facts.catalog.digests.get(address, address)
@@ -71,3 +69,17 @@ class Kept(Generic[_Made]):
     @property
     def _version(self) -> str:
         return f"{CACHE_VERSION}-{self.version}"
+
+
+def fill(facts: SiteFacts, kepts: Sequence[Kept[Any]], tick: Callable[[], None]) -> None:
+    """Make what is missing and keep it, in one reading of the files; `tick` is called for each entry."""
+    missing = [frozenset(kept.missing) for kept in kepts]
+    wanted = [one for one in facts.catalog.entries if any(one in some for some in missing)]
+    for address, body in facts.bodies(wanted):
+        for kept, some in zip(kepts, missing, strict=True):
+            if address in some:
+                kept.add(address, body)
+        tick()
+    for kept, some in zip(kepts, missing, strict=True):
+        if some:
+            kept.save()

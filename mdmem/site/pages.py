@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import BaseLoader, ChoiceLoader, DictLoader, Environment, PackageLoader, Template, select_autoescape
+from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup, escape
 
 from mdmem import __version__
@@ -25,6 +25,7 @@ from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
 from mdmem.site.facts import BindingEvent, SiteFacts
 from mdmem.site.kept import Kept
+from mdmem.site.lines import PIECES
 from mdmem.site.links import (
     ALL,
     BOARD,
@@ -50,7 +51,6 @@ from mdmem.site.texts import TermCounts, markups, terms
 _LATELY = 12
 # No text that is shown has one.
 _CUT = "\x1f"
-_MAIN_ALONE = "{% block main %}{% endblock %}"
 _STATES = ("in force", "under review", "draft", "ended")
 
 
@@ -124,11 +124,15 @@ class SitePages:
     def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
         up, stamp = up_from(path), context.get("stamp", "")
         before, between, after = self._frame(path if path in dict(self._menu) else "", up, stamp)
-        main = self._templates.get_template(template).render(**self._common, **context, up=up)
+        made = self._templates.get_template(template)
+        main = "".join(made.blocks["main"](made.new_context({**self._common, **context, "up": up})))
         return f"{before}{escape(visible(title))}{between}{main}{after}"
 
     def _frame(self, here: str, up: str, stamp: str) -> Sequence[str]:
-        """Return what stands before the title of a page, between that and its main part, and after it."""
+        """Return what stands before the title of a page, between that and its main part, and after it.
+
+        All pages of a folder that no menu leads to have the same.
+        """
         if (here, up, stamp) not in self._frames:
             around = {"here": here, "up": up, "stamp": stamp, "menu": self._menu, "title": _CUT}
             whole = self._frame_template.render(**self._common, **around)
@@ -141,8 +145,7 @@ class SitePages:
 
     @cached_property
     def _frame_template(self) -> Template:
-        whole = _environment(PackageLoader("mdmem.site"))
-        return whole.from_string(f'{{% extends "base.html" %}}{{% block main %}}{_CUT}{{% endblock %}}')
+        return self._templates.from_string(f'{{% extends "base.html" %}}{{% block main %}}{_CUT}{{% endblock %}}')
 
     @cached_property
     def _common(self) -> dict[str, Any]:
@@ -162,8 +165,9 @@ class SitePages:
 
     @cached_property
     def _templates(self) -> Environment:
-        """Return the templates of the main parts: what is around them is made once for all pages of a folder."""
-        return _environment(ChoiceLoader([DictLoader({"base.html": _MAIN_ALONE}), PackageLoader("mdmem.site")]))
+        made = Environment(loader=PackageLoader("mdmem.site"), autoescape=True, auto_reload=False)
+        made.globals.update(PIECES)
+        return made
 
     def _start(self) -> dict[str, Any]:
         facts = self.facts
@@ -308,10 +312,6 @@ class SitePages:
     def attachments(self) -> Iterator[tuple[str, str]]:
         """Yield the path and the text of each file that is no page."""
         return attachments(self.facts, self.name, self.terms)
-
-
-def _environment(loader: BaseLoader) -> Environment:
-    return Environment(loader=loader, autoescape=select_autoescape(default_for_string=True), auto_reload=False)
 
 
 def _last_day(month: str) -> date:
