@@ -19,7 +19,8 @@ from builders import commit_all, make_repository, memory, open_root, run_here, w
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, asset_text, build
-from mdmem.site.markup import linked, marked
+from mdmem.site.marks import linked
+from mdmem.site.markup import marked
 from mdmem.site.serve import LiveSite, SiteServer
 from mdmem.workspace.workspace import Workspace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any
@@ -14,6 +14,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from mdmem.entry.model import visible
+from mdmem.site.marks import around, instead
 
 _ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"
 _NAMED = re.compile(rf"(?<![\w/.-])({_ADDRESS})(?![\w/-])")
@@ -24,13 +25,6 @@ _WIDE = 'tabindex="0"'
 # Beyond these a text is shown as it is: a bracket takes the reader 25 to 40 microseconds, and a bound on the size alone
 # that holds its time keeps long records of people out, which have a thousand.
 _LARGEST, _MOST_BRACKETS = 150_000, 5_000
-Href = Callable[[str], str | None]
-# Raised whenever the same text becomes other markup.
-VERSION = 1
-# What may be a link to an entry stands between control characters, which no shown text has: address, what is shown or
-# the tag that begins the link, and what stands there where the address is none.
-_BEGIN, _AROUND, _INSTEAD, _END = "\x02", "\x03", "\x05", "\x04"
-_MARK = re.compile("\x02([^\x03\x05]*)([\x03\x05])([^\x04]*)\x04")
 
 
 # ruff: noqa: ARG002  # the library hands each of its arguments to every method
@@ -49,7 +43,7 @@ class _Html(RendererHTML):
         # A link within a link is none.
         env["is_link"] = True
         shown = f'<a href="{escape(target)}" rel="noreferrer">' if _is_safe(target) else "<a>"
-        return f"{_BEGIN}{target.removesuffix('.md')}{_INSTEAD}{shown}{_END}" if target.count("/") == 2 else shown
+        return instead(target.removesuffix(".md"), shown) if target.count("/") == 2 else shown
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         env["is_link"] = False
@@ -76,14 +70,14 @@ class _Html(RendererHTML):
 
     def text(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         shown = escape(tokens[idx].content, quote=False)
-        return shown if env["is_link"] or "/" not in shown else _NAMED.sub(rf"{_BEGIN}\1{_AROUND}\1{_END}", shown)
+        return shown if env["is_link"] or "/" not in shown else _NAMED.sub(around(r"\1", r"\1"), shown)
 
     def code_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         code = tokens[idx].content
         shown = f"<code>{escape(code, quote=False)}</code>"
         if env["is_link"] or not _NAMED.fullmatch(code):
             return shown
-        return f"{_BEGIN}{code.removesuffix('.md')}{_AROUND}{shown}{_END}"
+        return around(code.removesuffix(".md"), shown)
 
 
 def marked(text: str) -> str:
@@ -94,24 +88,6 @@ def marked(text: str) -> str:
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
     rendered: str = _reader().render(shown, {"is_link": False, "level": _DEEPER})
     return rendered
-
-
-def linked(markup: str, href: Href) -> str:
-    """Return marked HTML with its links; `href` gives the page of an address, None for what is none."""
-
-    def link(found: re.Match[str]) -> str:
-        target = href(found[1])
-        if target is None:
-            return found[3]
-        begin = f'<a href="{escape(target)}">'
-        return begin if found[2] == _INSTEAD else f"{begin}{found[3]}</a>"
-
-    return _MARK.sub(link, markup)
-
-
-def named_in(markup: str) -> frozenset[str]:
-    """Return what may be the address of an entry in marked HTML."""
-    return frozenset(found[1] for found in _MARK.finditer(markup))
 
 
 @cache

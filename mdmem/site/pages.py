@@ -20,7 +20,6 @@ from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
 from mdmem.site.attachments import attachments
 from mdmem.site.board import Board, severity_of
-from mdmem.site.change_page import change_context
 from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
 from mdmem.site.facts import BindingEvent, SiteFacts
@@ -43,7 +42,7 @@ from mdmem.site.links import (
     page_of_wing,
     up_from,
 )
-from mdmem.site.markup import linked, named_in
+from mdmem.site.marks import linked, named_in
 from mdmem.site.months import months_svg
 from mdmem.site.rows import PageRows
 from mdmem.site.texts import TermCounts, markups, terms
@@ -100,6 +99,9 @@ class SitePages:
             BOARD: ("board.html", "Board", Board(self.rows).context),
         }
         if self.base is not None:
+            # What it imports to compare two trees takes a fifth of all the imports of a build.
+            from mdmem.site.change_page import change_context
+
             links = entry_links(DIFF, facts.catalog.entries)
             single[DIFF] = ("diff.html", "What changes", partial(change_context, facts.workspace, self.base, links))
         for at, name in enumerate(self._month_names):
@@ -165,7 +167,7 @@ class SitePages:
 
     @cached_property
     def _templates(self) -> Environment:
-        made = Environment(loader=PackageLoader("mdmem.site"), autoescape=True, auto_reload=False)
+        made = _Templates(loader=PackageLoader("mdmem.site"), autoescape=True, auto_reload=False)
         made.globals.update(PIECES)
         return made
 
@@ -312,6 +314,12 @@ class SitePages:
     def attachments(self) -> Iterator[tuple[str, str]]:
         """Yield the path and the text of each file that is no page."""
         return attachments(self.facts, self.name, self.terms)
+
+
+class _Templates(Environment):
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return what a dictionary holds: the templates are given little else, and the library tries that last."""
+        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
 
 
 def _last_day(month: str) -> date:

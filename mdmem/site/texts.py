@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from mdmem.entry.model import Entry
 from mdmem.index import analysis
-from mdmem.site import markup
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept
 
 TermCounts = dict[str, int]
+# Raised whenever the same text becomes other markup.
+_MARKUP = 1
 
 
 def markups(facts: SiteFacts) -> Kept[str]:
     """Return the body of each entry as `marked` gives it, without the heading that its page shows already."""
 
     def make(entry: Entry, body: str) -> str:
-        return markup.marked(_without_title(body, entry.title))
+        # A build with nothing new needs no reader of Markdown, whose import takes a tenth of a second.
+        from mdmem.site.markup import marked
 
-    return Kept(facts, "site-markup", str(markup.VERSION), dict[str, str], make)
+        return marked(_without_title(body, entry.title))
+
+    return Kept(facts, "site-markup", str(_MARKUP), dict[str, str], make)
 
 
 def terms(facts: SiteFacts) -> Kept[TermCounts]:
