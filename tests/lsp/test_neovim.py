@@ -30,7 +30,14 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     assert told_in_guide is not None
     lines = write(folder.parent, "init.lua", told_in_guide[1])
     line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]
-    ran = subprocess.run(line, cwd=folder, env=environment(), capture_output=True, timeout=60, check=False)
+    ran = subprocess.run(
+        line,
+        cwd=folder,
+        env=environment(XDG_STATE_HOME=str(folder.parent)),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     told = dict(json.loads(one) for one in ran.stdout.decode().splitlines())
     assert ran.returncode == 0, (told, ran.stderr.decode())
     return told
