@@ -220,3 +220,11 @@ ANSWERED = frozenset(
         *("body-link-broken", "applies-to-nothing", "deprecated-at-missing"),
     }
 )
+# What these find follows from the paths, the wings, the settings and git, whatever the entries say.
+BY_PATHS = frozenset(
+    {
+        *(code for code in CODES if READS[code] == "names"),
+        *("stray-file", "ignored-by-git", *WINGS, *CHANGE, *MERGE),
+        *("base-unavailable", "shallow-history", "git-unavailable", "stale-baseline-entry"),
+    }
+)
