@@ -18,7 +18,8 @@ from pygls.protocol.language_server import lsp_method
 
 from mdmem import __version__
 from mdmem.lsp.diagnostics import diagnostics_of, findings_of
-from mdmem.lsp.features import FEATURES, Feature
+from mdmem.lsp.features import COMMANDS, FEATURES, Feature
+from mdmem.lsp.options import SECTION, Options, options_from
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 
@@ -59,12 +60,32 @@ class Server(LanguageServer):
         """Take where memories are found; nothing is read yet."""
         super().__init__("mdmem", __version__, protocol_cls=_Protocol)
         self.roots = roots
+        self.options = Options()
         self._told: dict[str, list[types.Diagnostic]] = {}
         self._waiting: dict[int, asyncio.TimerHandle] = {}
         self._has_failed = False
         self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
         for feature in FEATURES:
             self.feature(feature.method)(self._answering(feature))
+        for name, answer in COMMANDS.items():
+            self.command(name)(self._carrying_out(name, answer))
+        self.feature(types.INITIALIZE)(lambda params: self._configure(params.initialization_options))
+        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(lambda params: self.did_change_settings(params))
+
+    def did_change_settings(self, params: types.DidChangeConfigurationParams) -> None:
+        """Take the editor's settings, or ask for them where it says only that they changed."""
+        workspace = self.client_capabilities.workspace
+        if params.settings is None and workspace is not None and workspace.configuration:
+            items = [types.ConfigurationItem(section=SECTION)]
+            self.workspace_configuration(types.ConfigurationParams(items), lambda said: self._configure(said[0]))
+        else:
+            self._configure(params.settings)
+
+    def _configure(self, said: Any) -> None:
+        before, self.options = self.options, options_from(said, self.options)
+        workspace = self.client_capabilities.workspace if before != self.options else None
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
 
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Take a text in that the editor opened."""
@@ -90,18 +111,16 @@ class Server(LanguageServer):
         for session in self.roots:
             self._look_soon(session)
 
-    def _answering(self, feature: Feature) -> Callable[[Any], Any]:
-        @cache
-        def found() -> Callable[..., Any]:
-            module, _, name = feature.answer.partition(":")
-            answer: Callable[..., Any] = getattr(import_module(module), name)
-            return answer
+    def _carrying_out(self, name: str, answer: str) -> Callable[..., Any]:
+        return lambda *arguments: self._guarded(name, lambda: _imported(answer)(self, *arguments))
 
+    def _answering(self, feature: Feature) -> Callable[[Any], Any]:
         def answer(params: Any) -> Any:
+            found = _imported(feature.answer)
             if not feature.of_document:
-                return found()(self.roots, params)
+                return found(self.roots, params)
             page = self.roots.page(params.text_document.uri)
-            return found()(*page, params) if page is not None else None
+            return found(*page, params) if page is not None and self.options.lets(feature.method, page[1]) else None
 
         return lambda params: self._guarded(feature.method, lambda: answer(params))
 
@@ -116,7 +135,7 @@ class Server(LanguageServer):
 
     def _look(self, session: EditorSession) -> None:
         """Tell the findings of each open text of a memory, where they are others than it was told last."""
-        findings = findings_of(session)
+        findings = session.findings = findings_of(session)
         for buffer in list(session.buffers.values()):
             found = diagnostics_of(session, buffer, findings)
             if self._told.get(buffer.uri) != found:
@@ -144,6 +163,14 @@ class Server(LanguageServer):
         """Tell of a fault once; that of a request is told to who asked."""
         if source is not FeatureRequestError:
             self._tell_fault("a message", error)
+
+
+@cache
+def _imported(answer: str) -> Callable[..., Any]:
+    """Return a function that is named as `module:function`, whose module is imported when it is first asked."""
+    module, _, name = answer.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
 
 class _Output:

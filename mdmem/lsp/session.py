@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,9 @@ from pygls.uris import from_fs_path
 
 from mdmem.dataclass import dataclass, field
 from mdmem.errors import SettingsError
+from mdmem.finding import Finding
 from mdmem.lsp.buffer import Buffer, over_file
+from mdmem.lsp.mentions import Mentions
 from mdmem.settings import Settings
 from mdmem.tree import OverlaidTree, Unreadable
 from mdmem.workspace.workspace import Workspace
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 class EditorSession:
     """One memory and its open texts; what follows from both is made anew once either changed.
 
-    `buffers` are the open files of the memory by path from its root; `revision` grows with each change.
+    `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `findings` are
+    those that were told last.
     """
 
     location: Location
@@ -34,6 +37,8 @@ class EditorSession:
     today: Callable[[], date]
     buffers: dict[str, Buffer] = field(default_factory=dict)
     revision: int = 0
+    findings: Sequence[Finding] = ()
+    mentions: Mentions = field(default_factory=Mentions)
 
     @cached_property
     def disk(self) -> Workspace:
