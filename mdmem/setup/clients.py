@@ -43,6 +43,8 @@ What answers lack, one call finds in those entries, words for each: `mdmem show 
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
+# What it says besides where a memory is that of several projects.
+WINGS_LINE = "Several projects share this memory: what names no file takes `--wing NAME`, or `--all-wings`.\n"
 
 
 def agents_lines(profile: str) -> str:
@@ -58,7 +60,7 @@ Where the server is not at hand, type `mdmem retrieve --path FILE "what you are 
 
 def own_lines() -> tuple[str, ...]:
     """Return the lines that may stand in a project's AGENTS.md because `init` wrote them."""
-    return (COMMAND_LINES, *dict.fromkeys(agents_lines(profile) for profile in ("core", *_TOOLS)))
+    return (COMMAND_LINES, WINGS_LINE, *dict.fromkeys(agents_lines(profile) for profile in ("core", *_TOOLS)))
 
 
 def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:
