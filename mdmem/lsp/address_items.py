@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from mdmem.entry.model import Entry
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.spots import Spot
 from mdmem.lsp.texts import plain_line
 from mdmem.render.lineage_graph import BoxState, state_of
@@ -17,7 +17,7 @@ _MOST = 100
 _RANKS = {BoxState.CURRENT: 0, BoxState.REVIEWED: 0, BoxState.DRAFT: 1, BoxState.ENDED: 2}
 
 
-def address_items(page: Page, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
+def address_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
     """Return the addresses that hold what is typed, or whose titles do, and whether there are more."""
     typed = slot.text.casefold()
     catalog = page.session.catalog
@@ -27,7 +27,7 @@ def address_items(page: Page, slot: Spot) -> tuple[list[types.CompletionItem], b
     return items, len(ranked) > _MOST or len(catalog.entries) > _MOST
 
 
-def _readable(page: Page, slot: Spot) -> Iterator[Entry]:
+def _readable(page: EditorPage, slot: Spot) -> Iterator[Entry]:
     """Yield the entries of the wings that the file's reads, but itself and what its field names already."""
     catalog = page.session.catalog
     wings = {page.wing, *shared_of(catalog.wings, page.wing or "")}
@@ -42,7 +42,7 @@ def _holds(entry: Entry, typed: str) -> bool:
     return typed in entry.address or typed in entry.title.casefold()
 
 
-def _rank(page: Page, entry: Entry, typed: str) -> tuple[int, bool, bool, bool, str]:
+def _rank(page: EditorPage, entry: Entry, typed: str) -> tuple[int, bool, bool, bool, str]:
     here = page.near.rpartition("/")[0]
     begins = entry.address.startswith(typed) or entry.address.rpartition("/")[2].startswith(typed)
     state = _RANKS[state_of(page.session.catalog, entry.address)]
@@ -50,7 +50,7 @@ def _rank(page: Page, entry: Entry, typed: str) -> tuple[int, bool, bool, bool, 
     return state, not begins, entry.wing != page.wing, not is_here, entry.address
 
 
-def _item(page: Page, slot: Spot, entry: Entry, number: int) -> types.CompletionItem:
+def _item(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.CompletionItem:
     catalog = page.session.catalog
     state = state_of(catalog, entry.address)
     is_ended = state is BoxState.ENDED

@@ -8,13 +8,13 @@ from functools import lru_cache
 from lsprotocol import types
 
 from mdmem.lsp.globs import files_met
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.spots import Spot
 
 _MOST = 200
 
 
-def code_path_items(page: Page, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
+def code_path_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
     """Return the folders, as globs, and the files that begin with what is typed; more come with the next slash."""
     typed = slot.text
     above = typed.rpartition("/")[0]
@@ -44,7 +44,7 @@ def _below(tracked: frozenset[str], prefix: str) -> tuple[tuple[str, int], ...]:
     return (*sorted(folders.items()), *((path, 0) for path in sorted(files)))
 
 
-def _item(page: Page, slot: Spot, glob: str, count: int, number: int) -> types.CompletionItem:
+def _item(page: EditorPage, slot: Spot, glob: str, count: int, number: int) -> types.CompletionItem:
     # A glob that begins with a star is an alias to YAML unless it stands in quotes.
     text = page.buffer.text
     is_quoted = text[slot.start - 1 : slot.start] in ('"', "'")

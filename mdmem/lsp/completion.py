@@ -15,7 +15,7 @@ from mdmem.lsp.address_items import address_items
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.code_path_items import code_path_items
 from mdmem.lsp.entry_snippets import entry_snippets
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
@@ -31,7 +31,7 @@ _LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
 
 def completion(session: EditorSession, buffer: Buffer, params: types.CompletionParams) -> types.CompletionList | None:
     """Return what may stand at a place; nothing in code and in prose."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     if page.is_code:
         return None
     offset = buffer.offset_at(params.position)
@@ -53,7 +53,7 @@ def resolve(roots: Roots, params: types.CompletionItem) -> types.CompletionItem:
 _Items = tuple[list[types.CompletionItem], bool]
 
 
-def _items(page: Page, offset: int) -> _Items:
+def _items(page: EditorPage, offset: int) -> _Items:
     text = page.buffer.text
     if page.parts.front is None and not text[:offset].strip() and page.address is not None:
         return list(entry_snippets(page)), False
@@ -67,7 +67,7 @@ def _items(page: Page, offset: int) -> _Items:
     return _in_field(page, field.key.text, offset)
 
 
-def _is_key(page: Page, line: str, offset: int) -> bool:
+def _is_key(page: EditorPage, line: str, offset: int) -> bool:
     """Say whether a place is where a key stands or may begin: in the first word of a line that is no further in."""
     spot = page.parts.at(offset)
     if spot is not None and spot.kind is SpotKind.KEY:
@@ -75,14 +75,14 @@ def _is_key(page: Page, line: str, offset: int) -> bool:
     return bool(re.fullmatch(r"[\w-]*", line))
 
 
-def _slot(page: Page, start: int, offset: int, key: str) -> Spot:
+def _slot(page: EditorPage, start: int, offset: int, key: str) -> Spot:
     """Return what an offer takes the place of: the word around a place, of which `text` stands before it."""
     rest = _REST.match(page.buffer.text, offset)
     end = rest.end() if rest else offset
     return Spot(SpotKind.VALUE, start, end, page.buffer.text[start:offset], key)
 
 
-def _in_field(page: Page, key: str, offset: int) -> _Items:
+def _in_field(page: EditorPage, key: str, offset: int) -> _Items:
     spot = page.parts.at(offset)
     is_item = spot is not None and spot.key == key and spot.kind is not SpotKind.KEY
     text = page.buffer.text
@@ -99,7 +99,7 @@ def _in_field(page: Page, key: str, offset: int) -> _Items:
     return [_value(page, slot, value, number) for number, value in enumerate(values_of(page, key))], False
 
 
-def _value(page: Page, slot: Spot, value: tuple[str, str], number: int) -> types.CompletionItem:
+def _value(page: EditorPage, slot: Spot, value: tuple[str, str], number: int) -> types.CompletionItem:
     written, told = value
     text = page.buffer.text
     # Right behind the colon or the dash YAML wants a blank.
@@ -122,7 +122,7 @@ class _Wanted:
     is_own: bool
 
 
-def _keys(page: Page, offset: int) -> Iterator[types.CompletionItem]:
+def _keys(page: EditorPage, offset: int) -> Iterator[types.CompletionItem]:
     """Yield the keys that are missing, what every file needs first, then those of its type, then the others."""
     text = page.buffer.text
     spot = page.parts.at(offset)
@@ -144,7 +144,7 @@ def _keys(page: Page, offset: int) -> Iterator[types.CompletionItem]:
         )
 
 
-def _opening(page: Page, field: Field) -> str:
+def _opening(page: EditorPage, field: Field) -> str:
     """Return what follows a new key, as a snippet: the brackets of a list, a choice, a day."""
     if field.kind in _LIST_KINDS:
         return "[$1]"
@@ -154,7 +154,7 @@ def _opening(page: Page, field: Field) -> str:
     return f"${{1:{values[0]}}}" if field.kind is Kind.MOMENT else ""
 
 
-def _missing(page: Page) -> Iterator[_Wanted]:
+def _missing(page: EditorPage) -> Iterator[_Wanted]:
     there = {field.key.text: "".join(item.text for item in field.items) for field in page.parts.fields}
     is_entry = is_entry_place(page.buffer.path or "")
     kind, label = there.get("type", ""), there.get("label", "")

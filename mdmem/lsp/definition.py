@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import START, Page, location_of
+from mdmem.lsp.place import START, EditorPage, location_of
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.settings.model import line_of
@@ -17,26 +17,26 @@ from mdmem.tree import SETTINGS_NAME
 
 def definition(session: EditorSession, buffer: Buffer, params: types.DefinitionParams) -> list[types.Location]:
     """Return where the entry, the wing or the file of code stands that is named at a place."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     spot = page.spot(params.position)
     return list(_places(page, spot)) if spot is not None else []
 
 
 def implementation(session: EditorSession, buffer: Buffer, params: types.ImplementationParams) -> list[types.Location]:
     """Return the heads of the entry that is named at a place, else of the one that the file is."""
-    address = Page(session, buffer).pointed(params.position)
+    address = EditorPage(session, buffer).pointed(params.position)
     heads = session.catalog.lineage.heads(address) if address is not None else ()
     return [location_of(session, f"{head}.md") for head in heads]
 
 
 def links(session: EditorSession, buffer: Buffer, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
     """Return everything in a text that leads to a file."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     found = ((spot, next(_places(page, spot), None)) for spot in page.parts.spots)
     return [types.DocumentLink(page.range_of(spot), place.uri) for spot, place in found if place is not None]
 
 
-def _places(page: Page, spot: Spot) -> Iterator[types.Location]:
+def _places(page: EditorPage, spot: Spot) -> Iterator[types.Location]:
     session = page.session
     if spot.kind is SpotKind.ADDRESS:
         address = page.meant(spot) or spot.text

@@ -11,13 +11,13 @@ from lsprotocol import types
 from mdmem.document.scalars import scalar
 from mdmem.entry.model import EntryType, title_of
 from mdmem.entry.templates import BODIES
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 
 _ACTING = re.compile(r"[\\$}]")
 _PLACEHOLDER = re.compile(r"<([^<>]+)>")
 
 
-def entry_snippets(page: Page) -> Iterator[types.CompletionItem]:
+def entry_snippets(page: EditorPage) -> Iterator[types.CompletionItem]:
     """Yield an entry of each type; what the room holds most of is offered first."""
     whole = page.buffer.range_of(0, len(page.buffer.text))
     for number, kind in enumerate(_by_room(page)):
@@ -33,7 +33,7 @@ def entry_snippets(page: Page) -> Iterator[types.CompletionItem]:
         )
 
 
-def _by_room(page: Page) -> list[EntryType]:
+def _by_room(page: EditorPage) -> list[EntryType]:
     """Return the types, what other entries of the room are before what the settings' rooms are for."""
     wing, room, _ = page.near.split("/", 2)
     entries = page.session.catalog.entries.values()
@@ -42,7 +42,7 @@ def _by_room(page: Page) -> list[EntryType]:
     return sorted(EntryType, key=lambda kind: (-held[kind], rooms.get(room) != kind.value, kind.rank))
 
 
-def snippet(kind: EntryType, page: Page) -> str:
+def snippet(kind: EntryType, page: EditorPage) -> str:
     """Return an entry with its places to be filled in; the template's own words stand in them until then."""
     places = iter(range(1, 10))
     fields = (

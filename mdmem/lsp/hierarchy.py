@@ -9,7 +9,7 @@ from lsprotocol import types
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Status
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import START, Page
+from mdmem.lsp.place import START, EditorPage
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.symbols import KINDS, tags_of
@@ -21,7 +21,7 @@ def prepare(
     session: EditorSession, buffer: Buffer, params: types.TypeHierarchyPrepareParams
 ) -> list[types.TypeHierarchyItem] | None:
     """Return the entry that is named at a place, or the one that the file is."""
-    address = Page(session, buffer).pointed(params.position)
+    address = EditorPage(session, buffer).pointed(params.position)
     return [_item(session, address)] if address is not None else None
 
 
@@ -40,7 +40,7 @@ _Found = Callable[[Catalog, str], Iterator[tuple[str, str]]]
 
 def _around(roots: Roots, item: types.TypeHierarchyItem, found: _Found) -> Iterator[types.TypeHierarchyItem]:
     page = roots.page(item.uri)
-    address = Page(*page).address if page is not None else None
+    address = EditorPage(*page).address if page is not None else None
     if page is None or address is None:
         return
     session = page[0]

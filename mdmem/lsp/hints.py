@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.globs import files_met
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.render.lineage_graph import BoxState, state_of
@@ -16,20 +16,20 @@ from mdmem.render.lineage_graph import BoxState, state_of
 
 def hints(session: EditorSession, buffer: Buffer, params: types.InlayHintParams) -> list[types.InlayHint]:
     """Return the words behind the links and globs of a part of a text."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     first, last = buffer.offset_at(params.range.start), buffer.offset_at(params.range.end)
     spots = (spot for spot in page.parts.spots if first <= spot.end <= last)
     said = ((spot, word) for spot in spots for word in _words(page, spot))
     return [_hint(page, spot, word) for spot, word in said]
 
 
-def _hint(page: Page, spot: Spot, word: str) -> types.InlayHint:
+def _hint(page: EditorPage, spot: Spot, word: str) -> types.InlayHint:
     # Behind the quote that closes what is quoted.
     end = spot.end + (page.buffer.text[spot.end : spot.end + 1] in ("'", '"'))
     return types.InlayHint(page.buffer.position_at(end), word, padding_left=True)
 
 
-def _words(page: Page, spot: Spot) -> Iterator[str]:
+def _words(page: EditorPage, spot: Spot) -> Iterator[str]:
     if spot.kind is SpotKind.GLOB:
         count = len(files_met(page.session, spot.text))
         yield "1 file" if count == 1 else f"{count} files"

@@ -12,7 +12,7 @@ from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.code_rules import rules_of
 from mdmem.lsp.globs import files_met
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.lsp.texts import entry_lines, fenced, title_line
@@ -24,7 +24,7 @@ _SHOWN_FILES = 10
 
 def hover(session: EditorSession, buffer: Buffer, params: types.HoverParams) -> types.Hover | None:
     """Return what is known of what stands at a place, each matter in a fence of its own."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     spot = page.spot(params.position)
     if page.is_code and spot is None:
         return _rules(page) if params.position.line == 0 else None
@@ -39,7 +39,7 @@ def _shown(text: str, where: types.Range | None) -> types.Hover:
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
 
 
-def _told(page: Page, spot: Spot) -> Iterator[str]:
+def _told(page: EditorPage, spot: Spot) -> Iterator[str]:
     if spot.kind is SpotKind.KEY:
         yield from _field(spot.text)
     elif spot.kind is SpotKind.ADDRESS:
@@ -62,7 +62,7 @@ def _field(name: str) -> Iterator[str]:
         yield field.example
 
 
-def _entry(page: Page, spot: Spot) -> Iterator[str]:
+def _entry(page: EditorPage, spot: Spot) -> Iterator[str]:
     catalog, address = page.session.catalog, page.meant(spot)
     if address is not None:
         yield from entry_lines(catalog, address, page.session.today())
@@ -72,7 +72,7 @@ def _entry(page: Page, spot: Spot) -> Iterator[str]:
         yield f"line {fault.place.line}: {fault.message}"
 
 
-def _wing(page: Page, name: str) -> Iterator[str]:
+def _wing(page: EditorPage, name: str) -> Iterator[str]:
     wing = page.session.catalog.wings.get(name)
     if wing is not None:
         owners = f"owners {', '.join(wing.owners)}" if wing.owners else ""
@@ -99,6 +99,6 @@ def _found_at(session: EditorSession, buffer: Buffer, position: types.Position) 
     return list(dict.fromkeys(found))
 
 
-def _rules(page: Page) -> types.Hover | None:
+def _rules(page: EditorPage) -> types.Hover | None:
     rules = rules_of(page.session, page.buffer)
     return _shown(fenced(title_line(rule) for rule in rules), None) if rules else None

@@ -11,30 +11,30 @@ from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.choice import choice
 from mdmem.lsp.code_rules import count_words, rules_of
 from mdmem.lsp.globs import files_met
-from mdmem.lsp.place import START, Page
+from mdmem.lsp.place import START, EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.workspace.freshness import age_of
 
 
 def lenses(session: EditorSession, buffer: Buffer, _: types.CodeLensParams) -> list[types.CodeLens]:
     """Return the lines above the first one; none where nothing is to be said."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     said = _in_code(page) if page.is_code else _of_entry(page)
     return [types.CodeLens(START, choice(session, title, addresses)) for title, addresses in said]
 
 
-def _in_code(page: Page) -> Iterator[tuple[str, Sequence[str]]]:
+def _in_code(page: EditorPage) -> Iterator[tuple[str, Sequence[str]]]:
     rules = rules_of(page.session, page.buffer)
     if rules:
         yield count_words(rules), [rule.address for rule in rules]
 
 
-def _of_entry(page: Page) -> Iterator[tuple[str, Sequence[str]]]:
+def _of_entry(page: EditorPage) -> Iterator[tuple[str, Sequence[str]]]:
     entry = page.entry
     if entry is None:
         return
     yield from _chain(page, entry)
-    naming = page.session.mentions.names(page.session.catalog, entry.address)
+    naming = page.session.back_links.names(page.session.catalog, entry.address)
     if naming:
         yield f"{_number(len(naming), 'entry names', 'entries name')} this", naming
     if entry.applies_to and entry.is_in_force:
@@ -44,7 +44,7 @@ def _of_entry(page: Page) -> Iterator[tuple[str, Sequence[str]]]:
         yield f"not reviewed for {age} days", ()
 
 
-def _chain(page: Page, entry: Entry) -> Iterator[tuple[str, Sequence[str]]]:
+def _chain(page: EditorPage, entry: Entry) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield what supersedes an entry, for sure or as is said, and what it is a draft for."""
     catalog, address = page.session.catalog, entry.address
     heads = tuple(head for head in catalog.lineage.heads(address) if head != address)
@@ -61,12 +61,12 @@ def _chain(page: Page, entry: Entry) -> Iterator[tuple[str, Sequence[str]]]:
         yield f"draft for {_listed(page, known)}", known
 
 
-def _is_draft(page: Page, address: str, how: str) -> bool:
+def _is_draft(page: EditorPage, address: str, how: str) -> bool:
     entry = page.session.catalog.entries.get(address)
     return how == "supersedes" and entry is not None and entry.status is Status.DRAFT
 
 
-def _listed(page: Page, addresses: Sequence[str]) -> str:
+def _listed(page: EditorPage, addresses: Sequence[str]) -> str:
     """Return the first of some addresses, as it is said in the wing of the file, and how many more there are."""
     more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
     return f"{addresses[0].removeprefix(f'{page.wing}/')}{more}"

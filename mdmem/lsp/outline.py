@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.symbols import sections_in
 
@@ -18,7 +18,7 @@ _BRACKETS = re.compile(r"\[[^\[\]\n]*\]")
 
 def folds(session: EditorSession, buffer: Buffer, _: types.FoldingRangeParams) -> list[types.FoldingRange]:
     """Return the front matter, each of its fields of several lines, and each section."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     if page.is_code:
         return []
     spans = [(start, end) for start, end, _ in sections_in(page)]
@@ -37,11 +37,11 @@ def selections(
     session: EditorSession, buffer: Buffer, params: types.SelectionRangeParams
 ) -> list[types.SelectionRange] | None:
     """Return, for each position, what it lies in, from the item or link to the whole text."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     return None if page.is_code else [_selection(page, buffer.offset_at(one)) for one in params.positions]
 
 
-def _selection(page: Page, offset: int) -> types.SelectionRange:
+def _selection(page: EditorPage, offset: int) -> types.SelectionRange:
     around = {(start, end) for start, end in _around(page, offset) if start <= offset <= end}
     grown = types.SelectionRange(page.buffer.range_of(0, len(page.buffer.text)))
     inner = (0, len(page.buffer.text))
@@ -53,7 +53,7 @@ def _selection(page: Page, offset: int) -> types.SelectionRange:
     return grown
 
 
-def _around(page: Page, offset: int) -> Iterator[tuple[int, int]]:
+def _around(page: EditorPage, offset: int) -> Iterator[tuple[int, int]]:
     parts, text = page.parts, page.buffer.text
     spot, field = parts.at(offset), parts.field_at(offset)
     if spot is not None:

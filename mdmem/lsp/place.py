@@ -13,7 +13,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
-from mdmem.lsp.spots import Parts, Spot, SpotKind, meant, parts_of
+from mdmem.lsp.spots import Spot, SpotKind, TextParts, meant, parts_of
 
 # In code any word of this form may be an address; which are, the catalog says.
 _NAMED = re.compile(r"[\w-][\w.-]*(?:/[\w.-]+){2,}")
@@ -21,7 +21,7 @@ _LONGEST_CODE = 2_000_000
 
 
 @dataclass(frozen=True)
-class Page:
+class EditorPage:
     """One buffer of a session, as the features look at it."""
 
     session: EditorSession
@@ -50,9 +50,9 @@ class Page:
         return self.buffer.path is None
 
     @cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> TextParts:
         """Return the parts of the text; of code, the addresses that it names."""
-        return Parts(links=tuple(self._named())) if self.is_code else parts_of(self.buffer.text)
+        return TextParts(links=tuple(self._named())) if self.is_code else parts_of(self.buffer.text)
 
     def _named(self) -> Iterator[Spot]:
         text = self.buffer.text

@@ -13,8 +13,8 @@ from pygls.uris import from_fs_path
 from mdmem.dataclass import dataclass, field
 from mdmem.errors import SettingsError
 from mdmem.finding import Finding
+from mdmem.lsp.back_links import BackLinks
 from mdmem.lsp.buffer import Buffer, over_file
-from mdmem.lsp.mentions import Mentions
 from mdmem.settings import Settings
 from mdmem.tree import OverlaidTree, Unreadable
 from mdmem.workspace.workspace import Workspace
@@ -38,7 +38,7 @@ class EditorSession:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     revision: int = 0
     findings: Sequence[Finding] = ()
-    mentions: Mentions = field(default_factory=Mentions)
+    back_links: BackLinks = field(default_factory=BackLinks)
 
     @cached_property
     def disk(self) -> Workspace:

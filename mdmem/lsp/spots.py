@@ -45,7 +45,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldSpan:
     """A key of a front matter with all that belongs to it: from the start of its line to the line of the next key."""
 
     key: Spot
@@ -55,10 +55,10 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TextParts:
     """A text as its parts: the fields of the front matter, where that begins and ends, and what the body links."""
 
-    fields: tuple[Field, ...] = ()
+    fields: tuple[FieldSpan, ...] = ()
     front: tuple[int, int] | None = None
     body: int = 0
     links: tuple[Spot, ...] = ()
@@ -80,7 +80,7 @@ class Parts:
         """Return what stands at a character, the end of a word included."""
         return next((spot for spot in self.spots if spot.start <= offset <= spot.end), None)
 
-    def field_at(self, offset: int) -> Field | None:
+    def field_at(self, offset: int) -> FieldSpan | None:
         """Return the field whose lines hold a character."""
         number = bisect_right(self.fields, offset, key=lambda field: field.start) - 1
         return self.fields[number] if number >= 0 and offset < self.fields[number].end else None
@@ -115,22 +115,22 @@ _LISTS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
 
 # Several questions come at once about one version of a text: lenses, links, hints, a hover.
 @lru_cache(maxsize=16)
-def parts_of(text: str) -> Parts:
+def parts_of(text: str) -> TextParts:
     """Return the parts of a text; none of one that is too long for an entry.
 
     It reads what YAML refuses, too: while somebody types, most front matters are broken.
     """
     if len(text) > SIZE_LIMIT:
-        return Parts()
+        return TextParts()
     mark = text.startswith("\ufeff")
     if not has_front_matter(text[mark : mark + 5]):
-        return Parts(links=tuple(_links(text, 0)))
+        return TextParts(links=tuple(_links(text, 0)))
     start = text.find("\n") + 1 or len(text)
     fence = FENCE.search(text, start)
     # What is not closed yet ends at the first blank line.
     end = fence.start() if fence else next(_UNCLOSED.finditer(text, start)).start()
     body = min(len(text), fence.end() + 1) if fence else end
-    return Parts(tuple(_fields(text, start, end)), (start, end), body, tuple(_links(text, body)))
+    return TextParts(tuple(_fields(text, start, end)), (start, end), body, tuple(_links(text, body)))
 
 
 def _links(text: str, body: int) -> Iterator[Spot]:
@@ -139,7 +139,7 @@ def _links(text: str, body: int) -> Iterator[Spot]:
         yield Spot(SpotKind.ADDRESS, start, start + link.width, link.target, is_path=link.is_path)
 
 
-def _fields(text: str, start: int, end: int) -> Iterator[Field]:
+def _fields(text: str, start: int, end: int) -> Iterator[FieldSpan]:
     keys = list(_KEY.finditer(text, start, end))
     indent = len(keys[0]["indent"]) if keys else 0
     # What is further in belongs to the key above.
@@ -150,7 +150,7 @@ def _fields(text: str, start: int, end: int) -> Iterator[Field]:
         if name is None:
             continue
         spot = Spot(SpotKind.KEY, *key.span("key"), name, name)
-        yield Field(spot, key.start(), behind, tuple(_items(text, name, key.end(), behind)))
+        yield FieldSpan(spot, key.start(), behind, tuple(_items(text, name, key.end(), behind)))
 
 
 def _items(text: str, name: str, start: int, end: int) -> Iterator[Spot]:

@@ -11,7 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.document.parse import without_fenced
 from mdmem.entry.model import EntryType
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import Page, location_of
+from mdmem.lsp.place import EditorPage, location_of
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.texts import plain_line
@@ -36,7 +36,7 @@ def document_symbols(
     session: EditorSession, buffer: Buffer, _: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | None:
     """Return the outline of an entry: its fields with their values, and its headings."""
-    page = Page(session, buffer)
+    page = EditorPage(session, buffer)
     if page.is_code:
         return None
     parts = [*_fields(page), *_headings(page)]
@@ -50,7 +50,7 @@ def document_symbols(
     return [types.DocumentSymbol(name, KINDS[entry.type], whole, first, entry.type.value, tags, children=parts)]
 
 
-def _fields(page: Page) -> Iterator[types.DocumentSymbol]:
+def _fields(page: EditorPage) -> Iterator[types.DocumentSymbol]:
     text = page.buffer.text
     for field in page.parts.fields:
         where = page.buffer.range_of(field.start, field.start + len(text[field.start : field.end].rstrip()))
@@ -58,13 +58,13 @@ def _fields(page: Page) -> Iterator[types.DocumentSymbol]:
         yield types.DocumentSymbol(field.key.text, types.SymbolKind.Field, where, page.range_of(field.key), said)
 
 
-def _headings(page: Page) -> Iterator[types.DocumentSymbol]:
+def _headings(page: EditorPage) -> Iterator[types.DocumentSymbol]:
     for start, end, title in sections_in(page):
         line = types.Range(page.buffer.position_at(start), page.buffer.position_at(start))
         yield types.DocumentSymbol(plain_line(title), types.SymbolKind.String, page.buffer.range_of(start, end), line)
 
 
-def sections_in(page: Page) -> Iterator[tuple[int, int, str]]:
+def sections_in(page: EditorPage) -> Iterator[tuple[int, int, str]]:
     """Yield where each section of the body starts and ends, and its heading; one ends where its like begins."""
     text, body = page.buffer.text, page.parts.body
     found = list(_HEADING.finditer(without_fenced(text[body:])))

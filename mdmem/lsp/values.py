@@ -10,7 +10,7 @@ from mdmem.checks.engine import first_sentences
 from mdmem.document.scalars import scalar
 from mdmem.entry.fields import FIELDS, Kind
 from mdmem.entry.model import EntryType, Status, WingKind
-from mdmem.lsp.place import Page
+from mdmem.lsp.place import EditorPage
 
 _MEANINGS = {
     EntryType.INVARIANT: "holds always, whatever is asked",
@@ -30,7 +30,7 @@ _SETS = {Kind.TYPE: EntryType, Kind.STATUS: Status, Kind.WING_KIND: WingKind}
 _SHARED = frozenset({"label", "owner", "topic", "focus", "agent", "approved_by", "tags"})
 
 
-def values_of(page: Page, name: str) -> Iterator[tuple[str, str]]:
+def values_of(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
     """Yield the values that a field may have, as they are written, each with what it means."""
     kind = next((field.kind for field in FIELDS if field.name == name), None)
     if kind in _SETS:
@@ -48,7 +48,7 @@ def values_of(page: Page, name: str) -> Iterator[tuple[str, str]]:
         yield from _stated(page, name)
 
 
-def _days(page: Page, name: str) -> Iterator[tuple[str, str]]:
+def _days(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
     today = page.session.today()
     if name == "expires_at":
         yield from (((today + timedelta(days)).isoformat(), f"in {days} days") for days in _AHEAD)
@@ -56,7 +56,7 @@ def _days(page: Page, name: str) -> Iterator[tuple[str, str]]:
         yield today.isoformat(), "today"
 
 
-def _stated(page: Page, name: str) -> Iterator[tuple[str, str]]:
+def _stated(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
     """Yield what the entries of the wing state, the most frequent first, then what those of other wings do."""
     catalog = page.session.catalog
     here, there = Counter[str](), Counter[str]()

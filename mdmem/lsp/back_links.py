@@ -14,7 +14,7 @@ from mdmem.entry.model import LINK_FIELDS
 
 
 @dataclass(eq=False)
-class Mentions:
+class BackLinks:
     """The links in the bodies of a catalog's entries, kept by content."""
 
     _of: dict[str, tuple[str, tuple[BodyLink, ...]]] = field(default_factory=dict)
