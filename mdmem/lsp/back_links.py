@@ -1,43 +1,54 @@
-"""Who names an entry, in fields and in bodies: what bodies link is read once for each content."""
+"""Who names an entry, in fields and in texts: of closed files what each content links, of open ones what they say.
+
+So nothing but the open texts is looked at again while somebody types.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog
-from mdmem.catalog.adjacency import SUPERSEDES
 from mdmem.catalog.links import reference_of
 from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import LINK_FIELDS
+from mdmem.lsp.spots import meant, parts_of
+
+if TYPE_CHECKING:
+    from mdmem.lsp.session import EditorSession
 
 
 @dataclass(eq=False)
 class BackLinks:
-    """The links in the bodies of a catalog's entries, kept by content."""
+    """The links in the bodies of the files on disk, kept by content."""
 
     _of: dict[str, tuple[str, tuple[BodyLink, ...]]] = field(default_factory=dict)
     _by_id: dict[str, set[str]] = field(default_factory=dict)
     _digests: Mapping[str, str] = field(default_factory=dict)
 
-    def names(self, catalog: Catalog, address: str) -> tuple[str, ...]:
+    def naming(self, session: EditorSession, address: str) -> tuple[str, ...]:
         """Return the entries that name another in a field or in their text, sorted."""
-        self._refresh(catalog)
-        found = set(_in_fields(catalog, address))
-        for one in self._by_id.get(_id_of(address), ()):
-            links = self._of[one][1]
-            if one not in found and any(reference_of(link, one, catalog.entries).target == address for link in links):
+        found = {other for other, _ in fields_naming(session, address)}
+        closed = (one for one in self._candidates(session.disk.catalog, address) if f"{one}.md" not in session.buffers)
+        for one in closed:
+            links = (reference_of(link, one, session.catalog.entries) for link in self._of[one][1])
+            if one not in found and any(link.target == address for link in links):
                 found.add(one)
+        found.update(_open_ones(session, address))
         return tuple(sorted(found - {address}))
+
+    def _candidates(self, catalog: Catalog, address: str) -> frozenset[str]:
+        self._refresh(catalog)
+        return frozenset(self._by_id.get(_id_of(address), ()))
 
     def _refresh(self, catalog: Catalog) -> None:
         """Take in what the bodies of a catalog link that were not read yet; nothing where it holds the same."""
         digests = catalog.digests
         if digests is self._digests:
             return
-        known = self._of
-        for gone in [one for one, (digest, _) in known.items() if digests.get(one) != digest]:
+        for gone in [one for one, (digest, _) in self._of.items() if digests.get(one) != digest]:
             self._forget(gone)
         new = [one for one, digest in digests.items() if self._digests.get(one) != digest]
         for one, body, _ in catalog.bodies(new):
@@ -56,22 +67,29 @@ class BackLinks:
             self._by_id.setdefault(_id_of(link.target), set()).add(address)
 
 
+def fields_naming(session: EditorSession, address: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries that hold an address in a field, with the field; of a relation with its type."""
+    near = session.disk.catalog.adjacency
+    # Of a supersession either end may be silent, and both are neighbours.
+    around = {other for other, _ in (*near.incoming.get(address, ()), *near.outgoing.get(address, ()))}
+    for other in sorted(around.union(path.removesuffix(".md") for path in session.buffers)):
+        entry = session.catalog.entries.get(other)
+        if entry is not None:
+            yield from ((other, name) for name in LINK_FIELDS if address in entry.links(name))
+            yield from ((other, one.type) for one in entry.relations if one.to == address)
+
+
+def _open_ones(session: EditorSession, address: str) -> Iterator[str]:
+    """Yield the entries whose open texts name another, be they readable or not."""
+    for path, buffer in session.buffers.items():
+        near = path.removesuffix(".md")
+        # What does not hold the id names nothing that it ends.
+        if near in session.catalog.addresses and _id_of(address) in buffer.text:
+            spots = parts_of(buffer.text).addresses
+            if any(meant(spot, near, session.catalog) == address for spot in spots):
+                yield near
+
+
 def _id_of(written: str) -> str:
     """Return the entry-id of an address, however it is written."""
     return written.rstrip("/").rsplit("/", 1)[-1].removesuffix(".md")
-
-
-def _in_fields(catalog: Catalog, address: str) -> Iterator[str]:
-    """Yield the entries that hold an address in a field; of a supersession either end may be silent."""
-    near = catalog.adjacency
-    for other, relationship in (*near.incoming.get(address, ()), *near.outgoing.get(address, ())):
-        one = catalog.entries.get(other)
-        if one is None:
-            continue
-        is_link = relationship in (SUPERSEDES, *LINK_FIELDS)
-        if any(address in one.links(name) for name in LINK_FIELDS) if is_link else _relates(one.relations, address):
-            yield other
-
-
-def _relates(relations: object, address: str) -> bool:
-    return isinstance(relations, tuple) and any(one.to == address for one in relations)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from lsprotocol import types
 
-from mdmem.catalog import Catalog
 from mdmem.entry.model import Status
+from mdmem.lsp.back_links import fields_naming
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.place import START, EditorPage
 from mdmem.lsp.roots import Roots
@@ -35,7 +35,7 @@ def subtypes(roots: Roots, params: types.TypeHierarchySubtypesParams) -> list[ty
     return list(_around(roots, params.item, _below))
 
 
-_Found = Callable[[Catalog, str], Iterator[tuple[str, str]]]
+_Found = Callable[[EditorSession, str], Iterator[tuple[str, str]]]
 
 
 def _around(roots: Roots, item: types.TypeHierarchyItem, found: _Found) -> Iterator[types.TypeHierarchyItem]:
@@ -45,26 +45,26 @@ def _around(roots: Roots, item: types.TypeHierarchyItem, found: _Found) -> Itera
         return
     session = page[0]
     said: dict[str, str] = {}
-    for other, how in found(session.catalog, address):
+    for other, how in found(session, address):
         if other in session.catalog.entries and other != address:
             said.setdefault(other, how)
     yield from (_item(session, other, how) for other, how in said.items())
 
 
-def _above(catalog: Catalog, address: str) -> Iterator[tuple[str, str]]:
-    lineage = catalog.lineage
+def _above(session: EditorSession, address: str) -> Iterator[tuple[str, str]]:
+    lineage, entries = session.catalog.lineage, session.catalog.entries
     yield from _with(lineage.successors.get(address, ()), "replaced by")
     yield from _with(lineage.claimants_of(address), "claimed by")
-    for other, how in catalog.adjacency.incoming.get(address, ()):
-        if how == "supersedes" and other in catalog.entries and catalog.entries[other].status is Status.DRAFT:
+    for other, name in fields_naming(session, address):
+        if name == "supersedes" and entries[other].status is Status.DRAFT:
             yield other, "may be replaced by"
-        elif how == "overrides":
+        elif name == "overrides":
             yield other, "overridden by"
 
 
-def _below(catalog: Catalog, address: str) -> Iterator[tuple[str, str]]:
-    entry = catalog.entries.get(address)
-    yield from _with(catalog.lineage.predecessors.get(address, ()), "replaces")
+def _below(session: EditorSession, address: str) -> Iterator[tuple[str, str]]:
+    entry = session.catalog.entries.get(address)
+    yield from _with(session.catalog.lineage.predecessors.get(address, ()), "replaces")
     if entry is not None:
         yield from _with(entry.supersedes, "may replace" if entry.status is Status.DRAFT else "claims to replace")
         yield from _with(entry.overrides, "overrides")

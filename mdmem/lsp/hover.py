@@ -91,7 +91,7 @@ def _found_at(session: EditorSession, buffer: Buffer, position: types.Position) 
     """Return the codes of what is found at a place."""
     at = (position.line, position.character)
     found = []
-    for finding in session.findings if buffer.path is not None else ():
+    for finding in session.findings:
         if finding.place.path == buffer.path:
             where = buffer.range_at(finding.place)
             if (where.start.line, where.start.character) <= at <= (where.end.line, where.end.character):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 
 from mdmem.entry.model import Entry, Status
+from mdmem.lsp.back_links import fields_naming
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.choice import choice
 from mdmem.lsp.code_rules import count_words, rules_of
@@ -34,7 +35,7 @@ def _of_entry(page: EditorPage) -> Iterator[tuple[str, Sequence[str]]]:
     if entry is None:
         return
     yield from _chain(page, entry)
-    naming = page.session.back_links.names(page.session.catalog, entry.address)
+    naming = page.session.back_links.naming(page.session, entry.address)
     if naming:
         yield f"{_number(len(naming), 'entry names', 'entries name')} this", naming
     if entry.applies_to and entry.is_in_force:
@@ -53,17 +54,13 @@ def _chain(page: EditorPage, entry: Entry) -> Iterator[tuple[str, Sequence[str]]
     claimed = catalog.lineage.claimed_by(address)
     if claimed:
         yield f"claimed by {_listed(page, claimed)}", claimed
-    drafts = tuple(sorted(one for one, how in catalog.adjacency.incoming.get(address, ()) if _is_draft(page, one, how)))
+    naming = fields_naming(page.session, address)
+    drafts = tuple(one for one, name in naming if name == "supersedes" and catalog.entries[one].status is Status.DRAFT)
     if drafts:
         yield f"{_number(len(drafts), 'draft', 'drafts')} to supersede this", drafts
     known = tuple(one for one in entry.supersedes if one in catalog.entries)
     if entry.status is Status.DRAFT and known:
         yield f"draft for {_listed(page, known)}", known
-
-
-def _is_draft(page: EditorPage, address: str, how: str) -> bool:
-    entry = page.session.catalog.entries.get(address)
-    return how == "supersedes" and entry is not None and entry.status is Status.DRAFT
 
 
 def _listed(page: EditorPage, addresses: Sequence[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from mdmem.dataclass import dataclass
-from mdmem.lsp.buffer import Buffer
 
 SECTION = "mdmem"
 _CODE_LENS = "textDocument/codeLens"
@@ -18,9 +17,9 @@ class Options:
     code_lens: bool = True
     in_code: bool = True
 
-    def lets(self, method: str, buffer: Buffer) -> bool:
+    def lets(self, method: str, *, in_code: bool) -> bool:
         """Say whether a request about a text is answered."""
-        return (self.code_lens or method != _CODE_LENS) and (self.in_code or buffer.path is not None)
+        return (self.code_lens or method != _CODE_LENS) and (self.in_code or not in_code)
 
 
 def options_from(said: Any, before: Options) -> Options:

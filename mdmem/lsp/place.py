@@ -14,6 +14,7 @@ from mdmem.entry.model import Entry
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind, TextParts, meant, parts_of
+from mdmem.tree import SETTINGS_NAME
 
 # In code any word of this form may be an address; which are, the catalog says.
 _NAMED = re.compile(r"[\w-][\w.-]*(?:/[\w.-]+){2,}")
@@ -46,8 +47,11 @@ class EditorPage:
 
     @property
     def is_code(self) -> bool:
-        """Say whether the file lies outside the memory."""
-        return self.buffer.path is None
+        """Say whether the file is none of the memory's; at the repository's top both lie below the root."""
+        path = self.buffer.path
+        if path is None or not (path.endswith(".md") or path == SETTINGS_NAME):
+            return True
+        return "/" in path and not self.session.location.under and self.wing not in self.session.catalog.wings
 
     @cached_property
     def parts(self) -> TextParts:

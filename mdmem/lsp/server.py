@@ -20,6 +20,7 @@ from mdmem import __version__
 from mdmem.lsp.diagnostics import diagnostics_of, findings_of
 from mdmem.lsp.features import COMMANDS, FEATURES, Feature
 from mdmem.lsp.options import SECTION, Options, options_from
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 
@@ -120,7 +121,9 @@ class Server(LanguageServer):
             if not feature.of_document:
                 return found(self.roots, params)
             page = self.roots.page(params.text_document.uri)
-            return found(*page, params) if page is not None and self.options.lets(feature.method, page[1]) else None
+            if page is None or not self.options.lets(feature.method, in_code=EditorPage(*page).is_code):
+                return None
+            return found(*page, params)
 
         return lambda params: self._guarded(feature.method, lambda: answer(params))
 

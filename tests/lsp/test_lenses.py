@@ -1,11 +1,13 @@
 """What stands above an entry and above code, and behind links and globs; and the editor's settings for it."""
 
+from pathlib import Path
+
 import pytest
+from builders import commit_all, make_repository, make_root, write, write_entry
 from editors import Hand
 from lsprotocol import types
 from memories import DRAFT, NODE, ONE, RULE, THREADS
 
-from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.hints import hints
 from mdmem.lsp.lenses import lenses
 from mdmem.lsp.options import Options, options_from
@@ -33,6 +35,18 @@ def said(hand: Hand, path: str) -> list[str]:
 )
 def test_lenses(reader: Hand, path: str, expected: list[str]) -> None:
     assert said(reader, path) == expected
+
+
+def test_code_beside_wings_at_the_top_of_a_repository_is_code(tmp_path: Path) -> None:
+    folder = make_root(make_repository(tmp_path.resolve()))
+    write(folder, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
+    write_entry(folder, "nav/rules/docs", title="Plain words", applies_to=['"**/*.md"', "src"])
+    write(folder, "src/a.py", "")
+    write(folder, "docs/en/a.md", "# A\n")
+    commit_all(folder)
+    hand = Hand(folder)
+    assert said(hand, "src/a.py") == said(hand, "docs/en/a.md") == ["1 decision applies to this file"]
+    assert said(hand, "nav/rules/docs.md") == ["binds 4 files"]
 
 
 def test_a_click_on_a_lens_leads_to_what_it_speaks_of(reader: Hand) -> None:
@@ -94,8 +108,7 @@ def test_settings_of_the_editor(stated: object, options: Options) -> None:
 
 
 def test_settings_switch_lenses_and_all_that_is_said_in_code_off() -> None:
-    entry, code = Buffer("file:///a", "a.md", ""), Buffer("file:///b", None, "", code="b.py")
     lens, hover = "textDocument/codeLens", "textDocument/hover"
     without_lens, without_code = Options(code_lens=False), Options(in_code=False)
-    assert [without_lens.lets(lens, entry), without_lens.lets(hover, code)] == [False, True]
-    assert [without_code.lets(hover, code), without_code.lets(lens, entry)] == [False, True]
+    assert [without_lens.lets(lens, in_code=False), without_lens.lets(hover, in_code=True)] == [False, True]
+    assert [without_code.lets(hover, in_code=True), without_code.lets(lens, in_code=False)] == [False, True]
