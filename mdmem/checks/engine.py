@@ -150,14 +150,16 @@ def run_checks(
     by_wing: bool = True,
     is_debugging: bool = False,
     step: Callable[[int], None] | None = None,
+    known: Mapping[str, Sequence[Finding]] = MappingProxyType({}),
 ) -> list[Finding]:
     """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
 
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
-    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done.
+    A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done. `known` is
+    what some checks are known to find, which are then not asked.
     """
     policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
-    run = _Run(case, policy, is_debugging=is_debugging)
+    run = _Run(case, policy, is_debugging=is_debugging, known=known)
     for number, code in enumerate(codes, 1):
         if code != unused_suppression.CODE:
             run.take(code)
@@ -182,8 +184,10 @@ def ask(code: str, case: Case) -> list[Finding] | Exception:
 class _Run:
     """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
 
-    def __init__(self, case: Case, policy: SeverityPolicy, *, is_debugging: bool) -> None:
-        self._case, self._policy, self._is_debugging = case, policy, is_debugging
+    def __init__(
+        self, case: Case, policy: SeverityPolicy, *, is_debugging: bool, known: Mapping[str, Sequence[Finding]]
+    ) -> None:
+        self._case, self._policy, self._is_debugging, self._known = case, policy, is_debugging, known
         self._suppressions = Suppressions(case.suppressions)
         listed = (file.path for file in case.catalog.files)
         self._rest = replace(case, focus=frozenset(path for path in listed if path not in case.kept))
@@ -213,7 +217,9 @@ class _Run:
                 rest = Finding(code, message, Place(path), "mend these first, then run this again")
                 self._add(replace(rest, count=number - _MOST_ALIKE), check.SEVERITY)
 
-    def _found(self, code: str) -> list[Finding] | Exception:
+    def _found(self, code: str) -> Sequence[Finding] | Exception:
+        if code in self._known:
+            return self._known[code]
         if code not in KEPT:
             return ask(code, self._case)
         kept = self._kept.get(code, [])

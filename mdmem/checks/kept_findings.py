@@ -109,7 +109,7 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
     digests = case.catalog.file_digests
     kept = store.find(digests)
     fresh = {path: digest for path, digest in digests.items() if path not in kept}
-    made = _made(replace(case, kept={}, focus=frozenset(filter(is_entry_place, fresh))), fresh) if fresh else {}
+    made = extracts_of(case, fresh) if fresh else {}
     if made is None:
         return replace(case, kept=kept)
     if made:
@@ -117,8 +117,9 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
     return replace(case, kept={**kept, **made})
 
 
-def _made(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] | None:
+def extracts_of(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] | None:
     """Return the extracts of files that were read as they were listed; None where a check fails."""
+    case = replace(case, kept={}, focus=frozenset(filter(is_entry_place, fresh)))
     findings: dict[str, list[Finding]] = {}
     for code in KEPT:
         found = ask(code, case)
