@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from heapq import nsmallest
 
 from lsprotocol import types
 
@@ -19,35 +20,37 @@ _RANKS = {BoxState.CURRENT: 0, BoxState.REVIEWED: 0, BoxState.DRAFT: 1, BoxState
 
 def address_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
     """Return the addresses that hold what is typed, or whose titles do, and whether there are more."""
-    typed = slot.text.casefold()
-    catalog = page.session.catalog
-    held = [entry for entry in _readable(page, slot) if _holds(entry, typed)]
-    ranked = sorted(held, key=lambda entry: _rank(page, entry, typed))
-    items = [_item(page, slot, entry, number) for number, entry in enumerate(ranked[:_MOST])]
-    return items, len(ranked) > _MOST or len(catalog.entries) > _MOST
+    typed, entries = slot.text.casefold(), page.session.catalog.entries
+    held = [
+        address for address in _readable(page, slot) if typed in address or typed in entries[address].title.casefold()
+    ]
+    ranked = nsmallest(_MOST, held, key=_order(page, typed))
+    items = [_item(page, slot, entries[address], number) for number, address in enumerate(ranked)]
+    # What is typed next may be held by what is cut off here.
+    return items, len(held) > _MOST
 
 
-def _readable(page: EditorPage, slot: Spot) -> Iterator[Entry]:
+def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
     """Yield the entries of the wings that the file's reads, but itself and what its field names already."""
     catalog = page.session.catalog
-    wings = {page.wing, *shared_of(catalog.wings, page.wing or "")}
+    wings = tuple(f"{name}/" for name in (page.wing, *shared_of(catalog.wings, page.wing or "")))
     field = page.parts.field_at(slot.start) if slot.key else None
-    named = {one.text for one in (field.items if field is not None else ()) if not one.start <= slot.start <= one.end}
-    for address, entry in catalog.entries.items():
-        if entry.wing in wings and address != page.address and address not in named:
-            yield entry
+    items = field.items if field is not None else ()
+    named = {page.address, *(one.text for one in items if not one.start <= slot.start <= one.end)}
+    return (address for address in catalog.entries if address.startswith(wings) and address not in named)
 
 
-def _holds(entry: Entry, typed: str) -> bool:
-    return typed in entry.address or typed in entry.title.casefold()
+def _order(page: EditorPage, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
+    """Return what orders addresses: by how they stand, whether they begin as is typed, and how near they are."""
+    catalog = page.session.catalog
+    room, wing = f"{page.near.rpartition('/')[0]}/", f"{page.wing}/"
 
+    def rank(address: str) -> tuple[int, bool, bool, bool, str]:
+        begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
+        state = _RANKS[state_of(catalog, address)]
+        return state, not begins, not address.startswith(wing), not address.startswith(room), address
 
-def _rank(page: EditorPage, entry: Entry, typed: str) -> tuple[int, bool, bool, bool, str]:
-    here = page.near.rpartition("/")[0]
-    begins = entry.address.startswith(typed) or entry.address.rpartition("/")[2].startswith(typed)
-    state = _RANKS[state_of(page.session.catalog, entry.address)]
-    is_here = entry.address.startswith(f"{here}/")
-    return state, not begins, entry.wing != page.wing, not is_here, entry.address
+    return rank
 
 
 def _item(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.CompletionItem:

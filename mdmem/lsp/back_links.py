@@ -6,7 +6,6 @@ So nothing but the open texts is looked at again while somebody types.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from mdmem.catalog import Catalog
 from mdmem.catalog.links import reference_of
@@ -14,10 +13,17 @@ from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, may_have_links
 from mdmem.document.parse import without_code
 from mdmem.entry.model import LINK_FIELDS
+from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.spots import meant, parts_of
 
-if TYPE_CHECKING:
-    from mdmem.lsp.session import EditorSession
+
+@dataclass(frozen=True, slots=True)
+class EditedMemory:
+    """A memory as it would be if the open texts were saved, as it lies on disk, and those texts by path."""
+
+    catalog: Catalog
+    disk: Catalog
+    open: Mapping[str, Buffer]
 
 
 @dataclass(eq=False)
@@ -28,15 +34,14 @@ class BackLinks:
     _by_id: dict[str, set[str]] = field(default_factory=dict)
     _digests: Mapping[str, str] = field(default_factory=dict)
 
-    def naming(self, session: EditorSession, address: str) -> tuple[str, ...]:
+    def naming(self, memory: EditedMemory, address: str) -> tuple[str, ...]:
         """Return the entries that name another in a field or in their text, sorted."""
-        found = {other for other, _ in fields_naming(session, address)}
-        closed = (one for one in self._candidates(session.disk.catalog, address) if f"{one}.md" not in session.buffers)
-        for one in closed:
-            links = (reference_of(link, one, session.catalog.entries) for link in self._of[one][1])
-            if one not in found and any(link.target == address for link in links):
+        found = {other for other, _ in fields_naming(memory, address)}
+        for one in self._candidates(memory.disk, address):
+            links = (reference_of(link, one, memory.catalog.entries) for link in self._of[one][1])
+            if f"{one}.md" not in memory.open and one not in found and any(link.target == address for link in links):
                 found.add(one)
-        found.update(_open_ones(session, address))
+        found.update(_open_ones(memory, address))
         return tuple(sorted(found - {address}))
 
     def _candidates(self, catalog: Catalog, address: str) -> frozenset[str]:
@@ -67,26 +72,26 @@ class BackLinks:
             self._by_id.setdefault(_id_of(link.target), set()).add(address)
 
 
-def fields_naming(session: EditorSession, address: str) -> Iterator[tuple[str, str]]:
+def fields_naming(memory: EditedMemory, address: str) -> Iterator[tuple[str, str]]:
     """Yield the entries that hold an address in a field, with the field; of a relation with its type."""
-    near = session.disk.catalog.adjacency
+    near = memory.disk.adjacency
     # Of a supersession either end may be silent, and both are neighbours.
     around = {other for other, _ in (*near.incoming.get(address, ()), *near.outgoing.get(address, ()))}
-    for other in sorted(around.union(path.removesuffix(".md") for path in session.buffers)):
-        entry = session.catalog.entries.get(other)
+    for other in sorted(around.union(path.removesuffix(".md") for path in memory.open)):
+        entry = memory.catalog.entries.get(other)
         if entry is not None:
             yield from ((other, name) for name in LINK_FIELDS if address in entry.links(name))
             yield from ((other, one.type) for one in entry.relations if one.to == address)
 
 
-def _open_ones(session: EditorSession, address: str) -> Iterator[str]:
+def _open_ones(memory: EditedMemory, address: str) -> Iterator[str]:
     """Yield the entries whose open texts name another, be they readable or not."""
-    for path, buffer in session.buffers.items():
+    for path, buffer in memory.open.items():
         near = path.removesuffix(".md")
         # What does not hold the id names nothing that it ends.
-        if near in session.catalog.addresses and _id_of(address) in buffer.text:
+        if near in memory.catalog.addresses and _id_of(address) in buffer.text:
             spots = parts_of(buffer.text).addresses
-            if any(meant(spot, near, session.catalog) == address for spot in spots):
+            if any(meant(spot, near, memory.catalog) == address for spot in spots):
                 yield near
 
 

@@ -16,7 +16,7 @@ from mdmem.workspace.workspace import Workspace
 
 def rules_of(session: EditorSession, buffer: Buffer) -> Sequence[Entry]:
     """Return the rules in force that apply to a file of code, invariants first; none where they cannot be read."""
-    return session.workspace.once(_Rules).of(buffer.code) if buffer.code is not None else ()
+    return session.disk.once(_Rules).of(buffer.code) if buffer.code is not None else ()
 
 
 def count_words(rules: Sequence[Entry]) -> str:
@@ -28,7 +28,7 @@ def count_words(rules: Sequence[Entry]) -> str:
 
 @dataclass(eq=False)
 class _Rules:
-    """The rules of the files of code that were asked for, as one state of the memory has them."""
+    """The rules of files of code, as one look at the disk has them: what is not saved binds nobody."""
 
     workspace: Workspace
     _kept: dict[str, Sequence[Entry]] = field(default_factory=dict)

@@ -14,17 +14,19 @@ from mdmem.entry.model import EntryType
 from mdmem.lsp.address_items import address_items
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.code_path_items import code_path_items
-from mdmem.lsp.entry_snippets import entry_snippets
+from mdmem.lsp.entry_snippets import entry_snippets, without_places
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
-from mdmem.lsp.texts import entry_lines, fenced
+from mdmem.lsp.texts import entry_lines, shown
 from mdmem.lsp.values import values_of
 
 _WORD = re.compile(r"(?:(?<!\S)-\Z)?(?P<begun>[^\s,\[\]{}\"':]*)\Z")
 # An address that is begun, in brackets that nobody closed yet.
 _REFERENCE = re.compile(r"\[(?:see:[ \t]*(?:[^\[\]\n]*,[ \t]*)?|\[)(?P<begun>[^\[\]\s,|#]*)\Z", re.IGNORECASE)
+# No word that is completed is longer, and a line may be a megabyte.
+_LONGEST = 500
 _REST = re.compile(r"[\w./-]*")
 _LIST_KINDS = frozenset({Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS})
 
@@ -36,6 +38,8 @@ def completion(session: EditorSession, buffer: Buffer, params: types.CompletionP
         return None
     offset = buffer.offset_at(params.position)
     items, is_cut = _items(page, offset)
+    if not session.skills.snippets:
+        items = [without_places(item) for item in items]
     return types.CompletionList(is_incomplete=is_cut, items=items)
 
 
@@ -45,8 +49,8 @@ def resolve(roots: Roots, params: types.CompletionItem) -> types.CompletionItem:
     found = roots.page(str(data.get("uri", "")))
     address = str(data.get("address", ""))
     if found is not None and address in found[0].catalog.entries:
-        text = fenced(entry_lines(found[0].catalog, address, found[0].today()))
-        params.documentation = types.MarkupContent(types.MarkupKind.Markdown, text)
+        session = found[0]
+        params.documentation = shown(session.skills, entry_lines(session.catalog, address, session.today()))
     return params
 
 
@@ -58,7 +62,7 @@ def _items(page: EditorPage, offset: int) -> _Items:
     if page.parts.front is None and not text[:offset].strip() and page.address is not None:
         return list(entry_snippets(page)), False
     if not page.parts.is_in_front(offset):
-        found = _REFERENCE.search(text, text.rfind("\n", 0, offset) + 1, offset)
+        found = _REFERENCE.search(text, max(text.rfind("\n", 0, offset) + 1, offset - _LONGEST), offset)
         return address_items(page, _slot(page, found.start("begun"), offset, "")) if found else ([], False)
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     field = page.parts.field_at(offset)
@@ -86,7 +90,7 @@ def _in_field(page: EditorPage, key: str, offset: int) -> _Items:
     spot = page.parts.at(offset)
     is_item = spot is not None and spot.key == key and spot.kind is not SpotKind.KEY
     text = page.buffer.text
-    word = _WORD.search(text, text.rfind("\n", 0, offset) + 1, offset)
+    word = _WORD.search(text, max(text.rfind("\n", 0, offset) + 1, offset - _LONGEST), offset)
     start = spot.start if is_item and spot is not None else word.start("begun") if word else offset
     slot = _slot(page, start, offset, key)
     if is_item and spot is not None:
@@ -137,7 +141,7 @@ def _keys(page: EditorPage, offset: int) -> Iterator[types.CompletionItem]:
             label=name,
             kind=types.CompletionItemKind.Field,
             detail=one.field.meaning,
-            documentation=types.MarkupContent(types.MarkupKind.Markdown, fenced([one.field.example])),
+            documentation=shown(page.session.skills, [one.field.example]),
             sort_text=f"{number:04}",
             insert_text_format=types.InsertTextFormat.Snippet,
             text_edit=types.TextEdit(page.range_of(slot), name if is_there else f"{name}: {_opening(page, one.field)}"),

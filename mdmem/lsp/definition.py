@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsprotocol import types
-from pygls.uris import from_fs_path
 
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import START, EditorPage, location_of
+from mdmem.lsp.place import START, EditorPage, is_here, location_of
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
 from mdmem.settings.model import line_of
@@ -26,7 +25,7 @@ def implementation(session: EditorSession, buffer: Buffer, params: types.Impleme
     """Return the heads of the entry that is named at a place, else of the one that the file is."""
     address = EditorPage(session, buffer).pointed(params.position)
     heads = session.catalog.lineage.heads(address) if address is not None else ()
-    return [location_of(session, f"{head}.md") for head in heads]
+    return [location_of(session, f"{head}.md") for head in heads if is_here(session, head)]
 
 
 def links(session: EditorSession, buffer: Buffer, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
@@ -41,12 +40,12 @@ def _places(page: EditorPage, spot: Spot) -> Iterator[types.Location]:
     if spot.kind is SpotKind.ADDRESS:
         address = page.meant(spot) or spot.text
         # One that cannot be read is there, too.
-        if address in session.catalog.entries or f"{address}.md" in session.catalog.broken:
+        if is_here(session, address) or f"{address}.md" in session.catalog.broken:
             yield location_of(session, f"{address}.md")
     elif spot.kind is SpotKind.WING:
         yield from _wing(session, spot.text)
     elif spot.kind is SpotKind.GLOB and spot.text in session.tracked_files:
-        yield types.Location(from_fs_path(str(session.location.base / spot.text)) or "", START)
+        yield types.Location(session.uri_of_code(spot.text), START)
 
 
 def _wing(session: EditorSession, name: str) -> Iterator[types.Location]:

@@ -57,3 +57,19 @@ def snippet(kind: EntryType, page: EditorPage) -> str:
 
 def _plain(text: str) -> str:
     return _ACTING.sub(lambda found: f"\\{found.group()}", text)
+
+
+_PLACE = re.compile(r"\$\{\d+\|(?P<choice>[^,|]*)[^}]*\}|\$\{\d+:(?P<text>(?:\\.|[^}\\])*)\}|\$\d+|\\(?P<sign>.)")
+
+
+def without_places(item: types.CompletionItem) -> types.CompletionItem:
+    """Return what is offered to an editor that knows no places to be filled in: their words stand there as they are."""
+    if item.insert_text_format is types.InsertTextFormat.Snippet and isinstance(item.text_edit, types.TextEdit):
+        item.insert_text_format = None
+        item.text_edit.new_text = _PLACE.sub(_words, item.text_edit.new_text)
+    return item
+
+
+def _words(found: re.Match[str]) -> str:
+    said = found["choice"] or found["text"] or found["sign"] or ""
+    return re.sub(r"\\(.)", r"\1", said) if found["text"] else said

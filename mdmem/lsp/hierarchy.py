@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from lsprotocol import types
 
 from mdmem.entry.model import Status
-from mdmem.lsp.back_links import fields_naming
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import START, EditorPage
+from mdmem.lsp.place import START, EditorPage, is_here
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.symbols import KINDS, tags_of
@@ -22,7 +21,7 @@ def prepare(
 ) -> list[types.TypeHierarchyItem] | None:
     """Return the entry that is named at a place, or the one that the file is."""
     address = EditorPage(session, buffer).pointed(params.position)
-    return [_item(session, address)] if address is not None else None
+    return [_item(session, address)] if address is not None and is_here(session, address) else None
 
 
 def supertypes(roots: Roots, params: types.TypeHierarchySupertypesParams) -> list[types.TypeHierarchyItem]:
@@ -46,7 +45,7 @@ def _around(roots: Roots, item: types.TypeHierarchyItem, found: _Found) -> Itera
     session = page[0]
     said: dict[str, str] = {}
     for other, how in found(session, address):
-        if other in session.catalog.entries and other != address:
+        if is_here(session, other) and other != address:
             said.setdefault(other, how)
     yield from (_item(session, other, how) for other, how in said.items())
 
@@ -55,7 +54,7 @@ def _above(session: EditorSession, address: str) -> Iterator[tuple[str, str]]:
     lineage, entries = session.catalog.lineage, session.catalog.entries
     yield from _with(lineage.successors.get(address, ()), "replaced by")
     yield from _with(lineage.claimants_of(address), "claimed by")
-    for other, name in fields_naming(session, address):
+    for other, name in session.fields_naming(address):
         if name == "supersedes" and entries[other].status is Status.DRAFT:
             yield other, "may be replaced by"
         elif name == "overrides":

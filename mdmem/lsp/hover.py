@@ -15,7 +15,7 @@ from mdmem.lsp.globs import files_met
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind
-from mdmem.lsp.texts import entry_lines, fenced, title_line
+from mdmem.lsp.texts import entry_lines, shown, title_line
 from mdmem.render.findings.text import explanation
 
 _FIELDS = {field.name: field for field in FIELDS}
@@ -29,14 +29,9 @@ def hover(session: EditorSession, buffer: Buffer, params: types.HoverParams) -> 
     if page.is_code and spot is None:
         return _rules(page) if params.position.line == 0 else None
     told = list(_told(page, spot)) if spot is not None else []
-    blocks = [fenced(told)] if told else []
-    blocks += [fenced(_explained(code)) for code in _found_at(session, buffer, params.position)]
+    blocks = [block for block in (told, *map(_explained, _found_at(session, buffer, params.position))) if block]
     where = page.range_of(spot) if spot is not None and told else None
-    return _shown("\n\n".join(blocks), where) if blocks else None
-
-
-def _shown(text: str, where: types.Range | None) -> types.Hover:
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), where)
+    return types.Hover(shown(session.skills, *blocks), where) if blocks else None
 
 
 def _told(page: EditorPage, spot: Spot) -> Iterator[str]:
@@ -101,4 +96,4 @@ def _found_at(session: EditorSession, buffer: Buffer, position: types.Position) 
 
 def _rules(page: EditorPage) -> types.Hover | None:
     rules = rules_of(page.session, page.buffer)
-    return _shown(fenced(title_line(rule) for rule in rules), None) if rules else None
+    return types.Hover(shown(page.session.skills, map(title_line, rules))) if rules else None

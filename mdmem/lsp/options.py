@@ -1,8 +1,11 @@
-"""The editor's own two settings; all others are those of `mdmem.toml`, so that editor and CI agree."""
+"""What is the editor's own: its two settings, and what it can show; all else `mdmem.toml` says, as it does to CI."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from lsprotocol import types
+from pygls.capabilities import get_capability
 
 from mdmem.dataclass import dataclass
 
@@ -20,6 +23,21 @@ class Options:
     def lets(self, method: str, *, in_code: bool) -> bool:
         """Say whether a request about a text is answered."""
         return (self.code_lens or method != _CODE_LENS) and (self.in_code or not in_code)
+
+
+@dataclass(frozen=True, slots=True)
+class EditorSkills:
+    """Whether an editor fills in the places of a snippet, and whether it shows Markdown."""
+
+    snippets: bool = True
+    markdown: bool = True
+
+
+def skills_of(capabilities: types.ClientCapabilities) -> EditorSkills:
+    """Return what an editor says that it can do."""
+    snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
+    formats = get_capability(capabilities, "text_document.hover.content_format")
+    return EditorSkills(snippets is True, types.MarkupKind.Markdown in (formats or ()))
 
 
 def options_from(said: Any, before: Options) -> Options:

@@ -16,8 +16,9 @@ from mdmem.lsp.session import EditorSession
 from mdmem.lsp.spots import Spot, SpotKind, TextParts, meant, parts_of
 from mdmem.tree import SETTINGS_NAME
 
-# In code any word of this form may be an address; which are, the catalog says.
-_NAMED = re.compile(r"[\w-][\w.-]*(?:/[\w.-]+){2,}")
+# In code any path may end in an address; which do, the catalog says. Code may hold lines of a megabyte: nothing is
+# looked at twice.
+_NAMED = re.compile(r"(?<![\w./-])(?:\.{0,2}/)*+[\w-][\w.-]*+(?:/[\w.-]++){2,}+")
 _LONGEST_CODE = 2_000_000
 
 
@@ -64,7 +65,7 @@ class EditorPage:
         # Nearly all code names no entry, and what has no slash cannot.
         for found in _NAMED.finditer(text) if len(text) <= _LONGEST_CODE else ():
             named = found.group().rstrip(".").removesuffix(".md")
-            address = named.removeprefix(prefix)
+            address = named.lstrip("./").removeprefix(prefix)
             if address in self.session.catalog.entries:
                 start = found.start() + len(named) - len(address)
                 yield Spot(SpotKind.ADDRESS, start, start + len(address), address)
@@ -92,6 +93,12 @@ class EditorPage:
     def range_of(self, spot: Spot) -> types.Range:
         """Return the range of a spot."""
         return self.buffer.range_of(spot.start, spot.end)
+
+
+def is_here(session: EditorSession, address: str) -> bool:
+    """Say whether an entry is there and has a file of this root: those of wings that live elsewhere have none."""
+    catalog = session.catalog
+    return address in catalog.entries and address.partition("/")[0] not in catalog.fetched_wings
 
 
 def location_of(session: EditorSession, path: str) -> types.Location:

@@ -22,7 +22,7 @@ def references(session: EditorSession, buffer: Buffer, params: types.ReferencePa
 def places_of(session: EditorSession, address: str) -> list[types.Location]:
     """Return the places in the memory that name an entry."""
     found = []
-    for one in session.back_links.naming(session, address):
+    for one in session.naming(address):
         buffer = session.buffer_of(f"{one}.md")
         page = EditorPage(session, buffer) if buffer is not None else None
         found += [types.Location(page.buffer.uri, where) for where in _in(page, address)] if page is not None else []

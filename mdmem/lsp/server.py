@@ -19,7 +19,7 @@ from pygls.protocol.language_server import lsp_method
 from mdmem import __version__
 from mdmem.lsp.diagnostics import diagnostics_of, findings_of
 from mdmem.lsp.features import COMMANDS, FEATURES, Feature
-from mdmem.lsp.options import SECTION, Options, options_from
+from mdmem.lsp.options import SECTION, Options, options_from, skills_of
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
@@ -70,8 +70,13 @@ class Server(LanguageServer):
             self.feature(feature.method)(self._answering(feature))
         for name, answer in COMMANDS.items():
             self.command(name)(self._carrying_out(name, answer))
-        self.feature(types.INITIALIZE)(lambda params: self._configure(params.initialization_options))
+        self.feature(types.INITIALIZE)(lambda params: self.did_initialize(params))
         self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(lambda params: self.did_change_settings(params))
+
+    def did_initialize(self, params: types.InitializeParams) -> None:
+        """Take in what the editor can do, and its settings."""
+        self.roots.skills = skills_of(params.capabilities)
+        self._configure(params.initialization_options)
 
     def did_change_settings(self, params: types.DidChangeConfigurationParams) -> None:
         """Take the editor's settings, or ask for them where it says only that they changed."""

@@ -13,8 +13,9 @@ from pygls.uris import from_fs_path
 from mdmem.dataclass import dataclass, field
 from mdmem.errors import SettingsError
 from mdmem.finding import Finding
-from mdmem.lsp.back_links import BackLinks
+from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
 from mdmem.lsp.buffer import Buffer, over_file
+from mdmem.lsp.options import EditorSkills
 from mdmem.settings import Settings
 from mdmem.tree import OverlaidTree, Unreadable
 from mdmem.workspace.workspace import Workspace
@@ -29,7 +30,7 @@ class EditorSession:
     """One memory and its open texts; what follows from both is made anew once either changed.
 
     `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `findings` are
-    those that were told last.
+    those that were told last; `skills` are the editor's.
     """
 
     location: Location
@@ -38,6 +39,7 @@ class EditorSession:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     revision: int = 0
     findings: Sequence[Finding] = ()
+    skills: EditorSkills = EditorSkills()
     back_links: BackLinks = field(default_factory=BackLinks)
 
     @cached_property
@@ -79,6 +81,22 @@ class EditorSession:
     def uri_of(self, path: str) -> str:
         """Return the uri of a file of the memory: the one that the editor gave it, where it is open."""
         return self.buffers[path].uri if path in self.buffers else from_fs_path(str(self.location.root / path)) or ""
+
+    def naming(self, address: str) -> tuple[str, ...]:
+        """Return the entries that name another in a field or in their text, sorted."""
+        return self.back_links.naming(self._memory, address)
+
+    def fields_naming(self, address: str) -> tuple[tuple[str, str], ...]:
+        """Return the entries that hold an address in a field, each with the field."""
+        return tuple(fields_naming(self._memory, address))
+
+    @property
+    def _memory(self) -> EditedMemory:
+        return EditedMemory(self.catalog, self.disk.catalog, self.buffers)
+
+    def uri_of_code(self, path: str) -> str:
+        """Return the uri of a file of the code, by its path from the repository's top."""
+        return from_fs_path(str(self.location.base / path)) or ""
 
     def buffer_of(self, path: str) -> Buffer | None:
         """Return a file of the memory as the editor has it, or else as it lies on disk; None where it is not there."""

@@ -99,7 +99,7 @@ _COMMENT = r"(?:(?<=\s)|^)#[^\n]*"
 # What stands between the brackets of a list, and what stands on a line of its own.
 _IN_FLOW = re.compile(rf"(?P<none>{_COMMENT})|(?P<item>{_QUOTED}|[^\s,\[\]][^,\[\]\r\n]*)", re.MULTILINE)
 _ON_LINE = re.compile(rf"(?P<none>{_COMMENT}|^[ \t]*-(?=[ \t\r\n]|\Z))|(?P<item>{_QUOTED}|[^\s][^\r\n]*)", re.MULTILINE)
-_REMARK = re.compile(r"\s+#.*\Z")
+_REMARK = re.compile(r"\s#.*\Z")
 _TO = re.compile(rf"\bto[ \t]*:[ \t]+(?P<item>{_QUOTED}|[^\s,}}]+)")
 _IGNORED = re.compile(r"(?:^[ \t]+|[{,][ \t]*)(?P<item>[a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*:(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _KINDS = {field.name: field.kind for field in FIELDS}

@@ -11,7 +11,7 @@ from mdmem.catalog import Catalog
 from mdmem.document.parse import without_fenced
 from mdmem.entry.model import EntryType
 from mdmem.lsp.buffer import Buffer
-from mdmem.lsp.place import EditorPage, location_of
+from mdmem.lsp.place import EditorPage, is_here, location_of
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 from mdmem.lsp.texts import plain_line
@@ -78,19 +78,23 @@ def sections_in(page: EditorPage) -> Iterator[tuple[int, int, str]]:
 def workspace_symbols(roots: Roots, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
     """Return the entries whose title or address holds every word that is asked for, those in force first."""
     words = params.query.casefold().split()
-    found = [
-        (session, state_of(session.catalog, address) is BoxState.ENDED, address)
-        for session in roots
-        for address in _holding(session.catalog, words)
-    ]
-    found.sort(key=lambda one: (one[1], one[2]))
-    return [_symbol(session, address) for session, _, address in found[:_MOST]]
+    found: list[types.WorkspaceSymbol] = []
+    ended: list[tuple[EditorSession, str]] = []
+    for session in roots:
+        for address in _holding(session, words):
+            if len(found) == _MOST:
+                return found
+            if state_of(session.catalog, address) is BoxState.ENDED:
+                ended.append((session, address))
+            else:
+                found.append(_symbol(session, address))
+    return [*found, *(_symbol(*one) for one in ended[: _MOST - len(found)])]
 
 
-def _holding(catalog: Catalog, words: list[str]) -> Iterator[str]:
-    for address, entry in catalog.entries.items():
+def _holding(session: EditorSession, words: list[str]) -> Iterator[str]:
+    for address, entry in session.catalog.entries.items():
         said = f"{address} {entry.title}".casefold()
-        if all(word in said for word in words):
+        if all(word in said for word in words) and is_here(session, address):
             yield address
 
 

@@ -6,10 +6,13 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
+from lsprotocol import types
+
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.entry.text import summary_of
 from mdmem.errors import MdmemError
+from mdmem.lsp.options import EditorSkills
 from mdmem.render.lineage_graph import BoxState, state_of
 from mdmem.retrieval.quotation import plain
 
@@ -19,9 +22,12 @@ _LINE, _SAID = 200, 600
 _SHOWN_CHAIN = 8
 
 
-def fenced(lines: Iterable[str]) -> str:
-    """Return lines as Markdown that shows them as they are; whatever they hold, they close no fence."""
-    return "\n".join(["```text", *(plain_line(line) for line in lines), "```"])
+def shown(skills: EditorSkills, *blocks: Iterable[str]) -> types.MarkupContent:
+    """Return blocks of lines to be shown as they are: each in a fence, which nothing that they hold closes."""
+    texts = ["\n".join(map(plain_line, block)) for block in blocks]
+    if not skills.markdown:
+        return types.MarkupContent(types.MarkupKind.PlainText, "\n\n".join(texts))
+    return types.MarkupContent(types.MarkupKind.Markdown, "\n\n".join(f"```text\n{text}\n```" for text in texts))
 
 
 def plain_line(line: str) -> str:

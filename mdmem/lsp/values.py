@@ -58,14 +58,13 @@ def _days(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
 
 def _stated(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
     """Yield what the entries of the wing state, the most frequent first, then what those of other wings do."""
-    catalog = page.session.catalog
-    here, there = Counter[str](), Counter[str]()
-    for address, entry in catalog.entries.items():
-        if address != page.address:
-            (here if entry.wing == page.wing else there).update(_texts(getattr(entry, name)))
+    catalog, own = page.session.catalog, f"{page.wing}/"
+    others = [(address, getattr(entry, name)) for address, entry in catalog.entries.items() if address != page.address]
+    here = Counter(_texts(value for address, value in others if address.startswith(own)))
+    everywhere = Counter(_texts(value for _, value in others))
     wing = catalog.wings.get(page.wing or "")
     owners = wing.owners if wing is not None and name == "owner" else ()
-    known = dict.fromkeys((*owners, *_by_number(here), *_by_number(there)))
+    known = dict.fromkeys((*owners, *_by_number(here), *_by_number(everywhere)))
     for text in list(known)[:_MOST]:
         if text.isprintable():
             yield scalar(text), "owner of the wing" if text in owners else ""
@@ -75,5 +74,9 @@ def _by_number(counted: Counter[str]) -> list[str]:
     return sorted(counted, key=lambda text: (-counted[text], text))
 
 
-def _texts(value: object) -> Iterable[str]:
-    return (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+def _texts(values: Iterable[str | tuple[str, ...] | None]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif value:
+            yield from value

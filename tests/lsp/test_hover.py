@@ -9,6 +9,7 @@ from memories import NODE, ONE, RULE, THREADS
 
 from mdmem.finding import Finding, Place
 from mdmem.lsp.hover import hover
+from mdmem.lsp.options import EditorSkills
 
 NEW = "memory/nav/rules/new-rule.md"
 
@@ -72,6 +73,14 @@ def test_what_a_hostile_entry_says_stays_within_the_fence(reader: Hand) -> None:
     assert "\u202e" not in inner
     assert re.search(r"<[/!?A-Za-z]", inner) is None
     assert "command:rm" in inner, "it is shown, as text"
+
+
+def test_an_editor_without_markdown_gets_no_fences(reader: Hand) -> None:
+    session, _ = reader.page(THREADS)
+    session.skills = EditorSkills(markdown=False)
+    said = told(reader, "[see: nav/architecture/|threads]")
+    session.skills = EditorSkills()
+    assert said.startswith("decision · in force · nav team\nUse two threads\n")
 
 
 def test_a_finding_tells_what_it_means(reader: Hand) -> None:

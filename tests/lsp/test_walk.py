@@ -8,11 +8,20 @@ from editors import Editor
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS, lived_in
 
+# No snippets: what is offered is plain text.
+_MARKDOWN = [types.MarkupKind.Markdown]
+
 
 @pytest.fixture(scope="module")
 def walker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
     found = Editor(lived_in(tmp_path_factory.mktemp("walk").resolve()))
-    found.start()
+    window = types.WindowClientCapabilities(show_document=types.ShowDocumentClientCapabilities(support=True))
+    item = types.ClientCompletionItemOptions(documentation_format=_MARKDOWN)
+    texts = types.TextDocumentClientCapabilities(
+        completion=types.CompletionClientCapabilities(completion_item=item),
+        hover=types.HoverClientCapabilities(content_format=_MARKDOWN),
+    )
+    found.start(types.ClientCapabilities(window=window, text_document=texts))
     yield found
     found.stop()
 
@@ -47,6 +56,11 @@ def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     offered = ask(client.text_document_completion_async(types.CompletionParams(ended, link)))
     item = ask(client.completion_item_resolve_async(offered.items[0]))
     assert item.documentation.value.startswith("```text\n")
+    walker.open("memory/nav/rules/new.md", "")
+    new = types.TextDocumentIdentifier(walker.uri("memory/nav/rules/new.md"))
+    offered = ask(client.text_document_completion_async(types.CompletionParams(new, types.Position(0, 0))))
+    begun = "---\ntype: invariant\nstatus: draft\ncreated_at: 2026-11-21\ntitle: New\n"
+    assert offered.items[0].text_edit.new_text.startswith(begun)
     (entry,) = ask(
         client.text_document_prepare_type_hierarchy_async(types.TypeHierarchyPrepareParams(ended, types.Position(9, 0)))
     )
