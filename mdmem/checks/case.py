@@ -201,8 +201,8 @@ class Case:
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """Return every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
-        entries = (entry.path for entry in self.catalog.entries.values())
+        """Return every suppression of every near entry and manifest, by path and place; one that is faulty, too."""
+        entries = (entry.path for entry in self.near_entries)
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
         return tuple(one for path in (*entries, *manifests) for one in self.extract(path).suppressions)
 
@@ -292,8 +292,8 @@ class Case:
         """Return the addresses whose file is on disk and not in git; none outside git, or where git lists the files."""
         if self.facts is None:
             return frozenset()
-        on_disk = (file.path for file in self.catalog.files if file.digest is None)
-        return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
+        on_disk = {file.path for file in self.catalog.files if file.digest is None}
+        return frozenset(path.removesuffix(".md") for path in on_disk - self.facts.tracked)
 
     @cached_property
     def unusual_paths(self) -> tuple[str, ...]:

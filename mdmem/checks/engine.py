@@ -189,8 +189,7 @@ class _Run:
     ) -> None:
         self._case, self._policy, self._is_debugging, self._known = case, policy, is_debugging, known
         self._suppressions = Suppressions(case.suppressions)
-        listed = (file.path for file in case.catalog.files)
-        self._rest = replace(case, focus=frozenset(path for path in listed if path not in case.kept))
+        self._rest = replace(case, focus=frozenset({file.path for file in case.catalog.files} - case.kept.keys()))
         self._ran: set[str] = set()
         self.found: list[Finding] = []
 

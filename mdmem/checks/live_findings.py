@@ -20,7 +20,8 @@ from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding
 
 _CHAIN_FIELDS = frozenset({"supersedes", "superseded_by"})
-# What leads nowhere is told where it may have meant to lead: an entry that nothing links.
+# What leads nowhere is told where it may have meant to lead, and sentences name entries by their numbers: no link shows
+# what these findings hang on.
 _GUESSING = ("dangling-link", "body-link-broken")
 
 
@@ -46,12 +47,22 @@ class LiveFindings:
         """Return the findings, as a full run has them."""
         return run_checks(self._case, self._codes, known=self._found)
 
+    def may_edit(self, case: Case, edited: Iterable[str]) -> bool:
+        """Say whether what changed since is the text of some entries' files alone, by path."""
+        there = self._case.catalog.with_bytes
+        before = self._case
+        is_same = (case.settings, case.today) == (before.settings, before.today) and case.facts is before.facts
+        return is_same and all(path.endswith(".md") and path[:-3] in there for path in edited)
+
     def edit(self, case: Case, edited: Iterable[str]) -> None:
         """Take the same case with other bytes in some entries' files, by path, and look again at what that reaches."""
         paths = frozenset(edited)
         addresses = {path.removesuffix(".md") for path in paths}
         made = extracts_of(case, {path: case.catalog.file_digests[path] for path in paths})
-        self._kept = {path: one for path, one in self._kept.items() if path not in paths} | (made or {})
+        self._kept = dict(self._kept)
+        for path in paths:
+            self._kept.pop(path, None)
+        self._kept |= made or {}
         case = replace(case, kept=self._kept)
         reached = self._links.reach(addresses)
         self._links.take(case, addresses)
@@ -62,7 +73,7 @@ class LiveFindings:
 
     def _guessed(self) -> set[str]:
         found = (finding.address for code in _GUESSING for finding in self._found.get(code, ()))
-        return {address for address in found if address is not None}
+        return {address for address in found if address is not None} | self._links.amending
 
     def _look(self, case: Case, codes: Iterable[str], reached: Collection[str] | None = None) -> None:
         """Ask the checks, of all files or of those that an edit reached; one that fails is asked again by the run."""
@@ -86,13 +97,15 @@ class _Links:
         self._named: dict[str, frozenset[str]] = {}
         self._on_chain: dict[str, frozenset[str]] = {}
         self._naming: dict[str, set[str]] = {}
+        self.amending: set[str] = set()
 
     def take(self, case: Case, addresses: Iterable[str]) -> None:
         """Take what entries name as a case has them."""
         entries, known = case.catalog.entries, case.catalog.addresses
         for address in addresses:
-            references = case.extract(f"{address}.md").references
-            found = {reference_of(link, address, known).target for link in references}
+            extract = case.extract(f"{address}.md")
+            (self.amending.add if extract.amendments else self.amending.discard)(address)
+            found = {reference_of(link, address, known).target for link in extract.references}
             entry = entries.get(address)
             on_chain = _named_in(entry, _CHAIN_FIELDS)
             named = frozenset({*filter(None, found), *on_chain, *_named_in(entry, LINK_FIELDS)})

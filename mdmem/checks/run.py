@@ -226,7 +226,7 @@ def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case
         catalog=checked_catalog(workspace),
         settings=workspace.settings,
         today=workspace.today,
-        facts=_facts(workspace),
+        facts=facts_of(workspace),
         base=compared.base,
         merge=compared.merge,
         faults=compared.faults,
@@ -234,7 +234,8 @@ def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case
     )
 
 
-def _facts(workspace: Workspace) -> GitFacts | SeenFacts | None:
+def facts_of(workspace: Workspace) -> GitFacts | SeenFacts | None:
+    """Return what git has to say of the files that are read; None outside git."""
     location = workspace.location
     if location.repository is None:
         return None

@@ -6,18 +6,15 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from mdmem.checks.run import CheckRequest, check
-from mdmem.errors import MdmemError, SettingsError
-from mdmem.finding import Finding, Place, Severity
+from mdmem.finding import Finding, Severity
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
-from mdmem.tree import SETTINGS_NAME
 
 SOURCE = "mdmem"
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
-    Severity.INFO: types.DiagnosticSeverity.Information,
+    Severity.INFO: types.DiagnosticSeverity.Hint,
 }
 # What an editor draws struck through, and what it draws faint.
 _TAGS = {
@@ -26,21 +23,9 @@ _TAGS = {
 }
 
 
-def findings_of(session: EditorSession) -> tuple[Finding, ...]:
-    """Return what `mdmem check` would find if each open text was saved."""
-    try:
-        return check(session.workspace, CheckRequest()).findings
-    except SettingsError as error:
-        message, _, help_ = str(error).partition("; ")
-        return (Finding("settings", message, Place(SETTINGS_NAME, error.line), help_, severity=Severity.ERROR),)
-    except MdmemError:
-        # Without files there is nothing to say of them.
-        return ()
-
-
 def diagnostics_of(session: EditorSession, buffer: Buffer, findings: Sequence[Finding]) -> list[types.Diagnostic]:
-    """Return the findings of one text, in the order of reading."""
-    return [_diagnostic(session, buffer, finding) for finding in findings if finding.place.path == buffer.path]
+    """Return the findings of one text as an editor shows them, in their order."""
+    return [_diagnostic(session, buffer, finding) for finding in findings]
 
 
 def _diagnostic(session: EditorSession, buffer: Buffer, finding: Finding) -> types.Diagnostic:

@@ -6,6 +6,7 @@ It imports no library, for `initialize` is answered from it before any is import
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from mdmem import __version__
@@ -55,7 +56,7 @@ ACTIONS: tuple[Feature, ...] = ()
 FEATURES: tuple[Feature, ...] = (*NAVIGATION, *ACTIONS)
 
 # Each text is sent whole when it is opened and by its changes after that; columns count in UTF-16 units.
-_ALWAYS: Mapping[str, Any] = {
+_ALWAYS: Facts = {
     "positionEncoding": "utf-16",
     "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
     "executeCommandProvider": {"commands": [*COMMANDS]},
@@ -63,17 +64,33 @@ _ALWAYS: Mapping[str, Any] = {
 }
 
 
-def capabilities() -> Facts:
-    """Return what the server says that it can do."""
-    found: Facts = {name: dict(value) if isinstance(value, dict) else value for name, value in _ALWAYS.items()}
+def pulls(client: Any) -> bool:
+    """Say whether an editor with such capabilities asks for findings itself, also when told that others are there."""
+    document, workspace = (_within(client, name) for name in ("textDocument", "workspace"))
+    return "diagnostic" in document and bool(_within(workspace, "diagnostics").get("refreshSupport"))
+
+
+def _within(holder: Any, name: str) -> Facts:
+    found = holder.get(name) if isinstance(holder, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def capabilities(client: Any = None) -> Facts:
+    """Return what the server says that it can do, to an editor that says so much of itself."""
+    found: Facts = deepcopy(_ALWAYS)
     for feature in FEATURES:
-        group, _, name = feature.capability.rpartition(".")
-        holder = found.setdefault(group, {}) if group else found
+        *groups, name = feature.capability.split(".")
+        holder = found
+        for group in groups:
+            holder = holder.setdefault(group, {})
         if name:
             holder[name] = feature.offered
+    if pulls(client):
+        found["diagnosticProvider"] = {"interFileDependencies": True, "workspaceDiagnostics": False}
     return found
 
 
-def initialize_result() -> Facts:
-    """Return the answer to `initialize`."""
-    return {"capabilities": capabilities(), "serverInfo": {"name": "mdmem", "version": __version__}}
+def initialize_result(params: Any) -> Facts:
+    """Return the answer to an `initialize` with such parameters."""
+    client = params.get("capabilities") if isinstance(params, dict) else None
+    return {"capabilities": capabilities(client), "serverInfo": {"name": "mdmem", "version": __version__}}

@@ -34,7 +34,7 @@ class Greeting:
             if number is None:
                 continue
             if method == "initialize":
-                self._send({"id": number, "result": initialize_result()})
+                self._send({"id": number, "result": initialize_result(message.get("params"))})
                 return framed(_in_utf16(message))
             error = {"code": _NOT_INITIALIZED, "message": "`initialize` comes first"}
             self._send({"id": number, "error": error})

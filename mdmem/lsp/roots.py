@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pygls.uris import to_fs_path
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.options import EditorSkills
@@ -92,14 +93,22 @@ class Roots:
             session.drop(buffer.path)
         return session
 
-    def reread(self) -> None:
-        """Look at the disk anew, also for memories that came or went."""
-        self._found.clear()
-        for root, session in list(self.sessions.items()):
-            if root.is_dir():
-                session.reread()
-            else:
-                del self.sessions[root]
+    def forget_gone(self) -> list[EditorSession]:
+        """Let the memories go whose folder went away, and return them."""
+        gone = [root for root in self.sessions if not (root / SETTINGS_NAME).is_file()]
+        found = [self.sessions.pop(root) for root in gone]
+        self._found = {folder: one for folder, one in self._found.items() if one is None or one.root not in gone}
+        for uri, (session, buffer) in self._open.items():
+            if session in found:
+                self._open[uri] = (None, buffer)
+        return found
+
+    def find_new(self) -> list[EditorSession]:
+        """Look again for the memories of open texts that had none, and return those that were found."""
+        self._found = {folder: one for folder, one in self._found.items() if one is not None}
+        homeless = [buffer for session, buffer in self._open.values() if session is None]
+        found = [self.open(buffer.uri, buffer.text, buffer.version) for buffer in homeless]
+        return list(dict.fromkeys(session for session in found if session is not None))
 
     def __iter__(self) -> Iterator[EditorSession]:
         """Yield the memories that are open."""

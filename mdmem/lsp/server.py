@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from collections.abc import Callable, Generator
@@ -16,16 +15,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
-from mdmem import __version__
-from mdmem.lsp.diagnostics import diagnostics_of, findings_of
+from mdmem import SETTINGS_NAME, __version__
 from mdmem.lsp.features import COMMANDS, FEATURES, Feature
 from mdmem.lsp.options import SECTION, Options, options_from, skills_of
 from mdmem.lsp.place import EditorPage
+from mdmem.lsp.publisher import Publisher
 from mdmem.lsp.roots import Roots
-from mdmem.lsp.session import EditorSession
 
-# So long after a change findings are looked for: what comes in one breath is answered once.
-_BREATH = 0.02
+_WATCHED = ("**/*.md", f"**/{SETTINGS_NAME}")
 
 _log = logging.getLogger("mdmem.lsp")
 
@@ -62,10 +59,12 @@ class Server(LanguageServer):
         super().__init__("mdmem", __version__, protocol_cls=_Protocol)
         self.roots = roots
         self.options = Options()
-        self._told: dict[str, list[types.Diagnostic]] = {}
-        self._waiting: dict[int, asyncio.TimerHandle] = {}
+        self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
+        self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
+        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
         self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
+        self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda params: self.did_change_watched_files(params))
         for feature in FEATURES:
             self.feature(feature.method)(self._answering(feature))
         for name, answer in COMMANDS.items():
@@ -93,29 +92,65 @@ class Server(LanguageServer):
         if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
             self.workspace_code_lens_refresh(None)
 
+    def initialized(self, _: types.InitializedParams) -> None:
+        """Ask the editor to watch the files, where it can."""
+        client = self.client_capabilities.workspace
+        diagnostics = client.diagnostics if client is not None else None
+        document = self.client_capabilities.text_document
+        if diagnostics is not None and diagnostics.refresh_support and document is not None and document.diagnostic:
+            self.publisher.refresh = lambda: self.workspace_diagnostic_refresh(None)
+        watched = client.did_change_watched_files if client is not None else None
+        if watched is not None and watched.dynamic_registration:
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in _WATCHED])
+            watch = types.Registration("watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            self.client_register_capability(types.RegistrationParams([watch]))
+
+    def diagnostic(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        """Return the findings of one text; none where it belongs to no memory."""
+
+        def asked() -> types.DocumentDiagnosticReport | None:
+            page = self.roots.page(params.text_document.uri)
+            return self.publisher.asked(*page, params) if page is not None else None
+
+        found: types.DocumentDiagnosticReport | None = self._guarded(types.TEXT_DOCUMENT_DIAGNOSTIC, asked)
+        return found or types.RelatedFullDocumentDiagnosticReport([])
+
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Take a text in that the editor opened."""
         document = params.text_document
-        self._look_soon(self.roots.open(document.uri, document.text, document.version))
+        self.publisher.changed(self.roots.open(document.uri, document.text, document.version))
 
     def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take changes in; those of a text that was never opened say nothing."""
         buffer = self.roots.buffer(params.text_document.uri)
         if buffer is not None:
-            self._look_soon(self.roots.change(buffer.changed(params.content_changes, params.text_document.version)))
+            self.publisher.changed(
+                self.roots.change(buffer.changed(params.content_changes, params.text_document.version))
+            )
 
     def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Let a text go, and what was found in it."""
         uri = params.text_document.uri
-        self._look_soon(self.roots.close(uri))
-        if self._told.pop(uri, None):
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        self.publisher.changed(self.roots.close(uri))
+        self.publisher.closed(uri)
 
-    def did_save(self, _: types.DidSaveTextDocumentParams) -> None:
+    def did_save(self, params: types.DidSaveTextDocumentParams) -> None:
         """Look at the disk anew."""
-        self.roots.reread()
-        for session in self.roots:
-            self._look_soon(session)
+        self._look_at_disk([params.text_document.uri])
+
+    def did_change_watched_files(self, params: types.DidChangeWatchedFilesParams) -> None:
+        """Look at the disk anew."""
+        self._look_at_disk([change.uri for change in params.changes])
+
+    def _look_at_disk(self, changed: list[str]) -> None:
+        for session in self.roots.forget_gone():
+            self.publisher.gone(session)
+        for session in list(self.roots):
+            if session.look():
+                self.publisher.changed(session)
+        if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in changed):
+            for session in self.roots.find_new():
+                self.publisher.changed(session)
 
     def _carrying_out(self, name: str, answer: str) -> Callable[..., Any]:
         return lambda *arguments: self._guarded(name, lambda: _imported(answer)(self, *arguments))
@@ -131,26 +166,6 @@ class Server(LanguageServer):
             return found(*page, params)
 
         return lambda params: self._guarded(feature.method, lambda: answer(params))
-
-    def _look_soon(self, session: EditorSession | None) -> None:
-        if session is None:
-            return
-        waiting = self._waiting.pop(id(session), None)
-        if waiting is not None:
-            waiting.cancel()
-        look = lambda: self._guarded("the check", lambda: self._look(session))  # noqa: E731  # it is handed on once
-        self._waiting[id(session)] = asyncio.get_running_loop().call_later(_BREATH, look)
-
-    def _look(self, session: EditorSession) -> None:
-        """Tell the findings of each open text of a memory, where they are others than it was told last."""
-        findings = session.findings = findings_of(session)
-        for buffer in list(session.buffers.values()):
-            found = diagnostics_of(session, buffer, findings)
-            if self._told.get(buffer.uri) != found:
-                self._told[buffer.uri] = found
-                self.text_document_publish_diagnostics(
-                    types.PublishDiagnosticsParams(buffer.uri, found, buffer.version)
-                )
 
     def _guarded(self, what: str, work: Callable[[], Any]) -> Any:
         try:

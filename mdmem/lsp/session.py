@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pygls.uris import from_fs_path
 
-from mdmem.dataclass import dataclass, field
-from mdmem.errors import SettingsError
+from mdmem.catalog.edits import with_edits
+from mdmem.checks.kept_findings import ExtractStore
+from mdmem.checks.run import facts_of
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.errors import MdmemError, SettingsError
 from mdmem.finding import Finding
+from mdmem.git.stamp import Stamp, stamp_of
 from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
 from mdmem.lsp.buffer import Buffer, over_file
+from mdmem.lsp.edits import Edits, differing
 from mdmem.lsp.options import EditorSkills
 from mdmem.settings import Settings
-from mdmem.tree import OverlaidTree, Unreadable
+from mdmem.tree import OverlaidTree, Unreadable, read_one
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -29,8 +34,8 @@ if TYPE_CHECKING:
 class EditorSession:
     """One memory and its open texts; what follows from both is made anew once either changed.
 
-    `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `findings` are
-    those that were told last; `skills` are the editor's.
+    `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `unchecked`
+    is what changed since somebody took it; `findings` are those that were told last, and `skills` the editor's.
     """
 
     location: Location
@@ -38,9 +43,13 @@ class EditorSession:
     today: Callable[[], date]
     buffers: dict[str, Buffer] = field(default_factory=dict)
     revision: int = 0
-    findings: Sequence[Finding] = ()
     skills: EditorSkills = EditorSkills()
+    findings: tuple[Finding, ...] = ()
     back_links: BackLinks = field(default_factory=BackLinks)
+    unchecked: Edits = field(default_factory=Edits)
+    _unread: Edits = field(default_factory=Edits)
+    _last: Catalog | None = None
+    _stamp: Stamp | None = None
 
     @cached_property
     def disk(self) -> Workspace:
@@ -48,11 +57,31 @@ class EditorSession:
         return Workspace(self.location, self.environment, self.location.root, self.today())
 
     @cached_property
+    def _overlay(self) -> OverlaidTree:
+        return OverlaidTree(self.disk.tree)
+
+    @cached_property
     def workspace(self) -> Workspace:
         """Return the memory as it would be if each open text was saved."""
-        tree = self.disk.tree
         changed = {path: buffer.data for path, buffer in self.buffers.items() if buffer.kept is None}
-        return self.disk.over(OverlaidTree(tree, changed)) if changed else self.disk
+        # What was read of the disk stays read, until that is looked at anew.
+        tree = replace(self._overlay, changed=changed)
+        opened = self.disk.over(tree)
+        catalog = self._edited(tree)
+        self._last = opened.catalog if catalog is None else catalog
+        self._unread = Edits.none()
+        return opened.with_catalog(self._last)
+
+    def _edited(self, tree: OverlaidTree) -> Catalog | None:
+        """Return the last catalog with what was edited since; None where more than entries' texts changed."""
+        paths = self._unread.paths
+        if self._last is None or paths is None:
+            return None
+        there = self._last.with_bytes
+        if not all(path.endswith(".md") and path[:-3] in there for path in paths):
+            return None
+        contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
+        return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None
 
     @property
     def catalog(self) -> Catalog:
@@ -72,15 +101,26 @@ class EditorSession:
         """Return the files that git tracks, counted from the repository's top, as of the last look at the disk."""
         return self.disk.tracked_files()
 
+    @cached_property
+    def facts(self) -> Any:
+        """Return what git has to say, as of the last look at the disk; None outside git."""
+        self._stamp = self._stamp_now()
+        return facts_of(self.disk)
+
+    @cached_property
+    def extracts(self) -> ExtractStore:
+        """Return what the checks know of files from earlier runs."""
+        return ExtractStore(self.disk.cache_folder).load()
+
+    def uri_of(self, path: str) -> str:
+        """Return the uri of a file of the memory: the one that the editor gave it, where it is open."""
+        return self.buffers[path].uri if path in self.buffers else from_fs_path(str(self.location.root / path)) or ""
+
     def buffer_over(self, file: Path, uri: str, text: str, version: int | None) -> Buffer:
         """Return the buffer of a text that an editor has of a file."""
         path, code = _below(self.location.root, file), _below(self.location.base, file)
         on_disk = self.bytes_of(path) if path is not None else None
         return over_file(Buffer(uri, path, text, version, code), on_disk)
-
-    def uri_of(self, path: str) -> str:
-        """Return the uri of a file of the memory: the one that the editor gave it, where it is open."""
-        return self.buffers[path].uri if path in self.buffers else from_fs_path(str(self.location.root / path)) or ""
 
     def naming(self, address: str) -> tuple[str, ...]:
         """Return the entries that name another in a field or in their text, sorted."""
@@ -116,31 +156,53 @@ class EditorSession:
     def bytes_of(self, path: str) -> bytes | None:
         """Return a file's bytes on disk; None where it is not there or cannot be read."""
         try:
-            content = next(content for _, content in self.disk.whole_tree.read([path]))
-        except OSError:
+            content = read_one(self.disk.whole_tree, path)
+        except (MdmemError, OSError):
             return None
         return None if isinstance(content, Unreadable) else content
 
     def put(self, buffer: Buffer) -> None:
         """Take an open text of the memory in, or its next version; code is none of its files."""
-        if buffer.path is not None:
-            self.buffers[buffer.path] = buffer
-            self._forget("workspace", "settings")
+        if buffer.path is None:
+            return
+        before = self.buffers.get(buffer.path)
+        self.buffers[buffer.path] = buffer
+        if before is not None or buffer.kept is None:
+            self._mark([buffer.path])
 
     def drop(self, path: str) -> None:
         """Let an open text go: what the file holds counts again."""
-        if self.buffers.pop(path, None) is not None:
-            self._forget("workspace", "settings")
+        buffer = self.buffers.pop(path, None)
+        if buffer is not None and buffer.kept is None:
+            self._mark([path])
 
-    def reread(self) -> None:
-        """Look at the disk anew; what was parsed stays known."""
-        self.disk = self.disk.reread()
-        self._forget("workspace", "settings", "tracked_files")
-
-    def _forget(self, *names: str) -> None:
-        self.revision += 1
-        for name in names:
+    def look(self) -> bool:
+        """Look at the disk and at git anew, and say whether anything is another than before."""
+        stamp = self._stamp_now()
+        fresh = self.disk.reread()
+        changed = differing(self.disk.tree, fresh.tree)
+        is_same_git = stamp is not None and stamp == self._stamp
+        if is_same_git and changed == frozenset():
+            return False
+        self._stamp, self.disk = stamp, fresh
+        for name in ("_overlay", "facts", "tracked_files", "settings"):
             self.__dict__.pop(name, None)
+        for path, buffer in self.buffers.items():
+            self.buffers[path] = over_file(buffer, self.bytes_of(path))
+        self._mark(changed if is_same_git else None)
+        return True
+
+    def _stamp_now(self) -> Stamp | None:
+        """Return what tells whether git would answer otherwise; None where nothing does."""
+        return stamp_of(self.location.repository) if self.location.repository is not None else ()
+
+    def _mark(self, paths: Iterable[str] | None) -> None:
+        self.revision += 1
+        found = None if paths is None else frozenset(paths)
+        self.unchecked, self._unread = self.unchecked.with_more(found), self._unread.with_more(found)
+        self.__dict__.pop("workspace", None)
+        if found is None or not all(path.endswith(".md") for path in found):
+            self.__dict__.pop("settings", None)
 
 
 def _below(folder: Path, file: Path) -> str | None:

@@ -12,6 +12,7 @@ from mdmem.access import Access
 from mdmem.checks.run import CheckRequest, check
 from mdmem.dataclass import replace
 from mdmem.lsp.completion import completion, resolve
+from mdmem.lsp.session import EditorSession
 
 NEW = "memory/nav/rules/new-rule.md"
 FRONT = "---\ntype: decision\nstatus: active\ncreated_at: 2026-03-05\n{}\n---\n\nWe do.\n"
@@ -107,17 +108,13 @@ def test_an_address_that_the_field_names_is_not_offered_again(reader: Hand) -> N
 
 
 def test_a_wing_that_is_hidden_is_never_offered(reader: Hand) -> None:
-    session, _ = reader.page(THREADS)
-    whole = session.disk
-    try:
-        session.disk = replace(whole, access=Access(readable=frozenset({"nav"})))
-        session.__dict__.pop("workspace", None)
-        found = labels(reader, FRONT.format("see: [|]"))
-        assert found != []
-        assert not any(one.startswith("ros/") for one in found)
-    finally:
-        session.disk = whole
-        session.__dict__.pop("workspace", None)
+    known, buffer = reader.page(THREADS)
+    session = EditorSession(known.location, known.environment, known.today)
+    session.disk = replace(session.disk, access=Access(readable=frozenset({"nav"})))
+    params = types.CompletionParams(reader.document(THREADS), reader.at(THREADS, "[nav/architecture/|one-thread]"))
+    found = completion(session, buffer, params)
+    assert found is not None
+    assert {item.label.split("/")[0] for item in found.items} == {"nav"}
 
 
 def test_an_offered_address_says_what_its_entry_says(reader: Hand) -> None:
