@@ -35,8 +35,8 @@ from typing import Any, BinaryIO, NoReturn
 
 # Variables that a running interpreter, or a library it has imported, does not read again.
 COLD = ("PYTHON", "LC_", "LANG", "PATH", "GIT_PYTHON")
-# The server's libraries take as long to import as all others; few processes need them.
-_LATE = "mdmem.mcp"
+# The libraries of the two servers take as long to import as all others each; few processes need them.
+_LATE = ("mcp", "lsp")
 _HEADER = 8
 _DESCRIPTORS = 64
 _WORK = """\
@@ -249,8 +249,9 @@ def _wait_to_be_forked(parent: socket.socket, listening: socket.socket) -> Seque
         line, _ = listening.accept()
         header, descriptors, _, _ = socket.recv_fds(line, _HEADER, 3)
         arguments, cwd, environment = ast.literal_eval(_exactly(line, int.from_bytes(header, "big")).decode())
-        if b"mcp" in arguments:
-            _import_below(_LATE)
+        for name in _LATE:
+            if name.encode() in arguments:
+                _import_below(f"mdmem.{name}")
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
@@ -344,8 +345,9 @@ def _end_plainly(code: object) -> None:
 
 def _import_below(package: str) -> None:
     """Import a package with all that lies in it, but for what is late."""
+    late = tuple(one for one in (f"mdmem.{name}" for name in _LATE) if one != package)
     for module in walk_packages(import_module(package).__path__, f"{package}."):
-        if module.name.startswith(_LATE) == package.startswith(_LATE) and not module.name.endswith("__main__"):
+        if not module.name.startswith(late) and not module.name.endswith("__main__"):
             for value in list(vars(import_module(module.name)).values()):
                 # Asked for its fields, a data class is made: half of what a short run takes, in each fork.
                 getattr(value, "__dataclass_fields__", None)
