@@ -5,6 +5,7 @@ It imports no library, for `initialize` is answered from it before any is import
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -28,8 +29,29 @@ class Feature(NamedTuple):
     of_document: bool = True
 
 
+# Each command with what carries it out: `function(server, *arguments)`.
+COMMANDS: Mapping[str, str] = {"mdmem.show": "mdmem.lsp.choice:show"}
 # Each part has a block of its own, so that rows are added side by side.
-NAVIGATION: tuple[Feature, ...] = ()
+_COMPLETED = {"triggerCharacters": ["/", ":", "[", " "], "resolveProvider": True}
+NAVIGATION: tuple[Feature, ...] = (
+    Feature("textDocument/completion", "mdmem.lsp.completion:completion", "completionProvider", _COMPLETED),
+    Feature("completionItem/resolve", "mdmem.lsp.completion:resolve", of_document=False),
+    Feature("textDocument/hover", "mdmem.lsp.hover:hover", "hoverProvider"),
+    Feature("textDocument/definition", "mdmem.lsp.definition:definition", "definitionProvider"),
+    Feature("textDocument/implementation", "mdmem.lsp.definition:implementation", "implementationProvider"),
+    Feature("textDocument/documentLink", "mdmem.lsp.definition:links", "documentLinkProvider", {}),
+    Feature("textDocument/references", "mdmem.lsp.references:references", "referencesProvider"),
+    Feature("textDocument/documentHighlight", "mdmem.lsp.references:highlights", "documentHighlightProvider"),
+    Feature("textDocument/prepareTypeHierarchy", "mdmem.lsp.hierarchy:prepare", "typeHierarchyProvider"),
+    Feature("typeHierarchy/supertypes", "mdmem.lsp.hierarchy:supertypes", of_document=False),
+    Feature("typeHierarchy/subtypes", "mdmem.lsp.hierarchy:subtypes", of_document=False),
+    Feature("textDocument/documentSymbol", "mdmem.lsp.symbols:document_symbols", "documentSymbolProvider"),
+    Feature("workspace/symbol", "mdmem.lsp.symbols:workspace_symbols", "workspaceSymbolProvider", of_document=False),
+    Feature("textDocument/foldingRange", "mdmem.lsp.outline:folds", "foldingRangeProvider"),
+    Feature("textDocument/selectionRange", "mdmem.lsp.outline:selections", "selectionRangeProvider"),
+    Feature("textDocument/codeLens", "mdmem.lsp.lenses:lenses", "codeLensProvider", {}),
+    Feature("textDocument/inlayHint", "mdmem.lsp.hints:hints", "inlayHintProvider"),
+)
 ACTIONS: tuple[Feature, ...] = ()
 FEATURES: tuple[Feature, ...] = (*NAVIGATION, *ACTIONS)
 
@@ -37,6 +59,7 @@ FEATURES: tuple[Feature, ...] = (*NAVIGATION, *ACTIONS)
 _ALWAYS: Facts = {
     "positionEncoding": "utf-16",
     "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
+    "executeCommandProvider": {"commands": [*COMMANDS]},
     "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
 }
 

@@ -70,7 +70,8 @@ class Publisher:
 
     def findings(self, session: EditorSession) -> tuple[Finding, ...]:
         """Return the findings of a memory as it is."""
-        return self._findings.setdefault(session, SessionFindings(session)).now()
+        session.findings = self._findings.setdefault(session, SessionFindings(session)).now()
+        return session.findings
 
     def _by_path(self, session: EditorSession) -> Mapping[str, list[Finding]]:
         found: dict[str, list[Finding]] = {}

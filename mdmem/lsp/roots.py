@@ -11,6 +11,7 @@ from pygls.uris import to_fs_path
 from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
+from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.session import EditorSession
 from mdmem.workspace.location import Location, locate
 
@@ -21,6 +22,7 @@ class Roots:
     def __init__(self, *, environment: Mapping[str, str], today: Callable[[], date]) -> None:
         """Take what says where memories are; nothing is read yet."""
         self._environment, self._today = environment, today
+        self.skills = EditorSkills()
         self.sessions: dict[Path, EditorSession] = {}
         self._found: dict[Path, Location | None] = {}
         self._open: dict[str, tuple[EditorSession | None, Buffer]] = {}
@@ -37,7 +39,7 @@ class Roots:
         if location is None or not (file.is_relative_to(location.root) or file.is_relative_to(location.base)):
             return None
         if location.root not in self.sessions:
-            self.sessions[location.root] = EditorSession(location, self._environment, self._today)
+            self.sessions[location.root] = EditorSession(location, self._environment, self._today, skills=self.skills)
         return self.sessions[location.root]
 
     def _locate(self, folder: Path) -> Location | None:

@@ -16,7 +16,9 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
-from mdmem.lsp.features import FEATURES, Feature
+from mdmem.lsp.features import COMMANDS, FEATURES, Feature
+from mdmem.lsp.options import SECTION, Options, options_from, skills_of
+from mdmem.lsp.place import EditorPage
 from mdmem.lsp.publisher import Publisher
 from mdmem.lsp.roots import Roots
 
@@ -56,6 +58,7 @@ class Server(LanguageServer):
         """Take where memories are found; nothing is read yet."""
         super().__init__("mdmem", __version__, protocol_cls=_Protocol)
         self.roots = roots
+        self.options = Options()
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
         self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
@@ -64,6 +67,30 @@ class Server(LanguageServer):
         self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda params: self.did_change_watched_files(params))
         for feature in FEATURES:
             self.feature(feature.method)(self._answering(feature))
+        for name, answer in COMMANDS.items():
+            self.command(name)(self._carrying_out(name, answer))
+        self.feature(types.INITIALIZE)(lambda params: self.did_initialize(params))
+        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(lambda params: self.did_change_settings(params))
+
+    def did_initialize(self, params: types.InitializeParams) -> None:
+        """Take in what the editor can do, and its settings."""
+        self.roots.skills = skills_of(params.capabilities)
+        self._configure(params.initialization_options)
+
+    def did_change_settings(self, params: types.DidChangeConfigurationParams) -> None:
+        """Take the editor's settings, or ask for them where it says only that they changed."""
+        workspace = self.client_capabilities.workspace
+        if params.settings is None and workspace is not None and workspace.configuration:
+            items = [types.ConfigurationItem(section=SECTION)]
+            self.workspace_configuration(types.ConfigurationParams(items), lambda said: self._configure(said[0]))
+        else:
+            self._configure(params.settings)
+
+    def _configure(self, said: Any) -> None:
+        before, self.options = self.options, options_from(said, self.options)
+        workspace = self.client_capabilities.workspace if before != self.options else None
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
 
     def initialized(self, _: types.InitializedParams) -> None:
         """Ask the editor to watch the files, where it can."""
@@ -125,18 +152,18 @@ class Server(LanguageServer):
             for session in self.roots.find_new():
                 self.publisher.changed(session)
 
-    def _answering(self, feature: Feature) -> Callable[[Any], Any]:
-        @cache
-        def found() -> Callable[..., Any]:
-            module, _, name = feature.answer.partition(":")
-            answer: Callable[..., Any] = getattr(import_module(module), name)
-            return answer
+    def _carrying_out(self, name: str, answer: str) -> Callable[..., Any]:
+        return lambda *arguments: self._guarded(name, lambda: _imported(answer)(self, *arguments))
 
+    def _answering(self, feature: Feature) -> Callable[[Any], Any]:
         def answer(params: Any) -> Any:
+            found = _imported(feature.answer)
             if not feature.of_document:
-                return found()(self.roots, params)
+                return found(self.roots, params)
             page = self.roots.page(params.text_document.uri)
-            return found()(*page, params) if page is not None else None
+            if page is None or not self.options.lets(feature.method, in_code=EditorPage(*page).is_code):
+                return None
+            return found(*page, params)
 
         return lambda params: self._guarded(feature.method, lambda: answer(params))
 
@@ -159,6 +186,14 @@ class Server(LanguageServer):
         """Tell of a fault once; that of a request is told to who asked."""
         if source is not FeatureRequestError:
             self._tell_fault("a message", error)
+
+
+@cache
+def _imported(answer: str) -> Callable[..., Any]:
+    """Return a function that is named as `module:function`, whose module is imported when it is first asked."""
+    module, _, name = answer.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
 
 class _Output:

@@ -15,9 +15,12 @@ from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import MdmemError, SettingsError
+from mdmem.finding import Finding
 from mdmem.git.stamp import Stamp, stamp_of
+from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
 from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.edits import Edits, differing
+from mdmem.lsp.options import EditorSkills
 from mdmem.settings import Settings
 from mdmem.tree import OverlaidTree, Unreadable, read_one
 from mdmem.workspace.workspace import Workspace
@@ -32,7 +35,7 @@ class EditorSession:
     """One memory and its open texts; what follows from both is made anew once either changed.
 
     `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `unchecked`
-    is what changed since somebody took it.
+    is what changed since somebody took it; `findings` are those that were told last, and `skills` the editor's.
     """
 
     location: Location
@@ -40,6 +43,9 @@ class EditorSession:
     today: Callable[[], date]
     buffers: dict[str, Buffer] = field(default_factory=dict)
     revision: int = 0
+    skills: EditorSkills = EditorSkills()
+    findings: tuple[Finding, ...] = ()
+    back_links: BackLinks = field(default_factory=BackLinks)
     unchecked: Edits = field(default_factory=Edits)
     _unread: Edits = field(default_factory=Edits)
     _last: Catalog | None = None
@@ -115,6 +121,22 @@ class EditorSession:
         path, code = _below(self.location.root, file), _below(self.location.base, file)
         on_disk = self.bytes_of(path) if path is not None else None
         return over_file(Buffer(uri, path, text, version, code), on_disk)
+
+    def naming(self, address: str) -> tuple[str, ...]:
+        """Return the entries that name another in a field or in their text, sorted."""
+        return self.back_links.naming(self._memory, address)
+
+    def fields_naming(self, address: str) -> tuple[tuple[str, str], ...]:
+        """Return the entries that hold an address in a field, each with the field."""
+        return tuple(fields_naming(self._memory, address))
+
+    @property
+    def _memory(self) -> EditedMemory:
+        return EditedMemory(self.catalog, self.disk.catalog, self.buffers)
+
+    def uri_of_code(self, path: str) -> str:
+        """Return the uri of a file of the code, by its path from the repository's top."""
+        return from_fs_path(str(self.location.base / path)) or ""
 
     def buffer_of(self, path: str) -> Buffer | None:
         """Return a file of the memory as the editor has it, or else as it lies on disk; None where it is not there."""

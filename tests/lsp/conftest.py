@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from builders import memory
 from editors import Editor, Hand
+from memories import lived_in
 
 
 @pytest.fixture
@@ -24,3 +25,9 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
     found.start()
     yield found
     found.stop()
+
+
+@pytest.fixture(scope="session")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Hand:
+    """An editor of a memory with a chain, a draft, a shared wing and code, whose files no test writes."""
+    return Hand(lived_in(tmp_path_factory.mktemp("reader").resolve() / "project"))
