@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
+from mdmem.regex import regex
 from mdmem.settings.model import AGENT_STATUS, ROOMS
 
-_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
-_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
+_ROOM = regex(r"[^\W_]+(?:-[^\W_]+)*\Z")
+_WING = regex(r"[^\W_]+(?:_[^\W_]+)*\Z")
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -60,6 +59,8 @@ def wing(key: str, value: object) -> str:
 
 def rooms(key: str, value: object) -> dict[str, str]:
     """Read the rooms by kind, with the defaults of the others."""
+    import difflib
+
     stated = table(text)(key, value)
     for kind, room in stated.items():
         if kind not in ROOMS:
