@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import Status
+from mdmem.entry.model import Entry, Status
 from mdmem.entry.text import quoted
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
