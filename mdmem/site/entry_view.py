@@ -17,6 +17,11 @@ from mdmem.site.rows import PageRows
 _MOST_COMMITS = 30
 # What the page says elsewhere.
 _SHOWN = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
+_TOLD = tuple(
+    (field.name, field.name.replace("_", " "), field.name in LINK_FIELDS)
+    for field in FIELDS
+    if field.name not in _SHOWN and hasattr(Entry, field.name)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +63,14 @@ class EntryView:
             return None
         return lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
 
-    def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[dict[str, str | None]]]]:
+    def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
         known = self.rows.facts.catalog.entries
-        for field in FIELDS:
-            value = getattr(entry, field.name, None)
-            if not value or field.name in _SHOWN:
+        for name, shown, is_link in _TOLD:
+            if not (value := getattr(entry, name)):
                 continue
             texts = value if isinstance(value, tuple) else (value,)
-            is_link = field.name in LINK_FIELDS
-            yield (
-                field.name.replace("_", " "),
-                [
-                    {
-                        "text": visible(str(one)),
-                        "href": href_from(page, page_of(one)) if is_link and one in known else None,
-                    }
-                    for one in texts
-                ],
-            )
+            hrefs = [href_from(page, page_of(one)) if is_link and one in known else None for one in texts]
+            yield shown, [*zip((visible(str(one)) for one in texts), hrefs, strict=True)]
 
 
 def _met(files: Sequence[str]) -> dict[str, Any]:

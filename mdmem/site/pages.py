@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -63,9 +62,7 @@ class SitePage:
 
 
 def _hash(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
-        :20
-    ]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,8 @@ class SitePages:
         up, stamp = up_from(path), context.get("stamp", "")
         before, between, after = self._frame(path if path in dict(self._menu) else "", up, stamp)
         made = self._templates.get_template(template)
-        main = "".join(made.blocks["main"](made.new_context({**self._common, **context, "up": up})))
+        told = {**self._templates.globals, **self._common, **context, "up": up}
+        main = "".join(made.blocks["main"](made.new_context(told, shared=True)))
         return f"{before}{escape(visible(title))}{between}{main}{after}"
 
     def _frame(self, here: str, up: str, stamp: str) -> Sequence[str]:
