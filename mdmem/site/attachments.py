@@ -23,8 +23,9 @@ def attachments(facts: SiteFacts, name: str) -> Iterator[tuple[str, str]]:
     entries = facts.entries
     bodies = body_terms(facts)
     yield from shards([_terms(entry.title, bodies.get(entry.address, {})) for entry in entries])
-    ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
-    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
+    # As `mdmem retrieve --path` answers: rules, and also patterns and notes.
+    named = [entry for entry in entries if entry.applies_to and facts.is_current(entry)]
+    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(named))};\n"
     yield "feed.xml", _feed(facts, name)
     yield "entries.json", f"{json.dumps(_data(facts), ensure_ascii=False, indent=1, default=str)}\n"
     yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))
