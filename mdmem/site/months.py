@@ -34,7 +34,7 @@ def months_svg(months: Mapping[str, Sequence[BindingEvent]], href: Callable[[str
         center = x + _BAR // 2
         year, month = name.split("-")
         label = [f'<text text-anchor="middle" x="{center}" y="{low + 18}">{_NAMES[int(month) - 1]}</text>']
-        if at == 0 or month == "01":
+        if at == 0 or month == "01" or (name == names[-1] and month > "02"):
             label.append(f'<text x="{x}" y="{low + 34}">{year}</text>')
         if name not in months:
             parts += label
