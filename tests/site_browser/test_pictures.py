@@ -97,6 +97,7 @@ def test_the_page_of_a_change_names_what_the_command_names(
     with visiting() as visit:
         visit.page.goto((tmp_path / "site/diff.html").as_uri())
         shown = plain(visit.page.locator("main").inner_text())
+        assert visit.page.locator("strong code", has_text="version").count()
     assert [line for line in lines if plain(line) not in shown] == []
     assert all(plain(f"nav/b/{name}") in shown for name in ("old", "gone", "frozen", "new"))
 
