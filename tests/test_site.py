@@ -19,7 +19,8 @@ from builders import commit_all, make_repository, memory, open_root, run_here, w
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, asset_text, build
-from mdmem.site.markup import html_of
+from mdmem.site.marks import linked
+from mdmem.site.markup import marked
 from mdmem.site.serve import LiveSite, SiteServer
 from mdmem.workspace.workspace import Workspace
 
@@ -101,7 +102,7 @@ def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
     assert (out / "index.html").stat().st_mode & 0o044
     (out / "index.html").write_text("torn")
     assert build(opened(folder), SiteRequest(out=out)).written == ("index.html",)
-    monkeypatch.setattr("mdmem.site.pages.html_of", lambda *_: "as another version has it")
+    monkeypatch.setattr("mdmem.site.pages.linked", lambda *_: "as another version has it")
     monkeypatch.setattr("mdmem.site.pages.__version__", "another")
     assert {one.partition("/")[0] for one in build(opened(folder), SiteRequest(out=out)).written} == {"entries"}
     path.unlink()
@@ -213,7 +214,7 @@ def test_a_list_of_pages_that_is_none_counts_as_none(tmp_path: Path, files: str)
 
 def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    monkeypatch.setattr("mdmem.site.build.attachments", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("mdmem.site.pages.attachments", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         build(opened(folder), SiteRequest(out=out))
     monkeypatch.undo()
@@ -245,7 +246,7 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
     ],
 )
 def test_markdown_leads_to_entries(text: str, html: str) -> None:
-    assert html_of(text, lambda address: "to" if address == "a/b/c" else None) == html
+    assert linked(marked(text), lambda address: "to" if address == "a/b/c" else None) == html
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from mdmem.errors import EnvironmentFaultError, MdmemError
-from mdmem.site.attachments import attachments
 from mdmem.site.build import ASSETS, SiteRequest, asset_text, site_of
 from mdmem.site.pages import SitePages
 from mdmem.workspace.workspace import Workspace
@@ -56,7 +55,7 @@ class LiveSite:
             if path.startswith("assets/") and path.removeprefix("assets/") in ASSETS:
                 return asset_text(path.removeprefix("assets/"))
             if self._data is None:
-                self._data = dict(attachments(self._site.facts, self._site.name))
+                self._data = dict(self._site.attachments())
             return self._data.get(path)
 
     def _look(self) -> str:

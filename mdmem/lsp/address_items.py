@@ -1,0 +1,72 @@
+"""The addresses that may be written at a place: in the wings that are read there; what ended comes last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import nsmallest
+
+from lsprotocol import types
+
+from mdmem.entry.model import Entry
+from mdmem.lsp.place import EditorPage
+from mdmem.lsp.spots import Spot
+from mdmem.lsp.texts import plain_line
+from mdmem.render.lineage_graph import BoxState, state_of
+from mdmem.workspace.wings import shared_of
+
+_MOST = 100
+_RANKS = {BoxState.CURRENT: 0, BoxState.REVIEWED: 0, BoxState.DRAFT: 1, BoxState.ENDED: 2}
+
+
+def address_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
+    """Return the addresses that hold what is typed, or whose titles do, and whether there are more."""
+    typed, entries = slot.text.casefold(), page.session.catalog.entries
+    held = [
+        address for address in _readable(page, slot) if typed in address or typed in entries[address].title.casefold()
+    ]
+    ranked = nsmallest(_MOST, held, key=_order(page, typed))
+    items = [_item(page, slot, entries[address], number) for number, address in enumerate(ranked)]
+    # What is typed next may be held by what is cut off here.
+    return items, len(held) > _MOST
+
+
+def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
+    """Yield the entries of the wings that the file's reads, but itself and what its field names already."""
+    catalog = page.session.catalog
+    wings = tuple(f"{name}/" for name in (page.wing, *shared_of(catalog.wings, page.wing or "")))
+    field = page.parts.field_at(slot.start) if slot.key else None
+    items = field.items if field is not None else ()
+    named = {page.address, *(one.text for one in items if not one.start <= slot.start <= one.end)}
+    return (address for address in catalog.entries if address.startswith(wings) and address not in named)
+
+
+def _order(page: EditorPage, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
+    """Return what orders addresses: by how they stand, whether they begin as is typed, and how near they are."""
+    catalog = page.session.catalog
+    room, wing = f"{page.near.rpartition('/')[0]}/", f"{page.wing}/"
+
+    def rank(address: str) -> tuple[int, bool, bool, bool, str]:
+        begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
+        state = _RANKS[state_of(catalog, address)]
+        return state, not begins, not address.startswith(wing), not address.startswith(room), address
+
+    return rank
+
+
+def _item(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.CompletionItem:
+    catalog = page.session.catalog
+    state = state_of(catalog, entry.address)
+    is_ended = state is BoxState.ENDED
+    heads = ", ".join(catalog.lineage.heads(entry.address))
+    told = f"ended → {heads}" if is_ended and heads else "" if state is BoxState.CURRENT else state.value
+    return types.CompletionItem(
+        label=entry.address,
+        kind=types.CompletionItemKind.Reference,
+        detail=" · ".join(filter(None, (entry.type.value, plain_line(entry.title), told))),
+        tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
+        sort_text=f"{number:04}",
+        # What is typed may be of the title.
+        filter_text=f"{slot.text} {entry.address}",
+        text_edit=types.TextEdit(page.range_of(slot), entry.address),
+        data={"uri": page.buffer.uri, "address": entry.address},
+    )
