@@ -7,7 +7,7 @@ from heapq import nsmallest
 
 from lsprotocol import types
 
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, Status
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.spots import Spot
 from mdmem.lsp.texts import plain_line
@@ -15,7 +15,6 @@ from mdmem.render.lineage_graph import BoxState, state_of
 from mdmem.workspace.wings import shared_of
 
 _MOST = 100
-_RANKS = {BoxState.CURRENT: 0, BoxState.REVIEWED: 0, BoxState.DRAFT: 1, BoxState.ENDED: 2}
 
 
 def address_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
@@ -41,13 +40,13 @@ def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
 
 
 def _order(page: EditorPage, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
-    """Return what orders addresses: by how they stand, whether they begin as is typed, and how near they are."""
-    catalog = page.session.catalog
+    """Return what orders addresses: what is in force, drafts, what ended; what begins as is typed; what is near."""
+    entries, is_current = page.session.catalog.entries, page.session.catalog.lineage.is_current
     room, wing = f"{page.near.rpartition('/')[0]}/", f"{page.wing}/"
 
     def rank(address: str) -> tuple[int, bool, bool, bool, str]:
         begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
-        state = _RANKS[state_of(catalog, address)]
+        state = 1 if entries[address].status is Status.DRAFT else 0 if is_current(address) else 2
         return state, not begins, not address.startswith(wing), not address.startswith(room), address
 
     return rank
