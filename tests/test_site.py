@@ -19,7 +19,8 @@ from builders import commit_all, make_repository, memory, open_root, run_here, w
 
 from mdmem.errors import EnvironmentFaultError
 from mdmem.site.build import SiteRequest, asset_text, build
-from mdmem.site.markup import html_of
+from mdmem.site.marks import linked
+from mdmem.site.markup import marked
 from mdmem.site.serve import LiveSite, SiteServer
 from mdmem.workspace.workspace import Workspace
 
@@ -87,7 +88,9 @@ def test_every_link_leads_to_a_page_and_nothing_is_loaded_from_outside(tmp_path:
     assert len(asset_text("site.js")) <= 10_000
 
 
-def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(tmp_path: Path) -> None:
+def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
     assert built(folder, out) == built(folder, tmp_path / "other")
     assert build(opened(folder), SiteRequest(out=out)).written == ()
@@ -99,6 +102,9 @@ def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
     assert (out / "index.html").stat().st_mode & 0o044
     (out / "index.html").write_text("torn")
     assert build(opened(folder), SiteRequest(out=out)).written == ("index.html",)
+    monkeypatch.setattr("mdmem.site.pages.linked", lambda *_: "as another version has it")
+    monkeypatch.setattr("mdmem.site.pages.__version__", "another")
+    assert {one.partition("/")[0] for one in build(opened(folder), SiteRequest(out=out)).written} == {"entries"}
     path.unlink()
     commit_all(folder)
     assert f"entries/{NEW}.html" in build(opened(folder), SiteRequest(out=out)).removed
@@ -128,9 +134,10 @@ def test_no_text_of_a_stranger_runs_or_loads(tmp_path: Path) -> None:
     body = f"# <b>T</b>\n\n<script>alert(1)</script> {links} <img src=x onerror=y>\n"
     write(folder, "memory/mdmem.toml")
     title = "</title><script>alert(1)</script>" + "x" * 10_000
-    write_entry(folder / "memory", "nav/a/b-100%-c#", body, title=title, owner='"><script>', tags=["<i>"])
+    write_entry(folder / "memory", "nav/a/b-100%-c#", body, title=title, owner="'\"><script>'", tags=["<i>"])
     write(folder, "memory/nav/a/torn.md", b"---\ntype: [\n---\n\xff")
     site = built(folder, tmp_path / "site")
+    assert "&lt;script&gt;alert(1)" in site["entries/nav/a/b-100%-c#.html"]
     for page, text in site.items():
         if page.endswith((".html", ".svg", ".xml")):
             scripts = [attributes for tag, attributes in Tags(text).found if tag == "script"]
@@ -207,7 +214,7 @@ def test_a_list_of_pages_that_is_none_counts_as_none(tmp_path: Path, files: str)
 
 def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, out = decided(tmp_path / "a"), tmp_path / "site"
-    monkeypatch.setattr("mdmem.site.build.attachments", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("mdmem.site.pages.attachments", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         build(opened(folder), SiteRequest(out=out))
     monkeypatch.undo()
@@ -231,14 +238,15 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
         ("`a/b/c` and a/b/c.", '<p><a href="to"><code>a/b/c</code></a> and <a href="to">a/b/c</a>.</p>\n'),
         ("[x](a/b/c.md)", '<p><a href="to">x</a></p>\n'),
         ("[x](//outside)", "<p>[x](//outside)</p>\n"),
-        ("# T", "<h2>T</h2>\n"),
+        ("# T\n#### U", "<h2>T</h2>\n<h3>U</h3>\n"),
+        ("```py\n<b>\n```", '<pre tabindex="0"><code>&lt;b&gt;\n</code></pre>\n'),
         pytest.param("[" * 350_000, f"<pre>{'[' * 350_000}</pre>", id="long"),
         pytest.param("![" * 5_001, f"<pre>{'![' * 5_001}</pre>", id="dear"),
         ("a\u202eb", "<p>a&lt;U+202E&gt;b</p>\n"),
     ],
 )
 def test_markdown_leads_to_entries(text: str, html: str) -> None:
-    assert html_of(text, lambda address: "to" if address == "a/b/c" else None) == html
+    assert linked(marked(text), lambda address: "to" if address == "a/b/c" else None) == html
 
 
 @contextmanager

@@ -13,18 +13,23 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mdmem
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
 from mdmem.checks.engine import ask
-from mdmem.checks.extract import KeptExtract, kept_extract
+from mdmem.checks.extract import KeptExtract, kept_extract, replaces
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.entry.model import Status
 from mdmem.finding import Finding
 from mdmem.state import read_packed, write_packed
 
-_VERSION = "1"
+if TYPE_CHECKING:
+    from mdmem.document.parse import Document
+
+_VERSION = "2"
 _ALL, _RECENT = "checks.mdmem", "checks-recent.mdmem"
 # Until so many were learned only the small file is written: at 10,000 entries the large one takes as long as 100 files.
 _RECENT_LIMIT = 100
@@ -131,8 +136,19 @@ def extracts_of(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] 
     for path, digest in fresh.items():
         document, told = case.catalog.document(path), findings.get(path, [])
         if case.catalog.tree.identity(path, document.data) == digest and _is_its_own(path, told):
-            made[path] = kept_extract(case.extract(path), tuple(told) if is_entry_place(path) else ())
+            own = tuple(told) if is_entry_place(path) else ()
+            made[path] = kept_extract(case.extract(path), own, _said(case, document))
     return made
+
+
+def _said(case: Case, document: Document) -> str:
+    """Return the digest of what a file says outside its body; empty where its body may say something of others."""
+    extract, entry = case.extract(document.path), case.catalog.entries.get(document.path.removesuffix(".md"))
+    if entry is None or entry.status is Status.DEPRECATED or extract.references or extract.amendments:
+        return ""
+    front = document.text[: len(document.text) - len(document.body)]
+    reason = replaces(extract) and extract.gives_reason
+    return hashlib.sha1(f"{front}\0{entry.title}\0{reason}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _is_its_own(path: str, told: Sequence[Finding]) -> bool:

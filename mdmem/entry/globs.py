@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import string
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import count
 
 from mdmem.dataclass import dataclass
 
@@ -49,8 +50,23 @@ def script_pattern(glob: str) -> list[str | None] | None:
     rule = _rule(glob)
     if rule is _NOTHING:
         return None
-    source = None if rule.pattern is None else rule.pattern.pattern.decode("latin-1").replace("(?>", "(?:")
+    source = None if rule.pattern is None else _script_source(os.fsencode(rule.plain)[len(os.fsencode(rule.literal)) :])
     return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
+
+
+def _script_source(glob: bytes) -> str:
+    """Return the pattern for an engine without atomic groups: what is looked ahead at is not tried otherwise either."""
+    numbers = count()
+
+    def settled(pattern: bytes) -> bytes:
+        name = b"g%d" % next(numbers)
+        return b"(?=(?<" + name + b">" + pattern + b"))\\k<" + name + b">"
+
+    return _regex(glob, settled=settled).decode("latin-1")
+
+
+def _atomic(pattern: bytes) -> bytes:
+    return b"(?>" + pattern + b")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +144,7 @@ _TOKEN = re.compile(
 )
 
 
-def _regex(glob: bytes) -> bytes:
+def _regex(glob: bytes, *, settled: Callable[[bytes], bytes] = _atomic) -> bytes:
     """Return the pattern of a glob; what stands before a later `**` is matched as early as it can be, and once.
 
     Without that, a glob of many stars takes time that grows with their number as the exponent.
@@ -141,13 +157,13 @@ def _regex(glob: bytes) -> bytes:
             blocks[-1].append(token)
         else:
             blocks[-1][-1] += token
-    *early, last = (_block(pieces) for pieces in blocks)
-    return b"".join([*(b"(?>" + block + b")" for block in early), last])
+    *early, last = (_block(pieces, settled) for pieces in blocks)
+    return b"".join([*map(settled, early), last])
 
 
-def _block(pieces: list[bytes]) -> bytes:
+def _block(pieces: list[bytes], settled: Callable[[bytes], bytes]) -> bytes:
     first, *stars = pieces
-    return b"".join([first, *(b"(?>" + star + b")" for star in stars[:-1]), *stars[-1:]])
+    return b"".join([first, *map(settled, stars[:-1]), *stars[-1:]])
 
 
 def _tokens(glob: bytes) -> Iterator[bytes]:

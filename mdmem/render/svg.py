@@ -10,7 +10,7 @@ from mdmem.entry.model import visible
 from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
 from mdmem.render.placement import Placement, layered
 
-BOX, TALL, GAP, ROW = 232, 76, 104, 104
+BOX, TALL, GAP, ROW = 248, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 30, 2, 34
 # For a picture that stands alone; in a page the sheet of the page says the same.
@@ -23,13 +23,14 @@ STYLE = """
 .lineage .ended .title{text-decoration:line-through;fill:#5b6876}
 .lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .draft .bar{fill:#c9a227}
 .lineage .draft .title{font-style:italic}
-.lineage .reviewed .bar{fill:#c05b1c}.lineage .asked rect{stroke-width:3}
+.lineage rect.bar{stroke:none}.lineage .reviewed .bar{fill:#c05b1c}.lineage .asked rect{stroke-width:3}
 .lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
-.lineage .clash{stroke:#b3261e}.lineage .way{fill:#5b6876;font-size:11px}
+.lineage .clash{stroke:#b3261e}
+.lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
 @media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#7fb2e0}
 .lineage .bar{fill:#7fb2e0}.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
 .lineage .ended rect{fill:#191f26;stroke:#6d7883}.lineage .ended .bar{fill:#6d7883}
-.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}}
+.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}.lineage .way{stroke:#14191f}}
 """.strip().replace("\n", "")
 _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
@@ -52,7 +53,9 @@ def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None
     width, height = columns * (BOX + GAP) - GAP + 2 * _EDGE, (rows - 1) * ROW + TALL + 2 * _EDGE
     height += 24 if graph.hidden else 0
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    said = 'role="img" aria-labelledby="lineage-title lineage-said"'
+    # Of an image, a reader of screens is told no part: where the boxes are links, it is a group.
+    role = "img" if href is None else "group"
+    said = f'role="{role}" aria-labelledby="lineage-title" aria-describedby="lineage-said"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {said}>',
         f'<title id="lineage-title">{_text(_title(graph))}</title>',

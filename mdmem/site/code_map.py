@@ -19,7 +19,6 @@ class FolderRow:
     """A folder with its tracked files, how many of them a rule names, and how many rules do."""
 
     path: str
-    depth: int
     files: int
     ruled: int
     rules: tuple[str, ...]
@@ -49,8 +48,7 @@ class CodeMap:
         if len(shown) > _MOST_FOLDERS:
             shown = [folder for folder in shown if folder.count("/") < 2 or folder in rules][:_MOST_FOLDERS]
         for folder in shown:
-            depth = folder.count("/")
-            yield FolderRow(folder, depth, files[folder], len(ruled[folder]), tuple(sorted(rules[folder])))
+            yield FolderRow(folder, files[folder], len(ruled[folder]), tuple(sorted(rules[folder])))
 
     @property
     def ruled(self) -> int:

@@ -9,7 +9,7 @@ from mdmem.dataclass import dataclass
 from mdmem.entry.fields import FIELDS
 from mdmem.entry.model import LINK_FIELDS, Entry, visible
 from mdmem.git.history import Commit
-from mdmem.render.lineage_graph import lineage_graph
+from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.site.facts import MOST_FILES
 from mdmem.site.links import href_from, page_of, page_of_room
 from mdmem.site.rows import PageRows
@@ -31,7 +31,6 @@ class EntryView:
         heads = [one for one in lineage.heads(entry.address) if one != entry.address]
         commits = facts.commits.get(entry.address, ())
         met = facts.met.get(entry.address)
-        graph = lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
         return {
             "row": self.rows.row(entry, page),
             "address": entry.address,
@@ -50,8 +49,14 @@ class EntryView:
             ],
             "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
             "more_commits": max(0, len(commits) - _MOST_COMMITS),
-            "picture": self.rows.picture(graph, page) if len(graph.nodes) > 1 else None,
         }
+
+    def graph(self, entry: Entry) -> LineageGraph | None:
+        """Return the lineage of an entry, None where it has none but itself."""
+        facts = self.rows.facts
+        if not facts.bearings.joins(entry.address):
+            return None
+        return lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
 
     def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[dict[str, str | None]]]]:
         known = self.rows.facts.catalog.entries

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_o
 from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, history
+from mdmem.git.process import resolve
 from mdmem.render.lineage_graph import Bearings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.visibility import visible_commits
@@ -132,6 +134,22 @@ class SiteFacts:
                 if address in self.catalog.entries:
                     found[address].append(told[commit.digest])
         return {address: tuple(some) for address, some in found.items()}
+
+    @property
+    def state_of_all(self) -> Sequence[object]:
+        """Return what all facts derive from: the same gives the same pages."""
+        catalog, repository = self.catalog, self.workspace.location.repository
+        head = None
+        if repository is not None:
+            with contextlib.suppress(MdmemError):
+                head = next(iter(self.workspace.commits), None) or resolve(repository, "HEAD")
+        findings = [
+            (one.code, one.severity, one.address, one.place.path, one.place.line, one.message, one.help)
+            for one in self.findings
+        ]
+        broken = {path: one.findings[0].message for path, one in catalog.broken.items()}
+        digests = [sorted(catalog.file_digests.items()), sorted(catalog.digests.items()), sorted(broken.items())]
+        return [head, digests, repr(self.workspace.settings), sorted(self._states.items()), findings, self.tracked]
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
