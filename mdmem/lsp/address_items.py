@@ -17,16 +17,14 @@ from mdmem.workspace.wings import shared_of
 _MOST = 100
 
 
-def address_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
-    """Return the addresses that hold what is typed, or whose titles do, and whether there are more."""
+def address_items(page: EditorPage, slot: Spot) -> list[types.CompletionItem]:
+    """Return the addresses that hold what is typed, or whose titles do; with the next letter others may."""
     typed, entries = slot.text.casefold(), page.session.catalog.entries
     held = [
         address for address in _readable(page, slot) if typed in address or typed in entries[address].title.casefold()
     ]
     ranked = nsmallest(_MOST, held, key=_order(page, typed))
-    items = [_item(page, slot, entries[address], number) for number, address in enumerate(ranked)]
-    # What is typed next may be held by what is cut off here.
-    return items, len(held) > _MOST
+    return [_item(page, slot, entries[address], number) for number, address in enumerate(ranked)]
 
 
 def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
@@ -64,8 +62,13 @@ def _item(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.Comp
         detail=" · ".join(filter(None, (entry.type.value, plain_line(entry.title), told))),
         tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
         sort_text=f"{number:04}",
-        # What is typed may be of the title.
-        filter_text=f"{slot.text} {entry.address}",
+        filter_text=_from(slot.text.casefold(), entry),
         text_edit=types.TextEdit(page.range_of(slot), entry.address),
         data={"uri": page.buffer.uri, "address": entry.address},
     )
+
+
+def _from(typed: str, entry: Entry) -> str:
+    """Return an address or a title from where it says what is typed: editors filter by how a text begins."""
+    said = entry.address if typed in entry.address else entry.title.casefold()
+    return said[said.find(typed) :]
