@@ -7,6 +7,7 @@ So the findings are those of a full run, at a cost that grows little with the me
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 
 from mdmem.catalog.links import reference_of
 from mdmem.checks.case import Case
@@ -16,10 +17,9 @@ from mdmem.checks.kept_findings import extracts_of
 from mdmem.checks.registry import BY_PATHS, KEPT, READS
 from mdmem.checks.rules import unused_suppression
 from mdmem.dataclass import replace
-from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding
 
-_CHAIN_FIELDS = frozenset({"supersedes", "superseded_by"})
+_CHAIN_FIELDS = ("supersedes", "superseded_by")
 # What leads nowhere is told where it may have meant to lead, and sentences name entries by their numbers: no link shows
 # what these findings hang on.
 _GUESSING = ("dangling-link", "body-link-broken")
@@ -113,8 +113,10 @@ class _Links:
             (self.amending.add if extract.amendments else self.amending.discard)(address)
             found = {reference_of(link, address, known).target for link in extract.references}
             entry = entries.get(address)
-            on_chain = _named_in(entry, _CHAIN_FIELDS)
-            named = frozenset({*filter(None, found), *on_chain, *_named_in(entry, LINK_FIELDS)})
+            linked = {link.field: entry.links(link.field) for link in extract.links} if entry is not None else {}
+            on_chain = frozenset(link for name in _CHAIN_FIELDS if name in linked for link in linked[name])
+            related = (relation.to for relation in entry.relations) if entry is not None else ()
+            named = frozenset(chain(filter(None, found), related, *linked.values()))
             for other in self._named.get(address, frozenset()) - named:
                 self._naming[other].discard(address)
             for other in named:
@@ -146,10 +148,3 @@ class _Links:
     def naming(self, addresses: Iterable[str]) -> set[str]:
         """Return the entries that name one of some."""
         return set().union(*(self._naming.get(one, ()) for one in addresses))
-
-
-def _named_in(entry: Entry | None, fields: Iterable[str]) -> frozenset[str]:
-    if entry is None:
-        return frozenset()
-    linked = (link for name in fields for link in entry.links(name))
-    return frozenset({*linked, *(relation.to for relation in entry.relations)} if fields is LINK_FIELDS else linked)

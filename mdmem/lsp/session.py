@@ -105,7 +105,7 @@ class EditorSession:
     def facts(self) -> Any:
         """Return what git has to say, as of the last look at the disk; None outside git."""
         self._stamp = self._stamp_now()
-        return facts_of(self.disk)
+        return facts_of(self.workspace)
 
     @cached_property
     def extracts(self) -> ExtractStore:

@@ -13,7 +13,8 @@ from mdmem.render.characters import one_line
 from mdmem.render.ink import Ink
 from mdmem.render.words import count, entries, indent, unheld
 from mdmem.retrieval.pack import Form, Mention, Pack, PackedEntry
-from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted, uncovered
+from mdmem.retrieval.question import Coverage, Omission, Tier, count_omitted
+from mdmem.retrieval.ranks import uncovered
 from mdmem.standing import marked
 
 NO_INK = Ink()

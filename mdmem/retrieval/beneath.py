@@ -8,7 +8,7 @@ from mdmem.dataclass import replace
 from mdmem.entry.sections import is_changing
 from mdmem.entry.sentences import cut_at_word
 from mdmem.retrieval.pack import CITED, Mention
-from mdmem.retrieval.question import Retrieved
+from mdmem.retrieval.ranks import Retrieved
 
 # In bytes: of a sentence that cites an entry, in a short answer.
 _CITED = 170

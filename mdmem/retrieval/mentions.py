@@ -14,7 +14,8 @@ from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
 from mdmem.index.analysis import ask
 from mdmem.retrieval.pack import CITED, Mention, Texts
-from mdmem.retrieval.question import BEARINGS, Retrieval, Retrieved
+from mdmem.retrieval.question import BEARINGS
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.workspace.workspace import Workspace
 
 _REPLACED, _CITING = 5, 8

@@ -29,11 +29,12 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     told_in_guide = re.search(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
     assert told_in_guide is not None
     lines = write(folder.parent, "init.lua", told_in_guide[1])
+    said = environment(XDG_STATE_HOME=str(folder.parent))
     line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]
     ran = subprocess.run(
         line,
         cwd=folder,
-        env=environment(XDG_STATE_HOME=str(folder.parent)),
+        env=said,
         capture_output=True,
         timeout=60,
         check=False,
