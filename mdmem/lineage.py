@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 
 from mdmem.dataclass import dataclass, field
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import IN_FORCE, Entry, Status
 
 
 def is_same_on_chains(one: Entry | None, other: Entry | None) -> bool:
@@ -135,7 +135,24 @@ class Lineage:
 
         An entry on a cycle counts as current unless the chain leaves the cycle for one in force.
         """
-        return address in self.heads(address)
+        return address in self.current
+
+    @cached_property
+    def current(self) -> frozenset[str]:
+        """Return every entry that is."""
+        chained, entries = self._heads, self.entries
+        alone = {address for address, entry in entries.items() if entry.status in IN_FORCE and address not in chained}
+        return frozenset(alone).union(address for address, heads in chained.items() if address in heads)
+
+    @property
+    def chained(self) -> Set[str]:
+        """Return every entry that superseded another or was superseded: of all others the head is the entry itself."""
+        return self._heads.keys()
+
+    @property
+    def claimed(self) -> Set[str]:
+        """Return every entry in force whose place another one claims."""
+        return self._claimed_by.keys()
 
     def is_unresolved(self, address: str) -> bool:
         """Say whether an entry is on a cycle of entries that all ended: nothing tells which of them binds."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,8 +12,9 @@ from itertools import islice
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Wing
+from mdmem.regex import regex
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = regex(r"[^\W_]+")
 
 
 @lru_cache(maxsize=8192)
@@ -154,6 +153,8 @@ class Subject:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of title and rationale, NFKC, case-folded, without the marks that end or enclose words."""
+        import hashlib
+
         text = unicodedata.normalize("NFKC", f"{self.title}\n{self.rationale}").casefold()
         plain = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in text.split())
         words = (word for word in plain if word.strip(_DASHES))

@@ -13,7 +13,8 @@ import pytest
 from builders import environment, open_root, run_mdmem, write
 
 from mdmem.index.fulltext import FullTextIndex
-from mdmem.retrieval.question import Question, Retrieved
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.ranks import Retrieved
 from mdmem.retrieval.retrieve import retrieve, retrieve_in
 from mdmem.retrieval.search import search
 from mdmem.workspace.scope import Filters, resolve_scope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 
 from mdmem.dataclass import dataclass
@@ -29,6 +29,11 @@ class Amendments:
     def names(self, address: str) -> bool:
         """Say whether an entry amends another, or is amended."""
         return address in self._amending or address in self._amended
+
+    @property
+    def named(self) -> Set[str]:
+        """Return every entry that amends another, or is amended."""
+        return self._amending.keys() | self._amended.keys()
 
     def by(self, address: str) -> tuple[str, ...]:
         """Return what an entry amends, sorted."""

@@ -12,7 +12,8 @@ from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.retrieval.question import Question, Retrieval, Retrieved, Tier, likeness_key
+from mdmem.retrieval.question import Question, Tier, likeness_key
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.retrieval.retrieve import Reading
 from mdmem.retrieval.select import Selection
 from mdmem.workspace.scope import Scope

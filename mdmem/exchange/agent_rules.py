@@ -12,7 +12,8 @@ from mdmem.entry.model import Entry, EntryType
 from mdmem.entry.sentences import cut_at_word
 from mdmem.entry.text import summary_of
 from mdmem.exchange.outlet import ExportedFile
-from mdmem.retrieval.question import Question, Retrieval
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.ranks import Retrieval
 from mdmem.retrieval.retrieve import Reading, read_steadily, retrieve_in
 from mdmem.setup.seal import END, opening
 from mdmem.workspace.scope import Filters, resolve_scope

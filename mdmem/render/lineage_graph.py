@@ -145,7 +145,7 @@ def lineage_graph(
     edges = sorted({arrow for chain in chains for arrow in _arrows(catalog, chain, bearings)})
     near = _nearest(addresses, edges)
     drawn = set(near[:most])
-    nodes = [Box(catalog.entries[one], _state(catalog, one), one in addresses) for one in drawn]
+    nodes = [Box(catalog.entries[one], state_of(catalog, one), one in addresses) for one in drawn]
     order = _by_age(catalog, addresses)
     return LineageGraph(
         nodes=tuple(sorted(nodes, key=lambda node: order(node.entry.address))),
@@ -195,7 +195,8 @@ def _by_age(catalog: Catalog, addresses: Sequence[str]) -> Callable[[str], tuple
     return lambda one: (chain.get(one, len(chain)), one)
 
 
-def _state(catalog: Catalog, address: str) -> BoxState:
+def state_of(catalog: Catalog, address: str) -> BoxState:
+    """Return whether an entry is in force, no more, or not yet."""
     status = catalog.entries[address].status
     if status is Status.DRAFT:
         return BoxState.DRAFT

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from mdmem.catalog import Catalog
 from mdmem.entry.model import Entry, Status
 from mdmem.index.protocol import Match
-from mdmem.retrieval.question import BEARINGS, AnsweredEntry, EndedMatch
+from mdmem.retrieval.question import BEARINGS, EndedMatch
 from mdmem.workspace.scope import Filters, Scope
 
-_Answered = TypeVar("_Answered", bound=AnsweredEntry)
+
+class _HasEntry(Protocol):
+    @property
+    def entry(self) -> Entry: ...
+
+
+_Answered = TypeVar("_Answered", bound=_HasEntry)
 _NOTHING: dict[str, Any] = {**dict.fromkeys(BEARINGS, ()), "titles": {}}
 
 
@@ -45,13 +51,17 @@ def _is_read(address: str, scope: Scope) -> bool:
     return address.partition("/")[0] in scope.wings
 
 
-def partners_of(catalog: Catalog, chosen: Collection[Entry], scope: Scope) -> tuple[Entry, ...]:
+def claims_on(catalog: Catalog, entry: Entry, scope: Scope) -> tuple[str, ...]:
+    """Return what claims the place of an entry, of the wings read."""
+    return tuple(one for one in catalog.lineage.claimed_by(entry.address) if _is_read(one, scope))
+
+
+def partners_of(catalog: Catalog, chosen: Mapping[str, Entry], scope: Scope) -> tuple[Entry, ...]:
     """Return what claims the place of a chosen entry, what amends one, and what is said to contradict one."""
-    lineage, amendments = catalog.lineage, catalog.amendments
-    touched = (one for one in chosen if lineage.claimed_by(one.address) or amendments.names(one.address))
-    found = (bearings_of(catalog, entry, scope) for entry in touched)
+    touched = [one for one in (*catalog.lineage.claimed, *catalog.amendments.named) if one in chosen]
+    found = (bearings_of(catalog, chosen[address], scope) for address in dict.fromkeys(touched))
     named = (address for one in found for address in (*one["claimed_by"], *one["amended_by"]))
-    disputed = _disputed(catalog, frozenset(entry.address for entry in chosen), scope)
+    disputed = _disputed(catalog, chosen, scope)
     return tuple(catalog.entries[address] for address in dict.fromkeys((*named, *disputed)))
 
 
@@ -71,10 +81,8 @@ def company_of(catalog: Catalog, entry: Entry, scope: Scope) -> list[str]:
     return [f"{BEARINGS[name]} {', '.join(found[name])}" for name in ("claims", "amends") if found[name]]
 
 
-def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:
+def claimants_first(items: Sequence[_Answered], claims_on: Callable[[_Answered], Sequence[str]]) -> Sequence[_Answered]:
     """Return items in their order, but each behind those of its type that claim its place."""
-    if not any(item.claimed_by for item in items):
-        return tuple(items)
     # Two versions of an entry may stand beside each other.
     by_address = {item.entry.address: item for item in reversed(items)}
     placed: dict[int, _Answered] = {}
@@ -83,7 +91,7 @@ def claimants_first(items: Sequence[_Answered]) -> tuple[_Answered, ...]:
         todo = [item]
         while todo:
             one = todo[-1]
-            claimants = (by_address[address] for address in one.claimed_by if address in by_address)
+            claimants = (by_address[address] for address in claims_on(one) if address in by_address)
             before = (other for other in claimants if other.entry.type is one.entry.type and id(other) not in placed)
             first = next(before, None)
             if first is not None:
@@ -107,7 +115,8 @@ def ended_match(catalog: Catalog, matches: Iterable[Match], filters: Filters) ->
         if filters.lets_in(entry := catalog.entries[match.key])
         if entry.status is not Status.DRAFT or lineage.heads(entry.address)
     )
-    best = max(counted, key=lambda match: match.score, default=None)
+    # The best come first, and thousands may match.
+    best = next(counted, None)
     if best is None or lineage.is_current(best.key) or lineage.is_unresolved(best.key):
         return ()
     entry = catalog.entries[best.key]

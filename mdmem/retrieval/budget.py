@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
@@ -15,7 +14,8 @@ from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
 from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
-from mdmem.retrieval.question import Omission, Retrieval, Retrieved, count_omitted, summed
+from mdmem.retrieval.question import Omission, count_reasons, summed
+from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
 
 OMITTED_LISTED = 50
@@ -104,11 +104,9 @@ class _Packing:
         What no path asks for takes a part of the room alone: as small as it can govern.
         """
         plan, part = _Plan(room=room), int(room * self._unasked_share)
-        for item in self.found.items:
-            if always_stands(item):
-                packed, cost = self._shape(item, Form.FULL)
-                plan.taken[item.entry.address] = packed
-                plan.beside += cost
+        for item in self._relevance.standing:
+            plan.taken[item.entry.address], cost = self._shape(item, Form.FULL)
+            plan.beside += cost
         self._fill(plan, self._relevance.on_path, room // 2, Form.FULL)
         self._fill(plan, self._relevance.on_path, room)
         self._fill(plan, self._relevance.shaping[:1], int(room * self._shaping_share), Form.FULL)
@@ -126,7 +124,7 @@ class _Packing:
         self._fill_drafts(plan, room, part)
         return plan
 
-    def _fill(self, plan: _Plan, items: Iterable[Retrieved], room: int, form: Form | None = None) -> None:
+    def _fill(self, plan: _Plan, items: Iterable[Ranked], room: int, form: Form | None = None) -> None:
         """Give items in their order while they fit, shortened unless a form is named, or where little is held a line.
 
         Past a few that do not fit, none is read to see how short it gets.
@@ -142,26 +140,28 @@ class _Packing:
     def _fill_drafts(self, plan: _Plan, room: int, part: int) -> None:
         # One that holds enough of the question has room of its own; more would swell the answer.
         beyond = min(room, part + _SHORT) if self.found.terms else room
-        for item in filter(self._is_worth, self.found.proposed[:_DRAFTS]):
+        for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
             form = Form.FULL if self._is_short(item) else Form.SUMMARY
             place = beyond if self._relevance.counts(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 
-    def _disputed(self, plan: _Plan) -> list[Retrieved]:
+    def _disputed(self, plan: _Plan) -> list[Ranked]:
         """Return what contradicts an invariant or what is given already: nobody decides between titles."""
         told = {address for address, one in plan.taken.items() if self._is_told(one)}
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
         named = {b if a in told else a for a, b in sides if (a in told) != (b in told)}
-        return [item for item in self._relevance.others if item.entry.address in named and item.current]
+        others = self._relevance.others if named else ()
+        return [item for item in others if item.entry.address in named and item.current]
 
     def _is_told(self, one: PackedEntry) -> bool:
         """Say whether a reader will want to know what contradicts one: it is told, and the question is about it."""
         return not one.form.is_line and (one.item.score > 0 or not self.found.is_brief)
 
-    def _with_opponents(self, items: Iterable[Retrieved]) -> Iterator[Retrieved]:
+    def _with_opponents(self, items: Iterable[Ranked]) -> Iterator[Ranked]:
         """Yield items, each with what is said to contradict it right behind it."""
-        by_address = {item.entry.address: item for item in self._relevance.others if item.current}
+        others = self._relevance.others if self._against else ()
+        by_address = {item.entry.address: item for item in others if item.current}
         for item in items:
             yield item
             yield from (by_address[one] for one in self._against.get(item.entry.address, ()) if one in by_address)
@@ -175,19 +175,19 @@ class _Packing:
             found.setdefault(one.b, []).append(one.a)
         return found
 
-    def _opposes(self, plan: _Plan, item: Retrieved) -> bool:
+    def _opposes(self, plan: _Plan, item: Ranked) -> bool:
         """Say whether an item contradicts one whose content is given."""
         others = (plan.taken.get(one) for one in self._against.get(item.entry.address, ()))
         return any(other is not None and not other.form.is_line for other in others)
 
-    def _is_worth(self, draft: Retrieved) -> bool:
+    def _is_worth(self, draft: Ranked) -> bool:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
         return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.counts(draft)
 
-    def _is_short(self, draft: Retrieved) -> bool:
+    def _is_short(self, draft: Ranked) -> bool:
         return self.texts[True].size(draft.entry.address) <= _SHORT
 
-    def _give(self, plan: _Plan, item: Retrieved, form: Form, room: int, *, is_draft: bool = False) -> bool:
+    def _give(self, plan: _Plan, item: Ranked, form: Form, room: int, *, is_draft: bool = False) -> bool:
         """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""
         into, address = plan.drafts if is_draft else plan.taken, item.entry.address
         had = into.get(address)
@@ -229,17 +229,15 @@ class _Packing:
     def _is_pressed(self) -> bool:
         return self.budget <= _PRESSURE
 
-    # --- forms ---
-
     @cached_property
     def _find(self) -> Find | None:
         return finder(self.found.terms) if self.found.terms else None
 
-    def _shape(self, item: Retrieved, form: Form, *, is_draft: bool = False) -> tuple[PackedEntry, int]:
+    def _shape(self, item: Ranked, form: Form, *, is_draft: bool = False) -> tuple[PackedEntry, int]:
         """Return an item in a form, shorter than asked where it is long or was given before, and its bytes."""
         key = (id(item), form)
         if key not in self._shapes:
-            made = self._made(item, form, self.texts[is_draft])
+            made = self._made(item.described, form, self.texts[is_draft])
             size = self.printed.entry(made)
             self._shapes[key] = (replace(made, tokens=tokens_of(size)), size)
         return self._shapes[key]
@@ -268,6 +266,8 @@ class _Packing:
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         """Return an item of which a part is given; that part alone counts as given later."""
+        import hashlib
+
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if self.given.get(item.entry.address) == digest:
             return PackedEntry(item, Form.GIVEN, "")
@@ -289,7 +289,7 @@ class _Packing:
     def _told(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         beneath = texts.beneath(item)
         if len(content) > _MUCH or form is Form.SUMMARY:
-            is_best = item in self._relevance.best[:1] and self.found.basis.source == "index"
+            is_best = self._relevance.is_best(item.entry) and self.found.basis.source == "index"
             beneath = fewer(beneath, most=self._most_cited(len(content)), is_best=is_best, is_brief=self.found.is_brief)
         beneath = tuple(one for one in beneath if one.how != CITED or one.said)
         return PackedEntry(item, form, content, beneath=beneath, digest=texts.digest(item.entry.address))
@@ -300,13 +300,11 @@ class _Packing:
             return _FEWER
         return 0 if self._is_pressed else _FEWER if size > _MUCH else _FEWEST
 
-    # --- the answer ---
-
     def answer(self, plan: _Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
         return Pack(
             scope=self.found.scope,
-            items=tuple(plan.taken[one.entry.address] for one in self.found.items if one.entry.address in plan.taken),
+            items=tuple(plan.taken[one.entry.address] for one in self.found.ranks if one.entry.address in plan.taken),
             proposed=tuple(plan.drafts.values()),
             searched=self.found.searched,
             likely_room=self.found.likely_room,
@@ -324,22 +322,22 @@ class _Packing:
     def with_omissions(self, answer: Pack, plan: _Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
         covering = self._covering(plan)
-        omitted = [*self.found.basis.omitted, *self._left_out(plan)]
-        omitted.sort(key=lambda one: one.address not in covering)
+        left = [*((one.address, one.type, one.why) for one in self.found.basis.omitted), *self._left_out(plan)]
+        if covering:
+            left.sort(key=lambda one: one[0] not in covering)
         used = plan.used + self.printed.rest(answer)
-        named = 0
-        for one in omitted[:OMITTED_LISTED]:
+        omitted: list[Omission] = []
+        for address, kind, why in left[:OMITTED_LISTED]:
+            one = Omission(address, str(kind), why)
             used += self.printed.omission(one)
-            if used > limit and one.address not in covering:
+            if used > limit and address not in covering:
                 break
-            named += 1
-        counts = [*self.found.basis.omitted_counts, *count_omitted(omitted[named:])]
+            omitted.append(one)
+        counts = [*self.found.basis.omitted_counts, *count_reasons(one[1:] for one in left[len(omitted) :])]
         return replace(
             answer,
             tokens=tokens_of(min(used, limit) + plan.beside),
-            basis=replace(
-                answer.basis, omitted=tuple(omitted[:named]), omitted_counts=summed(counts), covering=covering
-            ),
+            basis=replace(answer.basis, omitted=tuple(omitted), omitted_counts=summed(counts), covering=covering),
         )
 
     def _covering(self, plan: _Plan) -> frozenset[str]:
@@ -347,24 +345,26 @@ class _Packing:
         left = (item.entry.address for item in self._relevance.on_path if item.entry.address not in plan.taken)
         return frozenset(islice(left, _COVERING))
 
-    def _left_out(self, plan: _Plan) -> Iterator[Omission]:
-        for item in self.found.items:
+    def _left_out(self, plan: _Plan) -> Iterator[tuple[str, str, str]]:
+        """Yield address, type and reason of what is not given: of thousands a few are named, and the others counted."""
+        for item in self.found.ranks:
             if item.entry.address not in plan.taken:
-                yield Omission(item.entry.address, item.entry.type.value, self._why(item, plan))
-        for item in self.found.proposed:
+                yield item.entry.address, item.entry.type, self._why(item, plan)
+        for item in self.found.proposed_ranks:
             if item.entry.address not in plan.drafts:
-                yield Omission(item.entry.address, item.entry.type.value, self._limit(item, plan, is_draft=True))
+                yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
 
-    def _why(self, item: Retrieved, plan: _Plan) -> str:
+    def _why(self, item: Ranked, plan: _Plan) -> str:
         if not item.current:
             return "no longer in force"
         if item.is_proposal:
             return f"proposed, {self._limit(item, plan)}"
         return self._limit(item, plan)
 
-    def _limit(self, item: Retrieved, plan: _Plan, *, is_draft: bool = False) -> str:
+    def _limit(self, item: Ranked, plan: _Plan, *, is_draft: bool = False) -> str:
         """Return whether the question or the budget keeps an item out, or that an answer is kept shorter than that."""
         if not self._relevance.counts(item):
             return "holds little of the question"
-        size = min(self.texts[is_draft].size(item.entry.address), _SHORT)
-        return "over the budget" if self._is_pressed or plan.used + size > plan.room else "beyond a short answer"
+        size, room = self.texts[is_draft].size, plan.room - plan.used
+        is_over = self._is_pressed or (room < _SHORT and room < size(item.entry.address))
+        return "over the budget" if is_over else "beyond a short answer"

@@ -16,7 +16,8 @@ from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.entry.text import content_of
 from mdmem.errors import UsageError
 from mdmem.retrieval.bearings import doubts_of
-from mdmem.retrieval.question import AnswerBasis, Contradiction, OmittedCount, Retrieved, Tier
+from mdmem.retrieval.question import AnswerBasis, Contradiction, OmittedCount, Tier
+from mdmem.retrieval.ranks import Retrieved
 from mdmem.standing import Stance, standing_json
 from mdmem.workspace.scope import ScopeState
 

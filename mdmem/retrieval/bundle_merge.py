@@ -10,16 +10,8 @@ from mdmem.dataclass import dataclass, replace
 from mdmem.entry.labels import label_of
 from mdmem.entry.model import EntryType
 from mdmem.retrieval.bundle import SCOPE_WORDS, BundleRequest, BundleScope
-from mdmem.retrieval.question import (
-    AnswerBasis,
-    Contradiction,
-    Omission,
-    OmittedCount,
-    Retrieval,
-    Retrieved,
-    Tier,
-    count_omitted,
-)
+from mdmem.retrieval.question import AnswerBasis, Contradiction, Omission, OmittedCount, Tier, count_omitted
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.workspace.scope import Scope
 
 # The contract: so many of each scope.

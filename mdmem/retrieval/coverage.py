@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from heapq import nsmallest
 from math import fsum, log
+from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.headings import sections_of
+from mdmem.entry.model import Entry
 from mdmem.entry.passages import Find
 from mdmem.index.analysis import text_terms
 from mdmem.index.finder import finder
@@ -27,14 +29,17 @@ _COMMON = 0.6
 _READ = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """One entry that may answer: its title and tags, its score, and those of the question's terms that it holds."""
+class Held(NamedTuple):
+    """One entry that may answer, its score, and those of the question's terms that it holds."""
 
-    address: str
-    title: str
+    entry: Entry
     score: float
     terms: frozenset[str]
+
+    @property
+    def title(self) -> str:
+        """Return its title and tags."""
+        return " ".join((self.entry.title, *self.entry.tags))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +135,9 @@ def holds(
         if may_tell(text.terms):
             title = text.terms & _terms_in(text.title, find)
             yield Hold(title, title=title)
-    for text in nsmallest(_READ, held, key=lambda one: (-one.score, one.address)):
+    for text in nsmallest(_READ, held, key=lambda one: (-one.score, one.entry.address)):
         if may_tell(text.terms):
-            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.address))
+            yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address))
 
 
 def _terms_in(text: str, find: Find) -> frozenset[str]:

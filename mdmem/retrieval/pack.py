@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from mdmem.dataclass import dataclass
-from mdmem.retrieval.question import AnswerBasis, Omission, Retrieved
+from mdmem.retrieval.question import AnswerBasis, Omission
+from mdmem.retrieval.ranks import Retrieved
 from mdmem.workspace.scope import Scope
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from datetime import date
 from enum import StrEnum
-from functools import lru_cache
 from math import inf, log
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from mdmem.dataclass import asdict, dataclass, field
 from mdmem.entry.globs import any_match
-from mdmem.entry.model import Entry, EntryType, Status, instant_of
+from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.finding import Finding
 from mdmem.standing import Stance
-from mdmem.workspace.scope import Filters, Scope
+from mdmem.workspace.scope import Filters
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,54 +110,6 @@ class AnsweredEntry:
         return self.stance is not None and self.stance.standing.is_proposal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieved(AnsweredEntry):
-    """One entry of a retrieval, with the reasons that brought it in.
-
-    `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
-    `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
-    `terms` are those of the question that it, or what it replaced, holds; `on_path` says that its `applies_to` meets a
-    given path, `starts_shared` that the question starts at shared knowledge, `is_unconditional` that it is an invariant
-    which is part of every answer, `lies_aside` that it applies to other files than the work at hand. `why` gives the
-    reasons in words: of thousands that match a few are told.
-    """
-
-    tier: Tier
-    matches: bool
-    current: bool
-    why: Callable[[], str] = field(compare=False)
-    overrides: tuple[str, ...] = ()
-    terms: frozenset[str] = frozenset()
-    on_path: bool = False
-    overridden_by: tuple[str, ...] = ()
-    starts_shared: bool = False
-    is_unconditional: bool = False
-    lies_aside: bool = False
-
-    @property
-    def reason(self) -> str:
-        """Return the reasons that brought it in, in words."""
-        return self.why()
-
-    @property
-    def sort_key(self) -> tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]:
-        """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
-
-        What ended stands behind all of its type that is in force, and what is proposed behind what binds.
-        """
-        made = self.entry.created_at
-        newest = _negative(made) if isinstance(made, date) else 0.0
-        certainty = 0 if self.status is Status.ACTIVE else 1
-        distance = self.tier is not Tier.SHARED if self.starts_shared else self.tier.rank
-        rank = (self.entry.type.rank, not self.current, self.is_proposal, int(distance), certainty)
-        return (*rank, likeness_key(self.entry, self.score), newest, self.entry.address)
-
-
-@lru_cache(maxsize=4096)
-def _negative(made: date) -> float:
-    return -instant_of(made).timestamp()
-
-
 # Scores that differ by less than a tenth tell little: a longer text of the same kind has a lower one.
 _STEPS = 10
 
@@ -229,7 +181,14 @@ class Elsewhere:
 
 def count_omitted(omitted: Iterable[Omission]) -> tuple[OmittedCount, ...]:
     """Return how many were left out of each type for each reason, by type and reason."""
-    counted = Counter((one.type, _without_address(one.why)) for one in omitted)
+    return count_reasons((one.type, one.why) for one in omitted)
+
+
+def count_reasons(omitted: Iterable[tuple[str, str]]) -> tuple[OmittedCount, ...]:
+    """Return how many were left out of each type for each reason, by type and reason."""
+    counted = Counter[tuple[str, str]]()
+    for (kind, why), count in Counter(omitted).items():
+        counted[str(kind), _without_address(why)] += count
     return tuple(OmittedCount(kind, why, count) for (kind, why), count in sorted(counted.items()))
 
 
@@ -296,49 +255,33 @@ def _json(value: object) -> Any:
 _VALUES = (Contradiction, Elsewhere, EndedMatch, Omission, OmittedCount, Passage)
 
 
-def uncovered(items: Sequence[Retrieved]) -> str:
-    """Return the sentence over an answer that nothing covers: what stands below always binds, applies or is only near.
+class Described(Sequence[_Made]):
+    """What was found in its order, each described when it is asked for."""
 
-    What applies to a given path and is here is no rule, or only proposed.
-    """
-    always = [item for item in items if item.is_unconditional and item.score <= 0]
-    applying = [item for item in items if item.on_path and item not in always]
-    near = len(items) - len(always) - len(applying)
-    kinds = Counter(f"{'proposed ' * item.is_proposal}{item.entry.type}" for item in applying)
-    said = [f"{len(always)} invariants always bind" if len(always) > 1 else "1 invariant always binds"] * bool(always)
-    said += [f"{of} {kind}s apply to this" if of > 1 else f"1 {kind} applies to this" for kind, of in kinds.items()]
-    touched = "it" if kinds else "this"
-    said += [f"{near} entries only touch {touched}" if near > 1 else f"1 entry only touches {touched}"] * bool(near)
-    if not said:
-        return "Nothing binding covers this."
-    most, last = ", ".join(said[:-1]), said[-1]
-    these = f"{most} and {last}" if most else last
-    if not always:
-        return f"{these}; nothing binding covers it."
-    if kinds:
-        return f"{these}; nothing else binding covers it."
-    return f"{these}; nothing covers it." if near else f"{these}; nothing else covers this."
+    def __init__(self, ranked: Sequence[Any], describe: Callable[[Any], _Made]) -> None:
+        """Take what ranks it, and what describes one of those."""
+        self.ranked, self._describe = ranked, describe
 
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.ranked)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Retrieval:
-    """The answer before any budget: items in order, and drafts apart.
+    def __eq__(self, other: object) -> bool:
+        """Say whether another sequence has equal ones in the same order."""
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
-    `likely_room` holds most of the best matches; `terms` are those of the question, `common` those of them that say
-    little, and `files` counts its paths.
-    `is_brief`: it is one of several questions, and its answer is short.
-    """
+    __hash__ = None  # type: ignore[assignment]  # as of a list
 
-    scope: Scope
-    items: tuple[Retrieved, ...]
-    proposed: tuple[Retrieved, ...] = ()
-    searched: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
-    common: frozenset[str] = frozenset()
-    likely_room: str | None = None
-    files: int = 0
-    is_brief: bool = False
-    basis: AnswerBasis = field(default_factory=AnswerBasis)
+    @overload
+    def __getitem__(self, at: int) -> _Made: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[_Made, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> _Made | tuple[_Made, ...]:
+        """Return one, or some of them."""
+        found = self.ranked[at]
+        return self._describe(found) if isinstance(at, int) else tuple(map(self._describe, found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

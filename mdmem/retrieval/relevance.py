@@ -8,8 +8,8 @@ from heapq import nlargest
 from math import fsum, log
 
 from mdmem.dataclass import dataclass
-from mdmem.entry.model import EntryType
-from mdmem.retrieval.question import Retrieval, Retrieved
+from mdmem.entry.model import Entry, EntryType
+from mdmem.retrieval.ranks import Ranked, Retrieval
 
 # The best matches by score that come before all authority but that of invariants (the figures stand in
 # tests/bench/bench_packs.py: filled by type alone, packs lost 70 of 732 records asked for by their own title).
@@ -28,22 +28,32 @@ class Relevance:
     is_pressed: bool
 
     @cached_property
-    def others(self) -> list[Retrieved]:
-        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
-        others = [item for item in self.found.items if not always_stands(item)]
-        return sorted(others, key=lambda item: item.is_proposal or not item.current)
+    def standing(self) -> list[Ranked]:
+        """Return the invariants that always stand."""
+        return [item for item in self.found.ranks if always_stands(item)]
 
     @cached_property
-    def best(self) -> list[Retrieved]:
+    def others(self) -> list[Ranked]:
+        """Return everything but the invariants that always stand, in the order of authority, what ended last."""
+        others = [item for item in self.found.ranks if not always_stands(item)]
+        binding = [item for item in others if item.current and not item.is_proposal]
+        return binding + [item for item in others if item.is_proposal or not item.current]
+
+    @cached_property
+    def best(self) -> list[Ranked]:
         """Return the best matches by score, of any type that is in force."""
         matches = [item for item in self.others if item.score > 0 and item.current and not item.is_proposal]
-        best = sorted(matches, key=lambda item: -item.score)[:_BEST]
+        best = nlargest(_BEST, matches, key=lambda item: item.score)
         if self.is_pressed:
             best.sort(key=lambda item: item.entry.type is EntryType.NOTE)
         return best
 
+    def is_best(self, entry: Entry) -> bool:
+        """Say whether an entry is the best match."""
+        return any(one.entry is entry for one in self.best[:1])
+
     @cached_property
-    def first(self) -> list[Retrieved]:
+    def first(self) -> list[Ranked]:
         """Return the best match in a list, where more than a line of it is worth its room.
 
         Under pressure nothing is a mere line.
@@ -52,13 +62,13 @@ class Relevance:
         return [item for item in self.best[:1] if not (is_line and self.is_touched(item))]
 
     @cached_property
-    def on_path(self) -> list[Retrieved]:
+    def on_path(self) -> list[Ranked]:
         """Return what covers a path, by authority and then by score."""
         on_path = [item for item in self.others if item.on_path and item.current and not item.is_proposal]
         return sorted(on_path, key=lambda item: (item.entry.type.rank, -item.score))
 
     @cached_property
-    def shaping(self) -> list[Retrieved]:
+    def shaping(self) -> list[Ranked]:
         """Return what is given whole while it fits: the best match, then the decisions that match best."""
         if not self.found.terms:
             return [item for item in self.others if item.entry.type is EntryType.DECISION and item.current]
@@ -67,7 +77,7 @@ class Relevance:
         decisions = [item for item in self.best if item.entry.type is EntryType.DECISION and self.counts(item)]
         return [*self.first, *decisions]
 
-    def counts(self, item: Retrieved) -> bool:
+    def counts(self, item: Ranked) -> bool:
         """Say whether an item is more than touched by the question; without one each is."""
         if item.on_path or not self.found.terms:
             return True
@@ -79,14 +89,14 @@ class Relevance:
             return False
         return self._share(item.terms) >= _TOUCHES
 
-    def is_touched(self, item: Retrieved) -> bool:
+    def is_touched(self, item: Ranked) -> bool:
         """Say whether an item holds one common word of the question alone: a line is enough."""
         return not item.on_path and len(item.terms) == 1 and item.terms <= self.found.common
 
     @cached_property
-    def _rivals(self) -> list[Retrieved]:
+    def _rivals(self) -> list[Ranked]:
         """Return the two that match best, of what is only proposed, too."""
-        return nlargest(2, (*self.others, *self.found.proposed), key=lambda item: item.score)
+        return nlargest(2, (*self.others, *self.found.proposed_ranks), key=lambda item: item.score)
 
     @cached_property
     def is_contested(self) -> bool:
@@ -103,7 +113,7 @@ class Relevance:
         """Return what each term of the question weighs: the rarer, the more."""
         # Thousands of items share a few sets.
         held = Counter[str]()
-        for terms, times in Counter(item.terms for item in self.found.items).items():
+        for terms, times in Counter(item.terms for item in self.found.ranks).items():
             held.update(dict.fromkeys(terms, times))
         return {term: log(1 + len(self.found.items) / held[term]) for term in self.found.terms if held[term]}
 
@@ -118,7 +128,7 @@ class Relevance:
         return {}
 
 
-def always_stands(item: Retrieved) -> bool:
+def always_stands(item: Ranked) -> bool:
     """Say whether an item is given whole whatever the budget: an invariant in force that the work at hand may meet."""
     is_binding = item.entry.type is EntryType.INVARIANT and item.current and not item.is_proposal
     return is_binding and not item.lies_aside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
+from operator import attrgetter
 from typing import TypeVar
 
 from mdmem.catalog import Catalog, is_misplaced
@@ -17,7 +18,8 @@ from mdmem.retrieval.code_paths import code_path
 from mdmem.retrieval.neighbours import rules_elsewhere
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Given, Pack, Printed
 from mdmem.retrieval.path_names import NAMED_NOWHERE, Naming, paths_named
-from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Passage, Question, Retrieval
+from mdmem.retrieval.question import DECLARED, AnswerBasis, Contradiction, Described, Passage, Question
+from mdmem.retrieval.ranks import Ranked, Retrieval
 from mdmem.settings import Settings
 from mdmem.tree import SETTINGS_NAME, FileKind
 from mdmem.workspace.proposals import View, view_of
@@ -50,14 +52,15 @@ def retrieval_of(
 
     selection = Selection(catalog, scope, question, answer, today, naming)
     items = selection.select()
+    ranks: Sequence[Ranked] = items.ranked
     proposed = selection.propose()
     omitted = sorted(selection.omitted.values(), key=lambda one: (catalog.entries[one.address].type.rank, one.address))
-    coverage, uncovered = selection.coverage(items)
+    coverage, uncovered = selection.coverage(ranks)
     basis = AnswerBasis(
         problems=problems_in(catalog, scope),
-        conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in items})),
+        conflicts=tuple(contradictions_among(catalog, {item.entry.address: item.entry for item in ranks})),
         omitted=tuple(omitted),
-        omitted_counts=selection.unshared(items),
+        omitted_counts=selection.unshared(ranks),
         coverage=coverage,
         uncovered_terms=uncovered,
         elsewhere=rules_elsewhere(catalog, scope, question.paths),
@@ -74,7 +77,7 @@ def retrieval_of(
         items=items,
         proposed=proposed,
         searched=tuple(searched),
-        likely_room=selection.likely_room(items),
+        likely_room=selection.likely_room(ranks),
         terms=answer.terms if answer else (),
         common=selection.weights.common,
         files=len(question.paths),
@@ -84,9 +87,10 @@ def retrieval_of(
 
 def with_versions(found: Retrieval, other: Retrieval, addresses: Collection[str]) -> Retrieval:
     """Return a retrieval with what another one found at some addresses among what is proposed."""
-    more = [item for item in (*other.items, *other.proposed) if item.entry.address in addresses]
-    kept = [item for item in found.proposed if item.entry.address not in addresses]
-    return replace(found, proposed=tuple(sorted([*kept, *more], key=lambda item: item.sort_key)))
+    more = [item for item in (*other.ranks, *other.proposed_ranks) if item.entry.address in addresses]
+    kept = [item for item in found.proposed_ranks if item.entry.address not in addresses]
+    ranks = sorted([*kept, *more], key=lambda item: item.sort_key)
+    return replace(found, proposed=Described(ranks, attrgetter("described")))
 
 
 def problems_in(catalog: Catalog, scope: Scope) -> tuple[Finding, ...]:
@@ -202,7 +206,7 @@ def find_text(workspace: Workspace, question: Question, addresses: Collection[st
 
 def retrieve_in(workspace: Workspace, scope: Scope, question: Question) -> Retrieval:
     """Return what a scope holds for a question, as the files are."""
-    from mdmem.retrieval.select import members_of
+    from mdmem.retrieval.grounds import members_of
 
     catalog = workspace.catalog
     addresses = [entry.address for entry in members_of(catalog, scope)]

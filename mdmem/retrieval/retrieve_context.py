@@ -10,7 +10,8 @@ from mdmem.dataclass import replace
 from mdmem.errors import EnvironmentFaultError, GoneError
 from mdmem.retrieval.bundle import BundleRequest, BundleScope, ContextBundle, RetrievalStatus, bundle_item, read_request
 from mdmem.retrieval.bundle_merge import MergedBundle, merge, narrowed, overriders
-from mdmem.retrieval.question import AnswerBasis, Question, Retrieval
+from mdmem.retrieval.question import AnswerBasis, Question
+from mdmem.retrieval.ranks import Retrieval
 from mdmem.retrieval.retrieve import (
     Reading,
     problems_in,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
 from functools import partial
-from typing import NamedTuple, overload
+from operator import attrgetter
+from typing import NamedTuple
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import replace
 from mdmem.entry.model import Entry, Status
 from mdmem.errors import GoneError
 from mdmem.index.protocol import Match
-from mdmem.retrieval.bearings import bearings_of, claimants_first, ended_match
-from mdmem.retrieval.question import AnswerBasis, Hit, Question, SearchResult, likeness_key
+from mdmem.retrieval.bearings import bearings_of, claimants_first, claims_on, ended_match
+from mdmem.retrieval.question import AnswerBasis, Described, Hit, Question, SearchResult, likeness_key
 from mdmem.retrieval.retrieve import find_text, problems_in
 from mdmem.workspace.proposals import view_of
 from mdmem.workspace.scope import Filters, Scope, reading_scope
@@ -63,7 +64,7 @@ def _ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     def key(hit: Hit) -> _Key:
         return _key(hit.entry, hit.score, is_current=hit.entry.address in hit.heads, is_proposal=hit.is_proposal)
 
-    return claimants_first(sorted(hits, key=key))
+    return tuple(claimants_first(sorted(hits, key=key), attrgetter("claimed_by")))
 
 
 _Key = tuple[tuple[float, float, float], bool, bool, str]
@@ -105,25 +106,6 @@ class _Found(NamedTuple):
     via: tuple[str, ...] = ()
 
 
-class _Hits(Sequence[Hit]):
-    """Hits in their order, each made when it is asked for."""
-
-    def __init__(self, found: Sequence[_Found], hit: Callable[[_Found], Hit]) -> None:
-        self._found, self._hit = found, hit
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    @overload
-    def __getitem__(self, at: int) -> Hit: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Hit, ...]: ...
-
-    def __getitem__(self, at: int | slice) -> Hit | tuple[Hit, ...]:
-        return self._hit(self._found[at]) if isinstance(at, int) else tuple(map(self._hit, self._found[at]))
-
-
 def _hits(catalog: Catalog, scope: Scope, found: Iterable[_Found], *, today: date) -> Sequence[Hit]:
     lineage, hit = catalog.lineage, partial(_hit, catalog, scope, today=today)
 
@@ -133,9 +115,10 @@ def _hits(catalog: Catalog, scope: Scope, found: Iterable[_Found], *, today: dat
         is_proposal = stance is not None and stance.standing.is_proposal
         return _key(one.entry, one.score, is_current=lineage.is_current(address), is_proposal=is_proposal)
 
-    ordered = sorted(found, key=key)
-    is_claimed = any(lineage.claimed_by(one.entry.address) for one in ordered)
-    return claimants_first(tuple(map(hit, ordered))) if is_claimed else _Hits(ordered, hit)
+    ordered: Sequence[_Found] = sorted(found, key=key)
+    if not lineage.claimed.isdisjoint(one.entry.address for one in ordered):
+        ordered = claimants_first(ordered, lambda one: claims_on(catalog, one.entry, scope))
+    return Described(ordered, hit)
 
 
 def _found_by(catalog: Catalog, match: Match, filters: Filters, *, today: date) -> Iterator[_Found]:

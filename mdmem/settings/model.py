@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
@@ -10,9 +9,10 @@ from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Severity
 from mdmem.profile import Profile
+from mdmem.regex import regex
 
-_TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
-_KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
+_TABLE = regex(r"\s*\[+([^\]#]+)\]")
+_KEY = regex(r"""\s*([\w."' -]+?)\s*=""")
 _QUOTES = str.maketrans("", "", "\"' ")
 
 

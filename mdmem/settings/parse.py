@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -122,6 +121,8 @@ def _tables(rows: _Rows) -> set[str]:
 
 
 def _unknown(prefix: str, key: str, rows: _Rows) -> str:
+    import difflib
+
     known = sorted(rows) if prefix else [*sorted(rows), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
     candidates = [*known, *sorted(_tables(rows)), *([] if prefix else [_WINGS])]
     close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)

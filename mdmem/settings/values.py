@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,12 +9,13 @@ from typing import Any, TypeVar
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
+from mdmem.regex import regex
 from mdmem.settings.model import AGENT_STATUS, ROOMS
 
-_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
-_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
+_ROOM = regex(r"[^\W_]+(?:-[^\W_]+)*\Z")
+_WING = regex(r"[^\W_]+(?:_[^\W_]+)*\Z")
 # What would end a link of Markdown, or be read as something else there, is no part of it.
-_PAGE = re.compile(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
+_PAGE = regex(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -80,6 +80,8 @@ def wing(key: str, value: object) -> str:
 
 def rooms(key: str, value: object) -> dict[str, str]:
     """Read the rooms by kind, with the defaults of the others."""
+    import difflib
+
     stated = table(text)(key, value)
     for kind, room in stated.items():
         if kind not in ROOMS:

@@ -23,7 +23,7 @@ from mdmem.workspace.workspace import Workspace
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
-_ASSETS = ("site.css", "site.js")
+ASSETS = ("site.css", "site.js", "icon.svg")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ def _manifest(state: str | None, keys: dict[str, list[str]]) -> bytes:
     return f'{{"version": {_VERSION}, "state": {json.dumps(state)}, "files": {{\n{lines}\n}}}}\n'.encode()
 
 
-def site_of(workspace: Workspace, request: SiteRequest, *, live: bool = False) -> SitePages:
+def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
     """Return the pages of a workspace, narrowed to the wings that are asked for; raises UsageError for no wing."""
     if request.wings:
         from mdmem.workspace.wings import get_wing
@@ -116,7 +116,7 @@ def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
     yield from map(of, site.pages())
     for path, text in site.attachments():
         yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
-    for asset in _ASSETS:
+    for asset in ASSETS:
         text = asset_text(asset)
         yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
@@ -24,6 +25,9 @@ _TAGS = {
     PieceKind.STRONG: "strong",
     PieceKind.DIM: "small",
 }
+
+
+_SPOKEN_CODE = re.compile("`([^`]+)`")
 
 
 def change_context(workspace: Workspace, base: str, href: Callable[[str], str | None]) -> dict[str, Any]:
@@ -56,6 +60,9 @@ def _lines(lines: tuple[Line, ...], href: Callable[[str], str | None]) -> Iterat
 
 def _piece(piece: Piece, href: Callable[[str], str | None]) -> str:
     text = escape(visible(piece.text), quote=False)
+    if piece.kind not in (PieceKind.CODE, PieceKind.ADDED, PieceKind.REMOVED):
+        # What the program says, no words of an entry.
+        text = _SPOKEN_CODE.sub(r"<code>\1</code>", text)
     target = href(piece.text) if piece.kind in (PieceKind.CODE, PieceKind.STRONG) else None
     shown = f"<{_TAGS[piece.kind]}>{text}</{_TAGS[piece.kind]}>" if piece.kind in _TAGS else text
     return f'<a href="{escape(target)}">{shown}</a>' if target is not None else shown

@@ -71,11 +71,11 @@ def _hash(*parts: object) -> str:
 
 @dataclass(frozen=True)
 class SitePages:
-    """The pages of a site; `name` stands above each, `live` allows the connection of a served page."""
+    """The pages of a site; `name` stands above each, `live` is the state of the files where they are served."""
 
     facts: SiteFacts
     name: str
-    live: bool = False
+    live: str = ""
     base: str | None = None
 
     @cached_property

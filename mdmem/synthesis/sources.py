@@ -13,7 +13,8 @@ from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.gather import made
 from mdmem.dataclass import asdict, dataclass, field, replace
 from mdmem.entry.model import Entry, Status, visible
-from mdmem.retrieval.question import AnswerBasis, Question, Retrieval, Retrieved
+from mdmem.retrieval.question import AnswerBasis, Question
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.retrieval.retrieve import find_text, retrieve_in
 from mdmem.retrieval.select import Selection
 from mdmem.synthesis.outlines import Heading

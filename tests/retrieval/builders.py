@@ -5,7 +5,8 @@ from pathlib import Path
 
 from builders import make_root, open_root, write, write_entry
 
-from mdmem.retrieval.question import Hit, Question, Retrieval, Retrieved, SearchResult
+from mdmem.retrieval.question import Hit, Question, SearchResult
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.retrieval.retrieve import reading_of
 from mdmem.retrieval.search import search
 from mdmem.workspace.scope import Filters, resolve_scope

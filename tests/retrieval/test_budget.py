@@ -16,7 +16,8 @@ from mdmem.render.json import PrintedJson, agents_json, dump, pack_json
 from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pack_text, text_size
 from mdmem.retrieval.budget import OMITTED_LISTED, pack
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed, Texts
-from mdmem.retrieval.question import AnswerBasis, Omission, Retrieval, Retrieved, Tier
+from mdmem.retrieval.question import AnswerBasis, Omission, Tier
+from mdmem.retrieval.ranks import Retrieval, Retrieved
 from mdmem.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
@@ -136,8 +137,9 @@ def test_budget_holds_what_is_printed_beside_invariants_and_the_line_of_counts(
     items, drafts, bodies = made
     answer = packed(items, bodies, budget, proposed=drafts, printed=printed)
     invariants = tuple(one for one in answer.items if is_invariant(one.item))
-    # A text counts what a document names.
-    named = answer.basis.omitted if isinstance(printed, PrintedText) else ()
+    # A text counts what a document names, and what covers a file at hand is named whatever the budget.
+    is_text, omitted = isinstance(printed, PrintedText), answer.basis.omitted
+    named = tuple(one for one in omitted if is_text or one.address in answer.basis.covering)
     bare = replace(answer, items=invariants, proposed=(), basis=replace(answer.basis, omitted=named))
     assert len(rendered(answer).encode()) - len(rendered(bare).encode()) <= budget * 4
     assert answer.over_budget == (answer.tokens > budget)

@@ -12,7 +12,8 @@ from mdmem.entry.labels import NodeLabel, label_of
 from mdmem.entry.model import Entry, EntryType, Status, Wing, WingKind
 from mdmem.retrieval.bundle import BundleRequest, BundleScope
 from mdmem.retrieval.bundle_merge import CAPS, MergedBundle, merge, narrowed
-from mdmem.retrieval.question import Question, Retrieval, Tier
+from mdmem.retrieval.question import Question, Tier
+from mdmem.retrieval.ranks import Retrieval
 from mdmem.retrieval.retrieve import retrieval_of
 from mdmem.settings import Settings
 from mdmem.workspace.scope import Filters, Scope, resolve_scope

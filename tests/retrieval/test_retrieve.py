@@ -7,7 +7,8 @@ import pytest
 from builders import commit_all, make_repository, run_here, run_mdmem, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
-from mdmem.retrieval.question import OmittedCount, Retrieval
+from mdmem.retrieval.question import OmittedCount
+from mdmem.retrieval.ranks import Retrieval
 
 from .builders import found, hits, make_wings, names, put
 

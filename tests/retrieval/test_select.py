@@ -4,11 +4,12 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from builders import commit_all, make_repository, open_root, write, write_entry
+from builders import commit_all, entry, make_repository, open_root, write, write_entry
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.retrieval.coverage import Held, holds
-from mdmem.retrieval.question import Elsewhere, OmittedCount, Question, uncovered
+from mdmem.retrieval.question import Elsewhere, OmittedCount, Question
+from mdmem.retrieval.ranks import uncovered
 from mdmem.retrieval.retrieve import retrieve
 
 from .builders import found, hits, left_out, make_wings, names, only, put
@@ -679,7 +680,7 @@ def test_override_by_a_shared_entry_replaces_no_project_entry(tmp_path: Path) ->
 
 def test_coverage_of_a_body_of_headings_takes_time_by_its_size() -> None:
     body = "# X\nexecutor\n" * 10_000
-    text = Held("w/r/e", "Nothing", 1.0, frozenset({"executor"}))
+    text = Held(entry("w/r/e", title="Nothing"), 1.0, frozenset({"executor"}))
     since = perf_counter()
     assert len([hold for hold in holds([text], lambda _: body) if hold.terms]) == 10_000
     # With each of its words looked at for each of its sections it took 7 s.

@@ -1,0 +1,143 @@
+"""What the words and the paths of a question say of the entries that it is put to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from functools import cached_property
+
+from mdmem.catalog import Catalog
+from mdmem.dataclass import dataclass, field
+from mdmem.entry.globs import any_match
+from mdmem.entry.model import Entry, EntryType
+from mdmem.index.protocol import Match, TextAnswer
+from mdmem.retrieval.overrides import Overrides
+from mdmem.retrieval.path_names import Naming
+from mdmem.retrieval.question import Question, Tier
+from mdmem.workspace.scope import Scope
+
+# What holds half of the question's words is no mere neighbour of it.
+_MATCHING_SHARE = 0.5
+_NO_TERMS = frozenset[str]()
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """One question put to one scope; `answer` is None where the question has no words.
+
+    `naming` are the paths of the question that entries name in their text.
+    """
+
+    catalog: Catalog
+    scope: Scope
+    question: Question
+    answer: TextAnswer | None
+    today: date
+    naming: Naming = field(default_factory=dict)
+
+    @cached_property
+    def members(self) -> tuple[Entry, ...]:
+        """Return the entries that the question is put to, by address."""
+        return members_of(self.catalog, self.scope)
+
+    @cached_property
+    def overrides(self) -> Overrides:
+        """Return what the active wing overrides."""
+        return Overrides(self.catalog, self.scope, self.question)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Say whether nothing in particular is asked."""
+        return not self.question.words.strip() and not self.question.paths
+
+    @cached_property
+    def matches(self) -> Mapping[str, Match]:
+        """Return what the full text found, by address."""
+        return {match.key: match for match in self.answer.matches} if self.answer else {}
+
+    @cached_property
+    def inherited(self) -> dict[str, list[Match]]:
+        """Return, for each head, the superseded entries that lead to it and match by words or paths, the best first."""
+        found: dict[str, list[Match]] = {}
+        lineage = self.catalog.lineage
+        on_path = (entry.address for entry in self.members if entry.address in self.naming or self.covers_path(entry))
+        # Of what stands on no chain the head is the entry itself, and a common word brings in thousands of those.
+        chained = (match for address, match in self.matches.items() if address in lineage.chained)
+        more = (Match(address, 0.0, _NO_TERMS) for address in on_path if address not in self.matches)
+        for match in (*chained, *(more if self.question.paths or self.naming else ())):
+            for head in lineage.heads(match.key):
+                if head != match.key and not lineage.is_current(match.key):
+                    found.setdefault(head, []).append(match)
+        return found
+
+    def replaced_by(self, entry: Entry) -> list[Entry]:
+        """Return the superseded entries that match and lead to one."""
+        return [self.catalog.entries[match.key] for match in self.inherited.get(entry.address, ())]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Return what the words bring in, or the paths by their names."""
+        return frozenset((*self.matches, *self.inherited, *self.naming))
+
+    def is_brought(self, entry: Entry) -> bool:
+        """Say whether the words or the paths bring an entry in; with neither, everything is asked for."""
+        return entry.address in self.named or self.is_open or self.covers_path(entry)
+
+    def covers_path(self, entry: Entry) -> bool:
+        """Say whether an entry applies to one of the paths."""
+        return bool(entry.applies_to) and any_match(entry.applies_to, self.question.paths) is not None
+
+    def misses_paths(self, entry: Entry) -> bool:
+        """Say whether an entry applies to other paths than those of the question."""
+        return bool(entry.applies_to and self.question.paths) and not self.covers_path(entry)
+
+    def covers(self, entry: Entry) -> bool:
+        """Say whether an entry itself applies to a path, or holds half of the question's words."""
+        match, terms = self.matches.get(entry.address), self.answer.terms if self.answer else ()
+        holds = len(match.terms) if match is not None else 0
+        return self.covers_path(entry) or (bool(terms) and holds / len(terms) >= _MATCHING_SHARE)
+
+    def suits(self, entry: Entry) -> bool:
+        """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
+        if self.is_open or self.covers(entry):
+            return True
+        if entry.address not in self.inherited and not entry.overrides:
+            return False
+        return any(map(self.covers, (*self.replaced_by(entry), *self.overrides.overridden_by(entry))))
+
+    def held_by(self, entry: Entry, overriders: Mapping[str, Entry]) -> tuple[float, frozenset[str]]:
+        """Return the best score of an entry and of what it replaced or overrides, and which terms they hold."""
+        match = self.matches.get(entry.address)
+        if not entry.overrides and entry.address not in self.inherited:
+            return (match.score, match.terms) if match is not None else (0.0, _NO_TERMS)
+        overridden = (self.matches.get(shared) for shared in entry.overrides if overriders.get(shared) is entry)
+        # What is superseded counts by its words alone, where it matches by them.
+        replaced = (self.matches.get(one.key) for one in self.inherited.get(entry.address, ()))
+        found = [one for one in (match, *overridden, *replaced) if one is not None]
+        return max((one.score for one in found), default=0.0), _NO_TERMS.union(*(one.terms for one in found))
+
+    def tier_of(self, entry: Entry) -> Tier:
+        """Return how near an entry stands to the scope."""
+        if self.catalog.wings[entry.wing].is_shared:
+            return Tier.SHARED
+        is_focus = self.scope.focus is not None and entry.focus == self.scope.focus and entry.wing == self.scope.wing
+        return Tier.FOCUS if is_focus else Tier.PROJECT
+
+    def is_shown(self, entry: Entry) -> bool:
+        """Say whether an entry is in force, or nothing tells whether it is."""
+        lineage = self.catalog.lineage
+        return lineage.is_current(entry.address) or lineage.is_unresolved(entry.address)
+
+    def is_unconditional(self, entry: Entry) -> bool:
+        """Say whether an entry is part of every answer."""
+        return entry.type is EntryType.INVARIANT and self.scope.binds(entry) and self.is_shown(entry)
+
+    def typed(self, terms: Iterable[str]) -> tuple[str, ...]:
+        """Return what was typed for some terms of the question, each word once."""
+        words = self.answer.words if self.answer else {}
+        return tuple(dict.fromkeys(words[term] for term in terms))
+
+
+def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
+    """Return the entries that a question to a scope is put to, by address."""
+    return tuple(entry for entry in catalog.entries.values() if scope.reads(entry))

@@ -1,0 +1,157 @@
+"""What a retrieval answers: its entries, each described when it is asked for, and what ranks them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import NamedTuple
+
+from mdmem.dataclass import dataclass, field
+from mdmem.entry.model import Entry, Status, instant_of
+from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key
+from mdmem.workspace.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(AnsweredEntry):
+    """One entry of a retrieval, with the reasons that brought it in.
+
+    `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
+    `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
+    `terms` are those of the question that it, or what it replaced, holds; `on_path` says that its `applies_to` meets a
+    given path, `starts_shared` that the question starts at shared knowledge, `is_unconditional` that it is an invariant
+    which is part of every answer, `lies_aside` that it applies to other files than the work at hand. `why` gives the
+    reasons in words: of thousands that match a few are told.
+    """
+
+    tier: Tier
+    matches: bool
+    current: bool
+    why: Callable[[], str] = field(compare=False)
+    overrides: tuple[str, ...] = ()
+    terms: frozenset[str] = frozenset()
+    on_path: bool = False
+    overridden_by: tuple[str, ...] = ()
+    starts_shared: bool = False
+    is_unconditional: bool = False
+    lies_aside: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Return the reasons that brought it in, in words."""
+        return self.why()
+
+    @property
+    def sort_key(self) -> SortKey:
+        """Order by authority, scope, certainty, score, age, address, as `sort_key_of` does."""
+        distance = self.tier is not Tier.SHARED if self.starts_shared else self.tier.rank
+        certainty = 0 if self.status is Status.ACTIVE else 1
+        force = (not self.current, self.is_proposal, int(distance), certainty)
+        return sort_key_of(self.entry, self.score, force=force)
+
+    @property
+    def described(self) -> Retrieved:
+        """Return this one."""
+        return self
+
+
+SortKey = tuple[int, bool, bool, int, int, tuple[float, float, float], float, str]
+
+
+def sort_key_of(entry: Entry, score: float, *, force: tuple[bool, bool, int, int]) -> SortKey:
+    """Order by authority, scope, certainty, score, age, address: likeness never moves an entry across types.
+
+    `force` says whether it ended, is only proposed, how far it is, and whether it is in doubt. What ended stands behind
+    all of its type that is in force, and what is proposed behind what binds.
+    """
+    made = entry.created_at
+    newest = _negative(made) if isinstance(made, date) else 0.0
+    return (entry.type.rank, *force, likeness_key(entry, score), newest, entry.address)
+
+
+@lru_cache(maxsize=4096)
+def _negative(made: date) -> float:
+    return -instant_of(made).timestamp()
+
+
+class Rank(NamedTuple):
+    """What ranks an entry of a retrieval: of thousands that match, a few are described."""
+
+    sort_key: SortKey
+    entry: Entry
+    score: float
+    terms: frozenset[str]
+    current: bool
+    is_proposal: bool
+    on_path: bool
+    lies_aside: bool
+    describe: Callable[[Rank], Retrieved]
+
+    @property
+    def described(self) -> Retrieved:
+        """Return the entry with all that is said of it."""
+        return self.describe(self)
+
+
+Ranked = Rank | Retrieved
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """The answer before any budget: items in order, and drafts apart.
+
+    `likely_room` holds most of the best matches; `terms` are those of the question, `common` those of them that say
+    little, and `files` counts its paths.
+    `is_brief`: it is one of several questions, and its answer is short.
+    """
+
+    scope: Scope
+    items: Sequence[Retrieved]
+    proposed: Sequence[Retrieved] = ()
+    searched: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    common: frozenset[str] = frozenset()
+    likely_room: str | None = None
+    files: int = 0
+    is_brief: bool = False
+    basis: AnswerBasis = field(default_factory=AnswerBasis)
+
+    @property
+    def ranks(self) -> Sequence[Ranked]:
+        """Return what ranks its items, in their order."""
+        return _ranks_of(self.items)
+
+    @property
+    def proposed_ranks(self) -> Sequence[Ranked]:
+        """Return what ranks the drafts, in their order."""
+        return _ranks_of(self.proposed)
+
+
+def _ranks_of(items: Sequence[Retrieved]) -> Sequence[Ranked]:
+    return items.ranked if isinstance(items, Described) else items
+
+
+def uncovered(items: Sequence[Retrieved]) -> str:
+    """Return the sentence over an answer that nothing covers: what stands below always binds, applies or is only near.
+
+    What applies to a given path and is here is no rule, or only proposed.
+    """
+    always = [item for item in items if item.is_unconditional and item.score <= 0]
+    applying = [item for item in items if item.on_path and item not in always]
+    near = len(items) - len(always) - len(applying)
+    kinds = Counter(f"{'proposed ' * item.is_proposal}{item.entry.type}" for item in applying)
+    said = [f"{len(always)} invariants always bind" if len(always) > 1 else "1 invariant always binds"] * bool(always)
+    said += [f"{of} {kind}s apply to this" if of > 1 else f"1 {kind} applies to this" for kind, of in kinds.items()]
+    touched = "it" if kinds else "this"
+    said += [f"{near} entries only touch {touched}" if near > 1 else f"1 entry only touches {touched}"] * bool(near)
+    if not said:
+        return "Nothing binding covers this."
+    most, last = ", ".join(said[:-1]), said[-1]
+    these = f"{most} and {last}" if most else last
+    if not always:
+        return f"{these}; nothing binding covers it."
+    if kinds:
+        return f"{these}; nothing else binding covers it."
+    return f"{these}; nothing covers it." if near else f"{these}; nothing else covers this."
