@@ -118,7 +118,7 @@ class Settings:
     in `/` form; `wings` is by name. `profile`, `timeout_seconds` of a retrieval and `answer_tokens`, where an answer
     is cut, are the server's; `answer_bytes`, where it is stated, goes before the tokens. `proposals` counts as the
     default branch has it. `consultations` says that what agents are told is counted on this machine. `diff_url` is
-    where the page of a change is.
+    where the page of a change is, `files_url` where a host shows the files.
     `source` is the file itself, which equality leaves out.
     """
 
@@ -148,6 +148,7 @@ class Settings:
     answer_tokens: int = 6_000
     answer_bytes: int | None = None
     diff_url: str | None = None
+    files_url: str | None = None
     consultations: bool = True
     source: bytes = field(default=b"", repr=False, compare=False)
 

@@ -16,6 +16,7 @@ from mdmem.settings.values import (
     below_root,
     choice,
     count,
+    files,
     flag,
     number_in,
     page,
@@ -213,6 +214,11 @@ KEYS: _Rows = {
         page,
         "where the page of a change is, which `mdmem diff --format markdown` links to; a CI job fills in `{change}`, "
         "the number of the pull request, and `{run}`, its own",
+    ),
+    "site.files_url": Key(
+        "files_url",
+        files,
+        "where a host shows the repository's files, for the links of each page: `{view}` is `blob`, `edit` or `blame`",
     ),
 }
 _WINGS = "wings"

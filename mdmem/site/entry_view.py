@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.fields import FIELDS
 from mdmem.entry.model import LINK_FIELDS, Entry, visible
+from mdmem.entry.sentences import cut_at_word
 from mdmem.git.history import Commit
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.site.facts import MOST_FILES
@@ -15,6 +17,8 @@ from mdmem.site.links import href_from, page_of, page_of_room
 from mdmem.site.rows import PageRows
 
 _MOST_COMMITS = 30
+# So many of a chain are told on each side of an entry.
+_MOST_BESIDE = 20
 # What the page says elsewhere.
 _SHOWN = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
 _TOLD = tuple(
@@ -54,7 +58,31 @@ class EntryView:
             ],
             "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
             "more_commits": max(0, len(commits) - _MOST_COMMITS),
+            "chain": [*self._chain(entry, page)],
+            "origin": self._origin(entry),
         }
+
+    def _chain(self, entry: Entry, page: str) -> Iterator[dict[str, Any]]:
+        """Yield how it came to an entry and what became of it, with the reasons, the oldest first."""
+        facts = self.rows.facts
+        if not facts.bearings.joins(entry.address):
+            return
+        entries, members = facts.catalog.entries, facts.catalog.lineage.chain(entry.address)
+        at = members.index(entry.address)
+        for one in members[max(0, at - _MOST_BESIDE) : at + _MOST_BESIDE + 1] if len(members) > 1 else ():
+            other = entries[one]
+            made = other.created_at.isoformat()[:10] if other.created_at else ""
+            reason = visible(cut_at_word(other.reason or "", 600))
+            yield {**self.rows.named(one, page), "day": made, "reason": reason, "is_here": one == entry.address}
+
+    def _origin(self, entry: Entry) -> dict[str, Any]:
+        """Return the file of an entry, with the pages of the host that show it, where settings name one."""
+        workspace = self.rows.facts.workspace
+        under = f"{workspace.location.under}/" if workspace.location.under else ""
+        url, path = workspace.settings.files_url, f"{under}{entry.path}"
+        views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url is not None else ()
+        links = [(label, f"{(url or '').replace('{view}', view)}/{quote(path)}") for label, view in views]
+        return {"path": visible(path), "links": links}
 
     def graph(self, entry: Entry) -> LineageGraph | None:
         """Return the lineage of an entry, None where it has none but itself."""
