@@ -58,6 +58,8 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
     Only shared wings that the project reads count. Of one entry, 500 shared ones are looked at, those of its entry-id
     and of its rarest words first, and 20 pairs are yielded; the last then says that there may be more.
     """
+    if not any(wing.is_shared for wing in wings.values()):
+        return
     ordered = sorted(entries, key=lambda entry: entry.address)
     shared = [_subject(entry) for entry in ordered if wings[entry.wing].is_shared]
     if not shared:
