@@ -211,7 +211,8 @@ class _Output:
         self._inner.flush()
 
     def close(self) -> None:
-        self._inner.close()
+        # Whoever ends the process has a last look at its streams.
+        self._inner.flush()
 
 
 class _Input:
