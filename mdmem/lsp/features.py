@@ -30,7 +30,12 @@ class Feature(NamedTuple):
 
 
 # Each command with what carries it out: `function(server, *arguments)`.
-COMMANDS: Mapping[str, str] = {"mdmem.show": "mdmem.lsp.choice:show"}
+COMMANDS: Mapping[str, str] = {
+    "mdmem.show": "mdmem.lsp.choice:show",
+    "mdmem.why": "mdmem.lsp.commands:why",
+    "mdmem.check": "mdmem.lsp.commands:check",
+    "mdmem.new": "mdmem.lsp.commands:new",
+}
 # Each part has a block of its own, so that rows are added side by side.
 _COMPLETED = {"triggerCharacters": ["/", ":", "[", " "], "resolveProvider": True}
 NAVIGATION: tuple[Feature, ...] = (

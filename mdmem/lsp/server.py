@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError
+from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -183,8 +183,8 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Tell of a fault once; that of a request is told to who asked."""
-        if source is not FeatureRequestError:
+        """Tell of a fault once; that of a request is told to who asked, and what cannot be read is no fault of ours."""
+        if source not in (FeatureRequestError, JsonRpcException):
             self._tell_fault("a message", error)
 
 

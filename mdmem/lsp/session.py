@@ -105,7 +105,7 @@ class EditorSession:
     def facts(self) -> Any:
         """Return what git has to say, as of the last look at the disk; None outside git."""
         self._stamp = self._stamp_now()
-        return facts_of(self.disk)
+        return facts_of(self.workspace)
 
     @cached_property
     def extracts(self) -> ExtractStore:
@@ -185,11 +185,13 @@ class EditorSession:
         if is_same_git and changed == frozenset():
             return False
         self._stamp, self.disk = stamp, fresh
-        for name in ("_overlay", "facts", "tracked_files", "settings"):
+        # What git says depends on its own files and on which files there are, not on what these hold.
+        is_text = is_same_git and changed is not None
+        for name in ("_overlay",) if is_text else ("_overlay", "facts", "tracked_files", "settings"):
             self.__dict__.pop(name, None)
         for path, buffer in self.buffers.items():
             self.buffers[path] = over_file(buffer, self.bytes_of(path))
-        self._mark(changed if is_same_git else None)
+        self._mark(changed if is_text else None)
         return True
 
     def _stamp_now(self) -> Stamp | None:

@@ -10,7 +10,8 @@ from typing import Any
 from markupsafe import Markup
 
 from mdmem.entry.model import visible
-from mdmem.render.lineage_graph import lineage_graph
+from mdmem.git.merge import merge_base
+from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.render.review.pieces import Line, Piece, PieceKind
 from mdmem.render.review.sections import headline, sections
 from mdmem.render.svg import lineage_svg
@@ -38,11 +39,18 @@ def change_context(workspace: Workspace, base: str, href: Callable[[str], str | 
         parts.append(f"<section><h2>{escape(visible(section.title))}</h2>{lines}</section>")
     touched = [node.entry.address for node in review.graph.nodes if node.entry.address in workspace.catalog.entries]
     if touched:
-        graph = lineage_graph(workspace.catalog, touched)
-        drawn = lineage_svg(graph, href=lambda one: href(one) or "#", alone=False)
-        parts.append(f'<section><h2>Lineage as it will be</h2><div class="scroll">{drawn}</div></section>')
+        parts.append(_lineage("Lineage as it will be", lineage_graph(workspace.catalog, touched), href, "after"))
+    was = workspace.as_of(merge_base(workspace.location.get_repository(), base, "HEAD")).catalog
+    there = [node.entry.address for node in review.graph.nodes if node.entry.address in was.entries]
+    if there:
+        parts.append(_lineage("Lineage as it was", lineage_graph(was, there), href, "before"))
     # Every text is escaped piece by piece.
     return {"headline": visible(headline(review)), "body": Markup("".join(parts))}
+
+
+def _lineage(title: str, graph: LineageGraph, href: Callable[[str], str | None], name: str) -> str:
+    drawn = lineage_svg(graph, href=lambda one: href(one) or "#", alone=False, name=name)
+    return f'<section><h2>{title}</h2><div class="scroll">{drawn}</div></section>'
 
 
 def _lines(lines: tuple[Line, ...], href: Callable[[str], str | None]) -> Iterator[str]:

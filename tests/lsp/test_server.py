@@ -6,6 +6,7 @@ import pytest
 from builders import memory, write_entry
 from editors import Editor
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.server import Server
@@ -93,6 +94,7 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, caplog:
     monkeypatch.setattr(server.roots, "page", lambda uri: 1 // 0)
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier("file:///a.md"))
     assert [server.diagnostic(params).items for _ in range(2)] == [[], []]
+    server.report_server_error(ValueError("no JSON"), JsonRpcException)
     assert [one.message.partition(";")[0] for one in shown] == [
         "mdmem failed at textDocument/diagnostic: ZeroDivisionError"
     ]
