@@ -19,6 +19,7 @@ from mdmem.entry.sentences import (
     without_comments,
 )
 from mdmem.entry.statements import stated_fields
+from mdmem.regex import regex
 
 NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
@@ -31,7 +32,7 @@ _CITED = 300
 # A passage smaller than this says nothing.
 _SMALLEST = 80
 
-_OPERATIVE = re.compile(
+_OPERATIVE = regex(
     r"\b(?:must|shall|should|never|always|decided?|propos(?:e[sd]?|al)|adopt(?:s|ed)?|chosen|choose|chose|selected"
     r"|introduces?|specif(?:y|ies)|defines?|describes|mandates?|[Ww]e (?:will|use|keep|make)|will be"
     r"|replaces?|supersedes?|reject(?:s|ed)?|accepted|withdrawn|recommend(?:s|ed)?|requires?"
@@ -39,18 +40,18 @@ _OPERATIVE = re.compile(
     r"|^(?:[-*+\d.)]+\s+)?(?:Add|Allow|Do|Extend|Keep|Make|Provide|Run|Store|Support|Use|Write)\b",
 )
 # Reasons that stand as prose below the rule.
-_RATIONALE = re.compile(
+_RATIONALE = regex(
     r"[*_]{0,2}(?:rationale|why|because|context|background|motivation|alternatives?|rejected|considered)\b[^.\n:]{0,30}:",
     re.IGNORECASE,
 )
 # A ruling further down than this is another subject.
 _FIRST_BLOCKS = 3
-_CHANGING = re.compile(
+_CHANGING = regex(
     r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
     r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
+_NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
 def deciding_section(

@@ -1,17 +1,17 @@
 """Where a text holds terms of a question: only what begins like one of them is analysed."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
 from mdmem.index.analysis import spans
+from mdmem.regex import regex
 
 Span = tuple[int, int, frozenset[str]]
 """Start, end, and which of the terms."""
 
-_BLANK = re.compile(r"\s")
-_NO_ASCII = re.compile(r"[^\x00-\x7f]+")
+_BLANK = regex(r"\s")
+_NO_ASCII = regex(r"[^\x00-\x7f]+")
 
 
 def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:

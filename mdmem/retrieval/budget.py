@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
@@ -267,6 +266,8 @@ class _Packing:
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         """Return an item of which a part is given; that part alone counts as given later."""
+        import hashlib
+
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if self.given.get(item.entry.address) == digest:
             return PackedEntry(item, Form.GIVEN, "")

@@ -140,4 +140,12 @@ class Grounds:
 
 def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
     """Return the entries that a question to a scope is put to, by address."""
-    return tuple(entry for entry in catalog.entries.values() if scope.reads(entry))
+    rooms: dict[str, bool] = {}
+    found = []
+    for address, entry in catalog.entries.items():
+        room = address.rpartition("/")[0]
+        if room not in rooms:
+            rooms[room] = scope.holds(address)
+        if rooms[room] or scope.binds(entry):
+            found.append(entry)
+    return tuple(found)

@@ -23,8 +23,9 @@ def attachments(facts: SiteFacts, name: str, terms: Kept[TermCounts]) -> Iterato
     yield "index/titles.js", f"mdmemTitles({_json(_titles(facts))});\n"
     entries = facts.entries
     yield from shards([_terms(entry.title, terms.get(entry.address) or {}) for entry in entries])
-    ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
-    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
+    # As `mdmem retrieve --path` answers: rules, and also patterns and notes.
+    named = [entry for entry in entries if entry.applies_to and facts.is_current(entry)]
+    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(named))};\n"
     yield "feed.xml", _feed(facts, name)
     yield "entries.json", _data(facts)
     yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))

@@ -72,4 +72,14 @@ def _event(event: _Row) -> str:
     return f'<li><time datetime="{day}">{day}</time><span class="what {what}">{what}</span>{named}</li>'
 
 
-PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened)}
+def told(fields: Sequence[tuple[str, Sequence[tuple[str, str | None]]]]) -> Markup:
+    """Return the fields of an entry with their values, those that lead to entries as links."""
+
+    def value(text: str, href: str | None) -> str:
+        return escape(text) if href is None else f'<a href="{escape(href)}">{escape(text)}</a>'
+
+    pairs = ((name, "<br>".join(value(*one) for one in values)) for name, values in fields)
+    return Markup("".join(f"<dt>{name}</dt><dd>{shown}</dd>" for name, shown in pairs))
+
+
+PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told)}

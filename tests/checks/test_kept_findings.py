@@ -2,7 +2,7 @@
 
 import ast
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from mdmem.checks.registry import CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
+from mdmem.index import fork
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
 
@@ -214,6 +215,19 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(HeldTree, "read", lambda _, paths: read.extend(paths) or iter(()))
     assert found_in(kept_case(tree, tmp_path))
     assert read == []
+
+
+@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: b"", lambda packed: packed[:-1]])
+def test_half_of_the_files_may_be_read_by_a_second_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
+) -> None:
+    tree = small(**{f"app/rules/{name}.md": entry_text("See /home/somebody7/x.").encode() for name in "bcde"})
+    found, alone = found_in(kept_case(tree, tmp_path / "one")), stored(tmp_path / "one")
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(fork, "is_free", lambda: True)
+    monkeypatch.setattr(kept_findings, "pack", lambda *given: says(pack(*given)))
+    assert found_in(kept_case(tree, tmp_path / "two")) == found
+    assert stored(tmp_path / "two") == alone
 
 
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import pytest
 from builders import commit_all, merge_conflict, run_here, write, write_entry
 from editors import Hand
 
-from mdmem.git import process
 from mdmem.lsp.findings import SETTINGS_CODE, SessionFindings
 
 RULE = "memory/nav/rules/callbacks.md"
@@ -53,8 +52,8 @@ def test_no_git_process_runs_while_one_types(hand: Hand, monkeypatch: pytest.Mon
     def refuse(*arguments: Any, **options: Any) -> None:
         raise AssertionError(arguments)
 
-    monkeypatch.setattr(process.subprocess, "run", refuse)
-    monkeypatch.setattr(process.subprocess, "Popen", refuse)
+    monkeypatch.setattr("subprocess.run", refuse)
+    monkeypatch.setattr("subprocess.Popen", refuse)
     hand.type(RULE, "robot stops", "robot halts")
     assert found.now() == ()
 

@@ -96,7 +96,7 @@
       if (!path) return bound.replaceChildren();
       const rows = path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
         : binding(path).map(([address, type, title]) => hit([title, `entries/${address}.html`, type, "in force"]));
-      bound.replaceChildren(...(rows.length ? rows : [element("p", "No rule names this file; those that hold everywhere are below.")]));
+      bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
   }
   const state = document.body.dataset.state;
