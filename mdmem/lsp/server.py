@@ -211,7 +211,8 @@ class _Output:
         self._inner.flush()
 
     def close(self) -> None:
-        self._inner.close()
+        # The stream is the process's, which looks at its end whether all could be written.
+        self._inner.flush()
 
 
 class _Input:
