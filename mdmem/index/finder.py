@@ -59,8 +59,15 @@ def _chunks(text: str, beginnings: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _places(text: str, beginnings: Sequence[str]) -> Sequence[tuple[int, int]]:
     """Return where beginnings, in any case, and stretches that are no ASCII start and end, in their order."""
-    lowered = text.lower()
-    places = [] if text.isascii() else [found.span() for found in _NO_ASCII.finditer(text)]
+    lowered, places = text.lower() if text.isascii() else "", list[tuple[int, int]]()
+    if not lowered:
+        # Most lines of most texts are ASCII, which is told and lowered twenty times as fast.
+        lines, start = text.split("\n"), 0
+        lowered = "\n".join(map(str.lower, lines))
+        for line in lines:
+            if not line.isascii():
+                places += ((start + at, start + end) for at, end in (one.span() for one in _NO_ASCII.finditer(line)))
+            start += len(line) + 1
     if len(lowered) != len(text):
         # The one letter that becomes two, which is no ASCII either.
         lowered = text.replace("\u0130", "\u0131").lower()
