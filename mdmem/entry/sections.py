@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
@@ -89,13 +90,19 @@ def shortened(
     No passage is from alternatives, context or motivation, and each ends with a sentence. `weights` say how rare the
     words of the question are.
     """
-    body = body[:_READ]
+    text = _shortened(body[:_READ], find, limit, tuple(weights.items()))
+    return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
+
+
+# An answer tries several plans, and agents ask the same again.
+@lru_cache(maxsize=64)
+def _shortened(body: str, find: Find | None, limit: int, weights: tuple[tuple[str, float], ...]) -> str:
     sections = sections_of(body)
     lead = _lead(body, sections)
     text = _headed(body, lead, limit)
     if find is not None:
-        text = _with_passages(body, lead, Passages(body, sections, find, weights), limit) or text
-    return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
+        text = _with_passages(body, lead, Passages(body, sections, find, dict(weights)), limit) or text
+    return text
 
 
 def least_size(entry: Entry, body: str, limit: int) -> int:

@@ -10,22 +10,34 @@ from mdmem.regex import regex
 Span = tuple[int, int, frozenset[str]]
 """Start, end, and which of the terms."""
 
+# Words that one question's finder remembers.
+_KEPT = 20_000
 _BLANK = regex(r"\s")
 _NO_ASCII = regex(r"[^\x00-\x7f]+")
 
 
 def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
     """Return what finds the runs of a text that hold some of the terms."""
-    wanted = frozenset(terms)
+    return _finder(frozenset(terms))
+
+
+# The same for the same terms, so that what was found in a text for them is known again.
+@lru_cache(maxsize=8)
+def _finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
     beginnings = sorted({start for term in wanted if term.isascii() for start in _beginnings(term)})
     # Texts repeat their words, and a word in front of a comma is another chunk.
     known: dict[str, Sequence[Span]] = {}
 
     def held_in(chunk: str) -> Sequence[Span]:
-        if chunk not in known:
+        # Several threads may ask at once.
+        found = known.get(chunk)
+        if found is None:
             held = ((start, end, wanted.intersection((*one.words, *one.wholes))) for start, end, one in spans(chunk))
-            known[chunk] = [span for span in held if span[2]]
-        return known[chunk]
+            found = [span for span in held if span[2]]
+            if len(known) >= _KEPT:
+                known.clear()
+            known[chunk] = found
+        return found
 
     # An answer is shaped in several lengths from the same few texts.
     @lru_cache(maxsize=16)
