@@ -212,8 +212,12 @@ class Lineage:
     def chain(self, address: str) -> tuple[str, ...]:
         """Return an entry with all that are said to be before or after it, the oldest first; in a cycle by address."""
         members = _reach([address], self.said) | self.said_before(address)
-        order = {member: -number for number, group in enumerate(self._said_groups) for member in group}
+        order = self._said_order
         return tuple(sorted(members, key=lambda member: (order.get(member, 0), member)))
+
+    @cached_property
+    def _said_order(self) -> dict[str, int]:
+        return {member: -number for number, group in enumerate(self._said_groups) for member in group}
 
     @cached_property
     def _groups(self) -> tuple[frozenset[str], ...]:

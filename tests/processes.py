@@ -35,8 +35,8 @@ from typing import Any, BinaryIO, NoReturn
 
 # Variables that a running interpreter, or a library it has imported, does not read again.
 COLD = ("PYTHON", "LC_", "LANG", "PATH", "GIT_PYTHON")
-# The server's libraries take as long to import as all others; few processes need them.
-_LATE = "mdmem.mcp"
+# The libraries of the two servers take as long to import as all others each; few processes need them.
+_LATE = ("mcp", "lsp")
 _HEADER = 8
 _DESCRIPTORS = 64
 _WORK = """\
@@ -228,26 +228,51 @@ def _warm() -> Path:
 def _wait_to_be_forked(parent: socket.socket, listening: socket.socket) -> Sequence[str]:
     """Fork whenever asked; return in each fork the arguments of the interpreter it has become."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ended, waking = os.pipe()
+    os.set_blocking(waking, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waking)
+    lines: dict[int, socket.socket] = {}
     while True:
-        # What ended is waited for, so that its time counts as the tests'.
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG) != (0, 0):
-                pass
-        ready, _, _ = select.select([parent, listening], [], [])
+        ready, _, _ = select.select([parent, listening, ended, *lines.values()], [], [])
+        for pid, line in lines.items():
+            # Whoever asked says no more, but has gone.
+            if parent in ready or line in ready:
+                os.kill(pid, signal.SIGKILL)
         if parent in ready:
             os._exit(0)
+        if ended in ready:
+            os.read(ended, _DESCRIPTORS)
+        _tell_who_ended(lines)
+        if listening not in ready:
+            continue
         line, _ = listening.accept()
         header, descriptors, _, _ = socket.recv_fds(line, _HEADER, 3)
         arguments, cwd, environment = ast.literal_eval(_exactly(line, int.from_bytes(header, "big")).decode())
-        if b"mcp" in arguments:
-            _import_below(_LATE)
-        if os.fork() == 0:
-            _fork_and_tell(line)
+        for name in _LATE:
+            if name.encode() in arguments:
+                _import_below(f"mdmem.{name}")
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _become(cwd, environment, descriptors)
             return [os.fsdecode(one) for one in arguments]
-        line.close()
         for descriptor in descriptors:
             os.close(descriptor)
+        lines[pid] = line
+        with suppress(OSError):
+            line.sendall(b"%d\n" % pid)
+
+
+def _tell_who_ended(lines: dict[int, socket.socket]) -> None:
+    """Tell those who asked for forks how theirs ended; what is waited for counts as the tests' time."""
+    for pid in list(lines):
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            # Whoever asked may be gone.
+            with lines.pop(pid) as line, suppress(OSError):
+                line.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
 
 
 def _exactly(line: socket.socket, size: int) -> bytes:
@@ -257,35 +282,6 @@ def _exactly(line: socket.socket, size: int) -> bytes:
         assert part, "whoever asked has gone"
         parts += part
     return bytes(parts)
-
-
-def _fork_and_tell(line: socket.socket) -> None:
-    """Return in a further fork; tell its process id and, when it has ended, how; end it when whoever asked has gone."""
-    ended, waking = os.pipe()
-    os.set_blocking(waking, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(waking)
-    pid = os.fork()
-    if pid == 0:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        return
-    # Whoever reads what the fork prints waits for the last one who could print.
-    kept = {ended, waking, line.fileno()}
-    for number in set(range(_DESCRIPTORS)) - kept:
-        with suppress(OSError):
-            os.close(number)
-    ready = [line]
-    # The fork may be done with what it was asked, and whoever asked be gone, before the first word is sent.
-    with suppress(OSError):
-        line.sendall(b"%d\n" % pid)
-        ready, _, _ = select.select([ended, line], [], [])
-    if ended not in ready:
-        os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    with suppress(OSError):
-        line.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
-    os._exit(0)
 
 
 def _become(cwd: bytes, environment: Mapping[bytes, bytes], descriptors: Sequence[int]) -> None:
@@ -349,9 +345,12 @@ def _end_plainly(code: object) -> None:
 
 def _import_below(package: str) -> None:
     """Import a package with all that lies in it, but for what is late."""
+    late = tuple(one for one in (f"mdmem.{name}" for name in _LATE) if one != package)
     for module in walk_packages(import_module(package).__path__, f"{package}."):
-        if module.name.startswith(_LATE) == package.startswith(_LATE) and not module.name.endswith("__main__"):
-            import_module(module.name)
+        if not module.name.startswith(late) and not module.name.endswith("__main__"):
+            for value in list(vars(import_module(module.name)).values()):
+                # Asked for its fields, a data class is made: half of what a short run takes, in each fork.
+                getattr(value, "__dataclass_fields__", None)
 
 
 if __name__ == "__main__":

@@ -75,12 +75,15 @@ class Edge:
     kind: EdgeKind
 
 
-def classify(catalog: Catalog, untracked: frozenset[str] = frozenset()) -> tuple[Edge, ...]:
+def classify(
+    catalog: Catalog, untracked: frozenset[str] = frozenset(), *, near: frozenset[str] | None = None
+) -> tuple[Edge, ...]:
     """Return every edge that a readable entry names, by superseded and superseding address.
 
-    `untracked` are the addresses whose file is on disk and not in git.
+    `untracked` are the addresses whose file is on disk and not in git, `near` the only ones that are asked what they
+    name; None for all.
     """
-    return tuple(_Classifying(catalog, untracked).edges())
+    return tuple(_Classifying(catalog, untracked, near).edges())
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class _Classifying:
 
     catalog: Catalog
     untracked: frozenset[str]
+    near: frozenset[str] | None = None
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
@@ -120,8 +124,11 @@ class _Classifying:
                 yield Edge(claim.old, claim.new, claim.by_new, claim.by_old, kind)
 
     def _claims(self) -> list[_Claim]:
-        forward = {(old, new) for new, entry in self.entries.items() for old in entry.supersedes}
-        back = {(old, new) for old, entry in self.entries.items() for new in entry.superseded_by}
+        asked = self.entries
+        if self.near is not None:
+            asked = {one: asked[one] for one in self.near & asked.keys()}
+        forward = {(old, new) for new, entry in asked.items() for old in entry.supersedes}
+        back = {(old, new) for old, entry in asked.items() for new in entry.superseded_by}
         return [_Claim(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(forward | back)]
 
     def _apart(self, claim: _Claim) -> EdgeKind | None:

@@ -186,6 +186,15 @@ class Catalog:
             self._documents.update({document.path: document for document in iter_documents(self.tree, [path])})
         return self._documents[path]
 
+    def is_as_listed(self) -> bool:
+        """Say whether what was read of the files has the content that they were listed with."""
+        listed, identity = self.file_digests, self.tree.identity
+        return all(
+            identity(path, document.data) == listed[path]
+            for path, document in self._documents.items()
+            if path in listed
+        )
+
     def body(self, address: str) -> str:
         """Return the body of an entry as the caller may see it; raises GoneError where it went away meanwhile."""
         path = f"{address}.md"

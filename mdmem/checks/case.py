@@ -116,7 +116,8 @@ class Case:
     `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong
     while the case was put together; `known_changes` what the change did, where that was found out already.
     `kept` is what is known of files by path, so that nobody need read them again; `focus` are the paths of the files
-    that checks of one file look at, None where that is all of them.
+    that checks of one file look at, `near` the addresses of the entries whose links the others look at; None where
+    that is all of them.
     """
 
     catalog: Catalog
@@ -130,6 +131,7 @@ class Case:
     known_changes: Changes | None = None
     kept: Mapping[str, KeptExtract] = field(default_factory=dict)
     focus: frozenset[str] | None = None
+    near: frozenset[str] | None = None
 
     def loaded(self, code: str) -> Iterator[Finding]:
         """Yield what loading, or putting the case together, found under one code, as far as it is in focus."""
@@ -157,8 +159,9 @@ class Case:
     @cached_property
     def documents(self) -> tuple[tuple[str, Document], ...]:
         """Return every file in focus that is in an entry's place and has bytes, with its address."""
-        found = sorted(self.catalog.with_bytes)
-        return tuple(self.catalog.documents([one for one in found if self.focus is None or f"{one}.md" in self.focus]))
+        there = self.catalog.with_bytes
+        named = there if self.focus is None else {path.removesuffix(".md") for path in self.focus if path[-3:] == ".md"}
+        return tuple(self.catalog.documents(sorted(there & named)))
 
     @cached_property
     def entries(self) -> tuple[tuple[Entry, Document], ...]:
@@ -198,8 +201,8 @@ class Case:
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """Return every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
-        entries = (entry.path for entry in self.catalog.entries.values())
+        """Return every suppression of every near entry and manifest, by path and place; one that is faulty, too."""
+        entries = (entry.path for entry in self.near_entries)
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
         return tuple(one for path in (*entries, *manifests) for one in self.extract(path).suppressions)
 
@@ -217,7 +220,7 @@ class Case:
 
     def _links(self) -> Iterator[Link]:
         addresses = self.catalog.addresses
-        for entry in self.catalog.entries.values():
+        for entry in self.near_entries:
             written = self.extract(entry.path).links
             if len(written) == 1 and entry.links(written[0].field) == (written[0].written,):
                 (one,) = written
@@ -225,6 +228,14 @@ class Case:
                 continue
             for name in dict.fromkeys(one.field for one in written):
                 yield from _field_links(entry, name, written, addresses)
+
+    @cached_property
+    def near_entries(self) -> tuple[Entry, ...]:
+        """Return every entry that is near, by address."""
+        entries = self.catalog.entries
+        if self.near is None:
+            return tuple(entries.values())
+        return tuple(entries[address] for address in sorted(self.near) if address in entries)
 
     @cached_property
     def distinct_links(self) -> tuple[Link, ...]:
@@ -247,14 +258,15 @@ class Case:
     def references(self) -> tuple[Reference, ...]:
         """Return every cross-reference of every body, by address and offset."""
         known = self.catalog.addresses
-        found = ((one, self.extract(f"{one}.md").references) for one in self.catalog.with_bytes)
+        there = self.catalog.with_bytes if self.near is None else self.catalog.with_bytes & self.near
+        found = ((one, self.extract(f"{one}.md").references) for one in there)
         named = sorted((address, links) for address, links in found if links)
         return tuple(reference_of(link, address, known) for address, links in named for link in links)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """Return every supersession edge in its one class, by superseded and superseding address."""
-        return classify(self.catalog, self.untracked)
+        return classify(self.catalog, self.untracked, near=self.near)
 
     @cached_property
     def changes(self) -> Changes:
@@ -280,8 +292,8 @@ class Case:
         """Return the addresses whose file is on disk and not in git; none outside git, or where git lists the files."""
         if self.facts is None:
             return frozenset()
-        on_disk = (file.path for file in self.catalog.files if file.digest is None)
-        return frozenset(path.removesuffix(".md") for path in on_disk if path not in self.facts.tracked)
+        on_disk = {file.path for file in self.catalog.files if file.digest is None}
+        return frozenset(path.removesuffix(".md") for path in on_disk - self.facts.tracked)
 
     @cached_property
     def unusual_paths(self) -> tuple[str, ...]:

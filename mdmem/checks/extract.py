@@ -123,7 +123,10 @@ class DocumentExtract:
 
 
 class KeptExtract(StoredRecord, frozen=True):
-    """The extract of a file that was read before, with what the checks of one file found in it."""
+    """The extract of a file that was read before, with what the checks of one file found in it.
+
+    `said` is a digest of what it says outside its body; empty where its body may say something of other files, too.
+    """
 
     links: tuple[WrittenLink, ...] = ()
     references: tuple[BodyLink, ...] = ()
@@ -133,20 +136,26 @@ class KeptExtract(StoredRecord, frozen=True):
     size: int = 0
     length: int = 0
     findings: tuple[Finding, ...] = ()
+    said: str = ""
 
 
-def kept_extract(extract: Extract, findings: tuple[Finding, ...]) -> KeptExtract:
+def replaces(extract: Extract) -> bool:
+    """Say whether a file may have to give a reason for what it takes the place of."""
+    return any(one.field in ("supersedes", "overrides") for one in extract.links)
+
+
+def kept_extract(extract: Extract, findings: tuple[Finding, ...], said: str) -> KeptExtract:
     """Return an extract without its document."""
-    replaces = any(one.field in ("supersedes", "overrides") for one in extract.links)
     return KeptExtract(
         extract.links,
         extract.references,
         extract.suppressions,
         extract.amendments,
-        extract.gives_reason if replaces else None,
+        extract.gives_reason if replaces(extract) else None,
         extract.size,
         extract.length,
         findings,
+        said,
     )
 
 

@@ -12,25 +12,35 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mdmem
 from mdmem.catalog import is_entry_place
 from mdmem.checks.case import Case
-from mdmem.checks.engine import ask
-from mdmem.checks.extract import KeptExtract, kept_extract
+from mdmem.checks.engine import ask, get_check
+from mdmem.checks.extract import KeptExtract, kept_extract, replaces
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
+from mdmem.entry.model import Status
 from mdmem.finding import Finding
+from mdmem.record import pack, unpack
 from mdmem.state import read_packed, write_packed
 
-_VERSION = "1"
+if TYPE_CHECKING:
+    from mdmem.document.parse import Document
+
+_VERSION = "2"
 _ALL, _RECENT = "checks.mdmem", "checks-recent.mdmem"
 # Until so many were learned only the small file is written: at 10,000 entries the large one takes as long as 100 files.
 _RECENT_LIMIT = 100
 # Findings of one file depend on nothing else that is outside of this package.
 _LIBRARIES = ("yaml", "pydantic_core")
 
+
+# In bytes of bodies: what takes a quarter of a second, of which a file takes as much as so many, however short it is.
+_WORTH_A_PROCESS, _FILE_COST = 5_000_000, 2_000
 
 _Known = dict[str, KeptExtract]
 
@@ -109,7 +119,7 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
     digests = case.catalog.file_digests
     kept = store.find(digests)
     fresh = {path: digest for path, digest in digests.items() if path not in kept}
-    made = _made(replace(case, kept={}, focus=frozenset(filter(is_entry_place, fresh))), fresh) if fresh else {}
+    made = _made_of_all(case, fresh) if fresh else {}
     if made is None:
         return replace(case, kept=kept)
     if made:
@@ -117,8 +127,32 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
     return replace(case, kept={**kept, **made})
 
 
-def _made(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] | None:
+def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
+    """Return what `extracts_of` does, half of it from a second process where that pays and a core is free."""
+    if len(fresh) * _FILE_COST + sum(case.catalog.sizes.values()) < _WORTH_A_PROCESS:
+        return extracts_of(case, fresh)
+    # Imported here: few runs need it.
+    from mdmem.index.fork import beside, is_free
+
+    if not is_free():
+        return extracts_of(case, fresh)
+    for code in KEPT:
+        # What is imported now is so in both.
+        get_check(code)
+    for path in fresh:
+        # Two processes cannot read from one git.
+        case.catalog.document(path)
+    ours, theirs = (dict(islice(fresh.items(), place, None, 2)) for place in (0, 1))
+    with beside(lambda: pack(version(), extracts_of(case, theirs))) as wait:
+        first, second = extracts_of(case, ours), unpack(wait(), version(), _Known)
+    if second is None:
+        second = extracts_of(case, theirs)
+    return None if first is None or second is None else first | second
+
+
+def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     """Return the extracts of files that were read as they were listed; None where a check fails."""
+    case = replace(case, kept={}, focus=frozenset(filter(is_entry_place, fresh)))
     findings: dict[str, list[Finding]] = {}
     for code in KEPT:
         found = ask(code, case)
@@ -130,8 +164,19 @@ def _made(case: Case, fresh: Mapping[str, str]) -> dict[str, KeptExtract] | None
     for path, digest in fresh.items():
         document, told = case.catalog.document(path), findings.get(path, [])
         if case.catalog.tree.identity(path, document.data) == digest and _is_its_own(path, told):
-            made[path] = kept_extract(case.extract(path), tuple(told) if is_entry_place(path) else ())
+            own = tuple(told) if is_entry_place(path) else ()
+            made[path] = kept_extract(case.extract(path), own, _said(case, document))
     return made
+
+
+def _said(case: Case, document: Document) -> str:
+    """Return the digest of what a file says outside its body; empty where its body may say something of others."""
+    extract, entry = case.extract(document.path), case.catalog.entries.get(document.path.removesuffix(".md"))
+    if entry is None or entry.status is Status.DEPRECATED or extract.references or extract.amendments:
+        return ""
+    front = document.text[: len(document.text) - len(document.body)]
+    reason = replaces(extract) and extract.gives_reason
+    return hashlib.sha1(f"{front}\0{entry.title}\0{reason}".encode(), usedforsecurity=False).hexdigest()
 
 
 def _is_its_own(path: str, told: Sequence[Finding]) -> bool:

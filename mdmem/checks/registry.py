@@ -212,3 +212,19 @@ READS: dict[str, str] = {
 _NOT_KEPT = frozenset({"future-date", "entry-too-long", "suppression-invalid"})
 # What these find in a file is kept by its path and content.
 KEPT: tuple[str, ...] = tuple(code for code in CODES if READS[code] == "file" and code not in _NOT_KEPT)
+# What these answer to a whole case is kept by what they read, and with what git told them.
+ANSWERED = frozenset(
+    {
+        *(code for code in CODES if READS[code] in ("names", "links", "chain") and code != "nothing-checked"),
+        *("future-date", "entry-too-long", "stray-file", "missing-field", "dangling-link", "link-not-tracked"),
+        *("body-link-broken", "applies-to-nothing", "deprecated-at-missing"),
+    }
+)
+# What these find follows from the paths, the wings, the settings and git, whatever the entries say.
+BY_PATHS = frozenset(
+    {
+        *(code for code in CODES if READS[code] == "names"),
+        *("stray-file", "ignored-by-git", *WINGS, *CHANGE, *MERGE),
+        *("base-unavailable", "shallow-history", "git-unavailable", "stale-baseline-entry"),
+    }
+)

@@ -12,6 +12,7 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.facts import GitFacts, SeenFacts
+from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
 from mdmem.checks.rules import settings_loosened
@@ -153,12 +154,14 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
     """Return every finding of the tree, those marked new that what it is compared with has not."""
     case = _case(workspace, compared, in_ci=request.in_ci)
     store = ExtractStore(workspace.cache_folder).load()
+    answers = AnswerStore(workspace.cache_folder).load()
 
     def found_in(one: Case, some: Sequence[str]) -> list[Finding]:
         one = with_extracts(one, store)
         files, told = len(one.catalog.files), request.progress
         step = None if told is None else lambda done: told(files * done // len(some), files)
-        return run_checks(one, some, by_wing=not request.select, is_debugging=request.is_debugging, step=step)
+        by_wing, asking = not request.select, answers.asking(one)
+        return run_checks(one, some, by_wing=by_wing, is_debugging=request.is_debugging, step=step, asking=asking)
 
     # What else is wrong with a file that git could not merge is its conflict's doing.
     found = [one for one in found_in(case, codes) if one.code in MERGE or one.place.path not in case.unmerged]
@@ -182,6 +185,7 @@ def find(workspace: Workspace, compared: ComparedTrees, codes: Sequence[str], re
             known = [replace(one, severity=Severity.ERROR) for one in known]
         marked = mark_new(found, known, moves=moves)
         found = [one if again.new or not one.new else again for one, again in zip(found, marked, strict=True)]
+    answers.save()
     return found
 
 
@@ -226,7 +230,7 @@ def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case
         catalog=checked_catalog(workspace),
         settings=workspace.settings,
         today=workspace.today,
-        facts=_facts(workspace),
+        facts=facts_of(workspace),
         base=compared.base,
         merge=compared.merge,
         faults=compared.faults,
@@ -234,7 +238,8 @@ def _case(workspace: Workspace, compared: ComparedTrees, *, in_ci: bool) -> Case
     )
 
 
-def _facts(workspace: Workspace) -> GitFacts | SeenFacts | None:
+def facts_of(workspace: Workspace) -> GitFacts | SeenFacts | None:
+    """Return what git has to say of the files that are read; None outside git."""
     location = workspace.location
     if location.repository is None:
         return None

@@ -55,8 +55,9 @@ GROUPS = {
         "site": "Show the memory as pages: a folder for any browser.",
         "hooks": "Guard commits, merges and pushes by git's own hooks.",
     },
-    "Agents": {
+    "Agents and editors": {
         "mcp": "Serve the memory over the Model Context Protocol.",
+        "lsp": "Serve the memory to a text editor.",
         "save": "Save what an agent hands over as JSON, compared first.",
         "token": "Give tokens: for one write to a shared wing, for clients.",
         "pending": "List the writes that failed on the way; retry or drop them.",

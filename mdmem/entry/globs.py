@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+import string
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import count
 
 from mdmem.dataclass import dataclass
 from mdmem.regex import regex
@@ -49,8 +51,23 @@ def script_pattern(glob: str) -> list[str | None] | None:
     rule = _rule(glob)
     if rule is _NOTHING:
         return None
-    source = None if rule.pattern is None else rule.pattern.pattern.decode("latin-1").replace("(?>", "(?:")
+    source = None if rule.pattern is None else _script_source(os.fsencode(rule.plain)[len(os.fsencode(rule.literal)) :])
     return [*(os.fsencode(part).decode("latin-1") for part in (rule.plain, rule.below, rule.literal)), source]
+
+
+def _script_source(glob: bytes) -> str:
+    """Return the pattern for an engine without atomic groups: what is looked ahead at is not tried otherwise either."""
+    numbers = count()
+
+    def settled(pattern: bytes) -> bytes:
+        name = b"g%d" % next(numbers)
+        return b"(?=(?<" + name + b">" + pattern + b"))\\k<" + name + b">"
+
+    return _regex(glob, settled=settled).decode("latin-1")
+
+
+def _atomic(pattern: bytes) -> bytes:
+    return b"(?>" + pattern + b")"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +145,7 @@ _TOKEN = regex(
 )
 
 
-def _regex(glob: bytes) -> bytes:
+def _regex(glob: bytes, *, settled: Callable[[bytes], bytes] = _atomic) -> bytes:
     """Return the pattern of a glob; what stands before a later `**` is matched as early as it can be, and once.
 
     Without that, a glob of many stars takes time that grows with their number as the exponent.
@@ -141,13 +158,13 @@ def _regex(glob: bytes) -> bytes:
             blocks[-1].append(token)
         else:
             blocks[-1][-1] += token
-    *early, last = (_block(pieces) for pieces in blocks)
-    return b"".join([*(b"(?>" + block + b")" for block in early), last])
+    *early, last = (_block(pieces, settled) for pieces in blocks)
+    return b"".join([*map(settled, early), last])
 
 
-def _block(pieces: list[bytes]) -> bytes:
+def _block(pieces: list[bytes], settled: Callable[[bytes], bytes]) -> bytes:
     first, *stars = pieces
-    return b"".join([first, *(b"(?>" + star + b")" for star in stars[:-1]), *stars[-1:]])
+    return b"".join([first, *map(settled, stars[:-1]), *stars[-1:]])
 
 
 def _tokens(glob: bytes) -> Iterator[bytes]:
@@ -169,7 +186,6 @@ _ITEM = regex(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTAL
 @cache
 def _classes() -> dict[str, str]:
     # Imported here: few globs name one.
-    import string
 
     return {
         "alnum": string.ascii_letters + string.digits,

@@ -236,6 +236,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def kind_of(value: object) -> str:
+    """Return what a value is called in a message: list, mapping or value."""
+    return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
+
+
 def _shown(character: str) -> str:
     return character if character.isprintable() else f"<U+{ord(character):04X}>"
 

@@ -80,7 +80,9 @@ def file_days(repository: Repository, under: str) -> FileDays:
     try:
         names = run(repository.top, *plain, "-z", "--diff-filter=AR", "--name-status", "--", pathspec(under))
         patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
-        changes = run(repository.top, "-c", "core.quotePath=false", *plain, *patch, "--", pathspec(under))
+        # A commit without parents changed nothing, and git would search all that it added.
+        asked = ("-c", "core.quotePath=false", "-c", "log.showRoot=false", *plain, *patch)
+        changes = run(repository.top, *asked, "--", pathspec(under))
     except GitError:
         return FileDays()
     added, now = _parse_added(records(names))

@@ -80,6 +80,44 @@ class Bearings:
             found.setdefault(arrow.end, []).append(arrow)
         return found
 
+    def joins(self, address: str) -> bool:
+        """Say whether an arrow of any kind joins an entry with another one."""
+        return address in self._joined
+
+    @cached_property
+    def _joined(self) -> frozenset[str]:
+        return frozenset(one for group in self.groups for one in group)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Return those that arrows of any kind join, the largest group first, each with the oldest of a chain first."""
+        beside: dict[str, list[str]] = {}
+        joined = [
+            *((old, new) for old, said in self.catalog.lineage.said.items() for new in said),
+            *((arrow.start, arrow.end) for arrows in self.at.values() for arrow in arrows),
+        ]
+        for one, other in joined:
+            beside.setdefault(one, []).append(other)
+            beside.setdefault(other, []).append(one)
+        found, seen = [], set[str]()
+        for one in sorted(beside):
+            if one not in seen:
+                group = dict.fromkeys([one])
+                for member in (todo := [one]):
+                    new = dict.fromkeys(other for other in beside[member] if other not in group)
+                    group |= new
+                    todo += new
+                seen |= group.keys()
+                found.append(self._by_chains(sorted(group)))
+        return tuple(sorted(found, key=lambda group: (-len(group), group)))
+
+    def _by_chains(self, members: Iterable[str]) -> tuple[str, ...]:
+        ordered: dict[str, None] = {}
+        for one in members:
+            if one not in ordered:
+                ordered |= dict.fromkeys(self.catalog.lineage.chain(one))
+        return tuple(ordered)
+
     def _arrows(self) -> Iterator[Arrow]:
         entries = self.catalog.entries
         for one in entries.values():
@@ -102,11 +140,12 @@ def lineage_graph(
     Of more than `most` entries, those nearest to the ones that are asked about are in it. Who draws many gives the
     `bearings` of the catalog.
     """
+    bearings = bearings or Bearings(catalog)
     chains = {catalog.lineage.chain(address) for address in addresses}
-    edges = sorted({arrow for chain in chains for arrow in _arrows(catalog, chain, bearings or Bearings(catalog))})
+    edges = sorted({arrow for chain in chains for arrow in _arrows(catalog, chain, bearings)})
     near = _nearest(addresses, edges)
     drawn = set(near[:most])
-    nodes = [Box(catalog.entries[one], _state(catalog, one), one in addresses) for one in drawn]
+    nodes = [Box(catalog.entries[one], state_of(catalog, one), one in addresses) for one in drawn]
     order = _by_age(catalog, addresses)
     return LineageGraph(
         nodes=tuple(sorted(nodes, key=lambda node: order(node.entry.address))),
@@ -115,12 +154,13 @@ def lineage_graph(
     )
 
 
-def linked_graph(catalog: Catalog, *, most: int = MOST) -> LineageGraph:
-    """Return every chain of two or more entries, the longest first, about no entry more than about another."""
-    chains = {catalog.lineage.chain(address) for address in catalog.entries}
-    members = [one for chain in sorted(chains, key=lambda one: (-len(one), one)) if len(chain) > 1 for one in chain]
-    graph = lineage_graph(catalog, members, most=most)
-    return replace(graph, nodes=tuple(replace(node, is_asked=False) for node in graph.nodes))
+def linked_graph(catalog: Catalog, *, most: int = MOST, bearings: Bearings | None = None) -> LineageGraph:
+    """Return all that arrows join, the largest group first, about no entry more than about another."""
+    bearings = bearings or Bearings(catalog)
+    members = [one for group in bearings.groups for one in group]
+    graph = lineage_graph(catalog, members[:most], most=most, bearings=bearings)
+    nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
+    return replace(graph, nodes=nodes, hidden=max(0, len(members) - most))
 
 
 def _arrows(catalog: Catalog, chain: Sequence[str], bearings: Bearings) -> Iterator[Arrow]:
@@ -155,7 +195,8 @@ def _by_age(catalog: Catalog, addresses: Sequence[str]) -> Callable[[str], tuple
     return lambda one: (chain.get(one, len(chain)), one)
 
 
-def _state(catalog: Catalog, address: str) -> BoxState:
+def state_of(catalog: Catalog, address: str) -> BoxState:
+    """Return whether an entry is in force, no more, or not yet."""
     status = catalog.entries[address].status
     if status is Status.DRAFT:
         return BoxState.DRAFT

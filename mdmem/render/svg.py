@@ -10,7 +10,7 @@ from mdmem.entry.model import visible
 from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
 from mdmem.render.placement import Placement, layered
 
-BOX, TALL, GAP, ROW = 232, 76, 104, 104
+BOX, TALL, GAP, ROW = 248, 76, 104, 104
 _EDGE = 12
 _TITLE, _LINES, _ADDRESS = 30, 2, 34
 # For a picture that stands alone; in a page the sheet of the page says the same.
@@ -23,13 +23,14 @@ STYLE = """
 .lineage .ended .title{text-decoration:line-through;fill:#5b6876}
 .lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .draft .bar{fill:#c9a227}
 .lineage .draft .title{font-style:italic}
-.lineage .reviewed .bar{fill:#c05b1c}.lineage .asked rect{stroke-width:3}
+.lineage rect.bar{stroke:none}.lineage .reviewed .bar{fill:#c05b1c}.lineage .asked rect{stroke-width:3}
 .lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
-.lineage .clash{stroke:#b3261e}.lineage .way{fill:#5b6876;font-size:11px}
+.lineage .clash{stroke:#b3261e}
+.lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
 @media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#7fb2e0}
 .lineage .bar{fill:#7fb2e0}.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
 .lineage .ended rect{fill:#191f26;stroke:#6d7883}.lineage .ended .bar{fill:#6d7883}
-.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}}
+.lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}.lineage .way{stroke:#14191f}}
 """.strip().replace("\n", "")
 _HEAD = (
     '<defs><marker id="to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
@@ -42,21 +43,30 @@ _CLASS = {
     BoxState.DRAFT: "draft",
 }
 _LOOSE = {Way.CLAIMED: "loose", Way.PROPOSED: "loose", Way.CONFLICTS: "clash"}
+# What is longer than the gap between two boxes.
+_SHORT = {Way.PROPOSED: "proposed"}
 
 
-def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True) -> str:
-    """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near."""
+def lineage_svg(
+    graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
+) -> str:
+    """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near.
+
+    `name` tells it from other pictures of the same page.
+    """
     placement = layered([node.entry.address for node in graph.nodes], [_forward(edge) for edge in graph.edges])
     columns = max((column for column, _ in placement.places.values()), default=0) + 1
     rows = max((row for _, row in (*placement.places.values(), *_passed(placement))), default=0) + 1
     width, height = columns * (BOX + GAP) - GAP + 2 * _EDGE, (rows - 1) * ROW + TALL + 2 * _EDGE
     height += 24 if graph.hidden else 0
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    said = 'role="img" aria-labelledby="lineage-title lineage-said"'
+    # Of an image, a reader of screens is told no part: where the boxes are links, it is a group.
+    role = "img" if href is None else "group"
+    said = f'role="{role}" aria-labelledby="{name}-title" aria-describedby="{name}-said"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {said}>',
-        f'<title id="lineage-title">{_text(_title(graph))}</title>',
-        f'<desc id="lineage-said">{_text(" ".join(_sentences(graph)))}</desc>',
+        f'<title id="{name}-title">{_text(_title(graph))}</title>',
+        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph)))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
         *(line for edge in graph.edges for line in _arrow(edge, placement)),
@@ -82,6 +92,9 @@ def _corner(place: tuple[int, int]) -> tuple[int, int]:
 
 def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     start, end = _forward(edge)
+    if edge.kind is Way.CONFLICTS:
+        # Neither side comes first.
+        start, end = sorted((start, end), key=lambda one: placement.places[one])
     (left, top), (right, low) = _corner(placement.places[start]), _corner(placement.places[end])
     is_back = placement.places[end][0] <= placement.places[start][0]
     points = [(left + BOX, top + TALL // 2)]
@@ -95,7 +108,7 @@ def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     head = "" if edge.kind is Way.CONFLICTS else ' marker-end="url(#to)"'
     yield f'<path{kind} d="{path}"{head}/>'
     (x1, y1), (x2, y2) = points[-2], points[-1]
-    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{edge.kind}</text>'
+    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{_SHORT.get(edge.kind, edge.kind)}</text>'
 
 
 def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:

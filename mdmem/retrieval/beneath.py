@@ -12,6 +12,8 @@ from mdmem.retrieval.ranks import Retrieved
 
 # In bytes: of a sentence that cites an entry, in a short answer.
 _CITED = 170
+# Of newer entries that only point.
+_NAMED = 4
 
 
 def claims_on(item: Retrieved) -> Iterator[Mention]:
@@ -23,15 +25,24 @@ def claims_on(item: Retrieved) -> Iterator[Mention]:
 def fewer(beneath: Sequence[Mention], *, most: int, is_best: bool, is_brief: bool) -> tuple[Mention, ...]:
     """Return the lines under an entry of which a part is given, with so many citing entries at most.
 
-    What only points says little; what it replaced and what bears on it always stands. Under the best match it is said
-    where no newer entry changes it, so that nobody has to look for one.
+    What only points says little; what it replaced and what bears on it always stands. Under the best match those that
+    point are named, or that none does, so that nobody has to look for one.
     """
     citing = [one for one in beneath if one.how == CITED]
     changing = [one for one in citing if is_changing(one.said)]
     told = [_in_short(one) if is_brief else one for one in changing[:most]]
-    said = "no newer entry says that it changes this" if citing else "named by no newer entry"
-    nothing = [Mention(said, "")] if is_best and not changing else []
-    return (*(one for one in beneath if one.how != CITED), *told, *nothing)
+    rest = [Mention(_named_by([one for one in citing if one not in changing[:most]], changing), "")] if is_best else []
+    return (*(one for one in beneath if one.how != CITED), *told, *(one for one in rest if one.how))
+
+
+def _named_by(citing: Sequence[Mention], changing: Sequence[Mention]) -> str:
+    """Return which newer entries point to one, by their ids, and that none of them says a change where that is so."""
+    if not citing:
+        return "" if changing else "named by no newer entry"
+    names = [one.address.rpartition("/")[2] for one in citing]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    listed = f"{', '.join(names[:_NAMED])}{more}"
+    return f"also named by {listed}" if changing else f"named by newer {listed}; none says that it changes this"
 
 
 def _in_short(one: Mention) -> Mention:

@@ -61,6 +61,15 @@ def unreadable(why: str, given: Mapping[str, str] | None = None) -> Brief:
     return _told_once(line, given or {})
 
 
+def rules_for(workspace: Workspace, paths: Sequence[str]) -> list[Entry]:
+    """Return the rules in force whose `applies_to` meets one of the paths from the top, in order.
+
+    Raises what reading the memory raises.
+    """
+    view, settings = view_of(workspace), _settings(workspace)[0]
+    return _rules(view, _scope(view.effective.catalog, settings, paths), paths)
+
+
 def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
     inside = tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if _lies_inside(path)))
     if not inside:

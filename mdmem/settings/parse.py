@@ -12,7 +12,21 @@ from mdmem.finding import Severity
 from mdmem.profile import Profile
 from mdmem.settings.model import Approvals, Ended, Old, OneSided, Proposals, Settings, WingSettings
 from mdmem.settings.remotes import commit, ref, repository
-from mdmem.settings.values import below_root, choice, count, flag, number_in, rooms, statuses, table, text, texts, wing
+from mdmem.settings.values import (
+    below_root,
+    choice,
+    count,
+    files,
+    flag,
+    number_in,
+    page,
+    rooms,
+    statuses,
+    table,
+    text,
+    texts,
+    wing,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +208,17 @@ KEYS: _Rows = {
     ),
     "server.answer_bytes": Key(
         "answer_bytes", number_in(1_000, 40_000, "bytes"), "the same in bytes, which goes before; 1000 to 40000"
+    ),
+    "site.diff_url": Key(
+        "diff_url",
+        page,
+        "where the page of a change is, which `mdmem diff --format markdown` links to; a CI job fills in `{change}`, "
+        "the number of the pull request, and `{run}`, its own",
+    ),
+    "site.files_url": Key(
+        "files_url",
+        files,
+        "where a host shows the repository's files, for the links of each page: `{view}` is `blob`, `edit` or `blame`",
     ),
 }
 _WINGS = "wings"

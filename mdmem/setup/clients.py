@@ -38,11 +38,14 @@ COMMAND_LINES = """\
 Before you change code, ask once what is binding, with all files that you will touch:
 `mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
 Ask again only when the files change; what was given before is one line then.
-All your questions go into one call, each is answered in short: `mdmem retrieve --ask "QUESTION?" --ask "QUESTION?"`.
-What answers lack, one call finds in those entries, words for each: `mdmem show A B --about "FOR A" --about "FOR B"`.
+Questions that are about no file go into one call, each with words that you expect in its answer: \
+`mdmem retrieve --session TASK --ask "QUESTION? WORDS" --ask "QUESTION? WORDS"`.
+What is lacking, one call finds in those entries, words for each: `mdmem show A B --about "FOR A" --about "FOR B"`.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
+# What it says besides where a memory is that of several projects.
+WINGS_LINE = "Several projects share this memory: what names no file takes `--wing NAME`, or `--all-wings`.\n"
 
 
 def agents_lines(profile: str) -> str:
@@ -58,7 +61,7 @@ Where the server is not at hand, type `mdmem retrieve --path FILE "what you are 
 
 def own_lines() -> tuple[str, ...]:
     """Return the lines that may stand in a project's AGENTS.md because `init` wrote them."""
-    return (COMMAND_LINES, *dict.fromkeys(agents_lines(profile) for profile in ("core", *_TOOLS)))
+    return (COMMAND_LINES, WINGS_LINE, *dict.fromkeys(agents_lines(profile) for profile in ("core", *_TOOLS)))
 
 
 def tell_agents(base: Path, *, profile: str, clients: Iterable[str]) -> Iterator[str]:

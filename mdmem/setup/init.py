@@ -14,11 +14,11 @@ from mdmem.errors import EnvironmentFaultError, GitError, RootNotFoundError, Set
 from mdmem.git import Repository, find_repository, list_tracked_named
 from mdmem.settings import parse_settings
 from mdmem.setup.client_hooks import hook_client
-from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, join_client, tell_agents
+from mdmem.setup.clients import CLIENTS, COMMAND_LINES, SERVER, WINGS_LINE, join_client, tell_agents
 from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
-from mdmem.setup.manifest import manifest_text
+from mdmem.setup.manifest import manifest_text, project_wings
 from mdmem.setup.merge_driver import find_driver, install_driver
 from mdmem.setup.records import record_folders, records_in
 from mdmem.state import leads_away, write_new
@@ -46,19 +46,18 @@ def init(
     root = _root_for(cwd, folder)
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
-    name = (
-        wing
-        if wing is not None
-        else _first_wing(root) or re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
-    )
+    wings = project_wings(root)
+    own = wing if wing is not None else _first_wing(root)
+    name = own if own is not None else next(iter(wings), None) or _name_for(base)
     if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
-    founding = (
-        *_neighbours(root, repository),
-        _write(root, SETTINGS_NAME, f'default_wing = "{name}"\n', base),
-        _write(root, f"{name}/README.md", manifest_text(name, repository), base),
-    )
+    # Which of several projects answers by default is for people to say.
+    is_open = own is None and len(wings) > 1
+    settings = f"# default_wing: one of {', '.join(wings)}\n" if is_open else f'default_wing = "{name}"\n'
+    founding = [*_neighbours(root, repository), _write(root, SETTINGS_NAME, settings, base)]
+    if not is_open:
+        founding.append(_write(root, f"{name}/README.md", manifest_text(name, repository), base))
     if is_joining:
         yield f"the memory in {_shown(root, base)} stays as it is"
     yield from _worth_saying(founding, is_joining=is_joining)
@@ -66,7 +65,8 @@ def init(
         yield from _join(clients, root, base, command, has_hooks=client_hooks)
         yield from _missing(command)
     else:
-        yield _write(base, "AGENTS.md", COMMAND_LINES, base, else_say=f"add this to it:\n{COMMAND_LINES}")
+        lines = COMMAND_LINES + (WINGS_LINE if len(wings) > 1 else "")
+        yield _write(base, "AGENTS.md", lines, base, else_say=f"add this to it:\n{lines}")
     if repository is None:
         yield "not in a git repository: no hook; `git init` and run this again"
     elif hook:
@@ -169,6 +169,10 @@ def _repository(root: Path) -> Repository | None:
         return find_repository(root)
     except GitError:
         return None
+
+
+def _name_for(base: Path) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", base.name.casefold()).strip("_") or "project"
 
 
 def _first_wing(root: Path) -> str | None:

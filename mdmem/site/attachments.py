@@ -10,23 +10,24 @@ from urllib.parse import quote
 from mdmem.entry.model import visible
 from mdmem.site.code_map import script_rules
 from mdmem.site.facts import SiteFacts
+from mdmem.site.kept import Kept
 from mdmem.site.links import page_of
 from mdmem.site.shards import TITLE, shards
-from mdmem.site.terms import body_terms, term_counts
+from mdmem.site.texts import TermCounts, term_counts
 
 _FEED_EVENTS = 60
 
 
-def attachments(facts: SiteFacts, name: str) -> Iterator[tuple[str, str]]:
+def attachments(facts: SiteFacts, name: str, terms: Kept[TermCounts]) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file."""
     yield "index/titles.js", f"mdmemTitles({_json(_titles(facts))});\n"
     entries = facts.entries
-    bodies = body_terms(facts)
-    yield from shards([_terms(entry.title, bodies.get(entry.address, {})) for entry in entries])
-    ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
-    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
+    yield from shards([_terms(entry.title, terms.get(entry.address) or {}) for entry in entries])
+    # As `mdmem retrieve --path` answers: rules, and also patterns and notes.
+    named = [entry for entry in entries if entry.applies_to and facts.is_current(entry)]
+    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(named))};\n"
     yield "feed.xml", _feed(facts, name)
-    yield "entries.json", f"{json.dumps(_data(facts), ensure_ascii=False, indent=1, default=str)}\n"
+    yield "entries.json", _data(facts)
     yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))
 
 
@@ -53,8 +54,9 @@ def _titles(facts: SiteFacts) -> list[list[object]]:
     return found
 
 
-def _data(facts: SiteFacts) -> dict[str, object]:
-    entries = [
+def _data(facts: SiteFacts) -> str:
+    """Return the entries as JSON, each on a line of its own: what did not change stays the same line."""
+    entries = (
         {
             "address": entry.address,
             "type": entry.type.value,
@@ -68,8 +70,9 @@ def _data(facts: SiteFacts) -> dict[str, object]:
             "page": page_of(entry.address),
         }
         for entry in sorted(facts.entries, key=lambda one: one.address)
-    ]
-    return {"schema": 1, "entries": entries}
+    )
+    lines = ",\n".join(json.dumps(one, ensure_ascii=False, default=str) for one in entries)
+    return f'{{"schema": 1, "entries": [\n{lines}\n]}}\n'
 
 
 def _feed(facts: SiteFacts, name: str) -> str:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 
 from mdmem.access import Access
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular
-from mdmem.errors import EnvironmentFaultError, UsageError
-from mdmem.site.attachments import attachments
+from mdmem.errors import UsageError
 from mdmem.site.facts import SiteFacts
+from mdmem.site.folder import SiteFolder
+from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
-from mdmem.state import leads_away, write_whole
 from mdmem.workspace.location import refuse_way_out
 from mdmem.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
-_ASSETS = ("site.css", "site.js")
+ASSETS = ("site.css", "site.js", "icon.svg")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,46 +46,54 @@ class SiteResult:
     removed: tuple[str, ...] = ()
 
 
-def build(workspace: Workspace, request: SiteRequest, *, progress: Callable[[int], None] | None = None) -> SiteResult:
-    """Write the pages of a workspace into a folder of their own.
+def build(
+    workspace: Workspace, request: SiteRequest, *, progress: Callable[[int, int], None] | None = None
+) -> SiteResult:
+    """Write the pages of a workspace into a folder of their own; `progress` hears how many of the steps are done.
 
     Raises UsageError for a folder that holds something else or lies in the memory, and EnvironmentFaultError.
     """
-    folder = request.out
-    known = _known(workspace, folder)
-    site = site_of(workspace, request)
-    if not (folder / MANIFEST).exists():
+    known = _known(workspace, request.out)
+    site, folder = site_of(workspace, request), SiteFolder(request.out)
+    if site.state is not None and site.state == known.state and all(map(folder.holds, known.files, known.digests)):
+        return SiteResult(folder=request.out, number=len(known.files))
+    if not folder.has(MANIFEST):
         # From now on the folder is ours, also where this build is killed.
-        _write(folder, MANIFEST, _manifest({}))
+        folder.write(MANIFEST, _manifest(None, {}))
+    kept = (site.markups, site.terms)
+    tick = _ticks(len(site.plans) + max(len(one.missing) for one in kept), progress)
+    fill(site.facts, kept, tick)
     keys: dict[str, list[str]] = {}
     written = []
-    for number, (path, key, make) in enumerate(_files(site)):
-        before = known.get(path)
-        if before is not None and before[0] == key and _holds(folder / path, before[1]):
+    for path, key, make in _files(site):
+        before = known.files.get(path)
+        if before is not None and before[0] == key and folder.holds(path, before[1]):
             keys[path] = before
         else:
             content = make().encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(content).hexdigest()[:20]
-            if before is None or before[1] != digest or not _holds(folder / path, digest):
-                _write(folder, path, content)
+            if before is None or before[1] != digest or not folder.holds(path, digest):
+                folder.write(path, content)
                 written.append(path)
             keys[path] = [key, digest]
-        if progress is not None:
-            progress(number)
-    # Who brought the folder along may have put links into it.
-    removed = sorted(path for path in known.keys() - keys.keys() if not leads_away(folder, path))
-    for path in removed:
-        (folder / path).unlink(missing_ok=True)
-    if written or removed or not known:
-        _write(folder, MANIFEST, _manifest(keys))
-    return SiteResult(folder=folder, number=len(keys), written=tuple(written), removed=tuple(removed))
+        tick()
+    removed = sorted(path for path in known.files.keys() - keys.keys() if folder.remove(path))
+    if (site.state, keys) != (known.state, known.files):
+        folder.write(MANIFEST, _manifest(site.state, keys))
+    return SiteResult(folder=request.out, number=len(keys), written=tuple(written), removed=tuple(removed))
 
 
-def _manifest(keys: dict[str, list[str]]) -> bytes:
-    return json.dumps({"version": _VERSION, "files": keys}, indent=0, sort_keys=True).encode()
+def _ticks(total: int, progress: Callable[[int, int], None] | None) -> Callable[[], None]:
+    done = count(1)
+    return (lambda: progress(min(next(done), total), total)) if progress is not None else lambda: None
 
 
-def site_of(workspace: Workspace, request: SiteRequest, *, live: bool = False) -> SitePages:
+def _manifest(state: str | None, keys: dict[str, list[str]]) -> bytes:
+    lines = ",\n".join(f"{json.dumps(path)}: {json.dumps(keys[path])}" for path in sorted(keys))
+    return f'{{"version": {_VERSION}, "state": {json.dumps(state)}, "files": {{\n{lines}\n}}}}\n'.encode()
+
+
+def site_of(workspace: Workspace, request: SiteRequest, *, live: str = "") -> SitePages:
     """Return the pages of a workspace, narrowed to the wings that are asked for; raises UsageError for no wing."""
     if request.wings:
         from mdmem.workspace.wings import get_wing
@@ -105,9 +114,9 @@ def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
         return page.path, page.key, page.make
 
     yield from map(of, site.pages())
-    for path, text in attachments(site.facts, site.name):
+    for path, text in site.attachments():
         yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
-    for asset in _ASSETS:
+    for asset in ASSETS:
         text = asset_text(asset)
         yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
 
@@ -117,13 +126,25 @@ def asset_text(name: str) -> str:
     return files("mdmem.site").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _known(workspace: Workspace, folder: Path) -> dict[str, list[str]]:
-    """Return what a folder of ours holds, by path; raises UsageError for another folder, and for one in the memory."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the manifest of a folder says: the state of all, and the key and the digest of each file."""
+
+    state: str | None = None
+    files: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def digests(self) -> Iterator[str]:
+        return (digest for _, digest in self.files.values())
+
+
+def _known(workspace: Workspace, folder: Path) -> _Known:
+    """Return what a folder of ours holds; raises UsageError for another folder, and for one in the memory."""
     if folder.resolve() == workspace.location.root or folder.resolve().is_relative_to(workspace.location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
     refuse_way_out(workspace.location, folder)
     if not folder.exists():
-        return {}
+        return _Known()
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; name another one by --out")
     try:
@@ -131,12 +152,14 @@ def _known(workspace: Workspace, folder: Path) -> dict[str, list[str]]:
     except FileNotFoundError:
         if any(folder.iterdir()):
             raise UsageError(f"{folder} holds files that are no pages of mdmem; name another folder by --out") from None
-        return {}
+        return _Known()
     except (OSError, ValueError, RecursionError):
-        return {}
+        return _Known()
     listed = found.get("files") if isinstance(found, dict) and found.get("version") == _VERSION else None
     pairs = listed.items() if isinstance(listed, dict) else ()
-    return {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
+    files = {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
+    state = found.get("state") if files else None
+    return _Known(state if isinstance(state, str) else None, files)
 
 
 def _is_ours(path: str) -> bool:
@@ -146,25 +169,3 @@ def _is_ours(path: str) -> bool:
 
 def _is_pair(pair: object) -> bool:
     return isinstance(pair, list) and len(pair) == 2 and all(isinstance(one, str) for one in pair)
-
-
-def _holds(path: Path, digest: str) -> bool:
-    try:
-        return hashlib.sha256(read_regular(path)).hexdigest()[:20] == digest
-    except OSError:
-        return False
-
-
-def _write(folder: Path, name: str, content: bytes) -> None:
-    path = folder / name
-    if leads_away(folder, name):
-        raise EnvironmentFaultError(f"{path} is a symbolic link, or lies behind one; remove the link")
-    try:
-        if path.exists():
-            write_whole(path, content, durable=False)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Whoever is killed here leaves a file whose digest no manifest has: the next build writes it again.
-        path.write_bytes(content)
-    except OSError as error:
-        raise EnvironmentFaultError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error

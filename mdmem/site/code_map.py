@@ -19,7 +19,6 @@ class FolderRow:
     """A folder with its tracked files, how many of them a rule names, and how many rules do."""
 
     path: str
-    depth: int
     files: int
     ruled: int
     rules: tuple[str, ...]
@@ -49,8 +48,15 @@ class CodeMap:
         if len(shown) > _MOST_FOLDERS:
             shown = [folder for folder in shown if folder.count("/") < 2 or folder in rules][:_MOST_FOLDERS]
         for folder in shown:
-            depth = folder.count("/")
-            yield FolderRow(folder, depth, files[folder], len(ruled[folder]), tuple(sorted(rules[folder])))
+            yield FolderRow(folder, files[folder], len(ruled[folder]), tuple(sorted(rules[folder])))
+
+    def unruled(self) -> Iterator[FolderRow]:
+        """Yield the folders of which no file is named by a rule, without those within them."""
+        above: set[str] = set()
+        for row in self.folders():
+            if not row.ruled and not any(one in above for one in _above(row.path.rstrip("/"))):
+                above.add(row.path)
+                yield row
 
     @property
     def ruled(self) -> int:

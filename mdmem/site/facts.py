@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
 from mdmem.dataclass import dataclass
-from mdmem.entry.globs import all_matches
+from mdmem.entry.globs import all_matches, fixed_part
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, history
+from mdmem.git.process import resolve
 from mdmem.render.lineage_graph import Bearings
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.visibility import visible_commits
@@ -133,6 +136,22 @@ class SiteFacts:
                     found[address].append(told[commit.digest])
         return {address: tuple(some) for address, some in found.items()}
 
+    @property
+    def state_of_all(self) -> Sequence[object]:
+        """Return what all facts derive from: the same gives the same pages."""
+        catalog, repository = self.catalog, self.workspace.location.repository
+        head = None
+        if repository is not None:
+            with contextlib.suppress(MdmemError):
+                head = next(iter(self.workspace.commits), None) or resolve(repository, "HEAD")
+        findings = [
+            (one.code, one.severity, one.address, one.place.path, one.place.line, one.message, one.help)
+            for one in self.findings
+        ]
+        broken = {path: one.findings[0].message for path, one in catalog.broken.items()}
+        digests = [sorted(catalog.file_digests.items()), sorted(catalog.digests.items()), sorted(broken.items())]
+        return [head, digests, repr(self.workspace.settings), sorted(self._states.items()), findings, self.tracked]
+
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Return what `check` says of the tree; none where it cannot run."""
@@ -153,11 +172,20 @@ class SiteFacts:
     @cached_property
     def met(self) -> Mapping[str, tuple[str, ...]]:
         """Return the files that the globs of each entry meet."""
+        globs = dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to)
+        found = {glob: frozenset(all_matches([glob], self._below(fixed_part(glob)))) for glob in globs}
         return {
-            entry.address: tuple(all_matches(entry.applies_to, self.tracked))
+            entry.address: tuple(sorted(frozenset[str]().union(*(found[glob] for glob in entry.applies_to))))
             for entry in self.entries
             if entry.applies_to
         }
+
+    def _below(self, beginning: str | None) -> Sequence[str]:
+        """Return the tracked files whose path begins so: no rule is put to every file of the repository."""
+        if beginning is None:
+            return ()
+        at = bisect_left(self.tracked, beginning)
+        return self.tracked[at : bisect_left(self.tracked, f"{beginning}\U0010ffff", at)]
 
     @cached_property
     def events(self) -> tuple[BindingEvent, ...]:

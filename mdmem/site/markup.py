@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any
@@ -14,15 +14,17 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from mdmem.entry.model import visible
+from mdmem.site.marks import around, instead
 
 _ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"
 _NAMED = re.compile(rf"(?<![\w/.-])({_ADDRESS})(?![\w/-])")
 # The page has a heading of the first level; those of the text begin below it.
 _DEEPER = 1
+# What may be wider than a phone scrolls by itself, and by the keyboard.
+_WIDE = 'tabindex="0"'
 # Beyond these a text is shown as it is: a bracket takes the reader 25 to 40 microseconds, and a bound on the size alone
 # that holds its time keeps long records of people out, which have a thousand.
 _LARGEST, _MOST_BRACKETS = 150_000, 5_000
-Href = Callable[[str], str | None]
 
 
 # ruff: noqa: ARG002  # the library hands each of its arguments to every method
@@ -37,38 +39,54 @@ class _Html(RendererHTML):
         return f'<a href="{escape(source)}" rel="noreferrer">{escape(said or source)}</a>' if _is_safe(source) else said
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        token = tokens[idx]
-        target = str(token.attrs.get("href", ""))
-        found = env["href"](target.removesuffix(".md"))
-        if found is not None:
-            return f'<a href="{escape(found)}">'
-        if not _is_safe(target):
-            return "<a>"
-        return f'<a href="{escape(target)}" rel="noreferrer">'
+        target = str(tokens[idx].attrs.get("href", ""))
+        # A link within a link is none.
+        env["is_link"] = True
+        shown = f'<a href="{escape(target)}" rel="noreferrer">' if _is_safe(target) else "<a>"
+        return instead(target.removesuffix(".md"), shown) if target.count("/") == 2 else shown
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        env["is_link"] = False
+        return "</a>"
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        return f"<h{min(6, int(tokens[idx].tag[1]) + _DEEPER)}>"
+        # Whoever listens goes from heading to heading: none is more than one level below the one before.
+        env["level"] = min(6, int(tokens[idx].tag[1]) + _DEEPER, env["level"] + 1)
+        return f"<h{env['level']}>"
 
     def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        return f"</h{min(6, int(tokens[idx].tag[1]) + _DEEPER)}>\n"
+        return f"</h{env['level']}>\n"
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        return f"<pre {_WIDE}><code>{escape(tokens[idx].content, quote=False)}</code></pre>\n"
+
+    code_block = fence
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        return f'<div class="scroll" {_WIDE}><table>\n'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        return "</table></div>\n"
 
     def text(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        return _with_links(escape(tokens[idx].content, quote=False), env["href"])
+        shown = escape(tokens[idx].content, quote=False)
+        return shown if env["is_link"] or "/" not in shown else _NAMED.sub(around(r"\1", r"\1"), shown)
 
     def code_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         code = tokens[idx].content
-        found = env["href"](code.removesuffix(".md")) if _NAMED.fullmatch(code) else None
         shown = f"<code>{escape(code, quote=False)}</code>"
-        return f'<a href="{escape(found)}">{shown}</a>' if found is not None else shown
+        if env["is_link"] or not _NAMED.fullmatch(code):
+            return shown
+        return around(code.removesuffix(".md"), shown)
 
 
-def html_of(text: str, href: Href) -> str:
-    """Return Markdown as HTML; `href` gives the page of an address, None for what is none."""
+def marked(text: str) -> str:
+    """Return Markdown as HTML in which what may be the address of an entry is marked, for `linked`."""
     if len(text) > _LARGEST or text.count("[") > _MOST_BRACKETS:
         return f"<pre>{escape(visible(text))}</pre>"
     # `visible` keeps line ends and tabs; what turns the writing round or steers a terminal is shown as its number.
     shown = "\n".join(map(visible, text.replace("\r\n", "\n").expandtabs(4).split("\n")))
-    rendered: str = _reader().render(shown, {"href": href})
+    rendered: str = _reader().render(shown, {"is_link": False, "level": _DEEPER})
     return rendered
 
 
@@ -87,11 +105,3 @@ def _is_safe(target: str) -> bool:
     except ValueError:
         return False
     return scheme in ("http", "https", "mailto", "") and not bare.startswith(("//", "\\"))
-
-
-def _with_links(shown: str, href: Href) -> str:
-    def linked(found: re.Match[str]) -> str:
-        target = href(found[1])
-        return found[0] if target is None else f'<a href="{escape(target)}">{found[1]}</a>'
-
-    return _NAMED.sub(linked, shown)

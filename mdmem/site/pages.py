@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cached_property, partial
+from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, select_autoescape
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, Template
+from markupsafe import Markup, escape
 
+from mdmem import __version__
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
+from mdmem.site.attachments import attachments
 from mdmem.site.board import Board, severity_of
-from mdmem.site.change_page import change_context
 from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
 from mdmem.site.facts import BindingEvent, SiteFacts
+from mdmem.site.kept import Kept
+from mdmem.site.lines import PIECES
 from mdmem.site.links import (
     ALL,
     BOARD,
@@ -38,11 +41,18 @@ from mdmem.site.links import (
     page_of_wing,
     up_from,
 )
-from mdmem.site.markup import html_of
+from mdmem.site.marks import linked, named_in
 from mdmem.site.months import months_svg
 from mdmem.site.rows import PageRows
+from mdmem.site.texts import TermCounts, markups, terms
 
 _LATELY = 12
+# Each month tells what bound then: of more, the weightiest, or ten years of a large memory would fill a disk.
+_MOST_BOUND = 500
+# So many groups are told that the picture of all has no room for.
+_MOST_GROUPS = 200
+# No text that is shown has one.
+_CUT = "\x1f"
 _STATES = ("in force", "under review", "draft", "ended")
 
 
@@ -56,18 +66,16 @@ class SitePage:
 
 
 def _hash(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
-        :20
-    ]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
 class SitePages:
-    """The pages of a site; `name` stands above each, `live` allows the connection of a served page."""
+    """The pages of a site; `name` stands above each, `live` is the state of the files where they are served."""
 
     facts: SiteFacts
     name: str
-    live: bool = False
+    live: str = ""
     base: str | None = None
 
     @cached_property
@@ -86,12 +94,15 @@ class SitePages:
         single: dict[str, tuple[str, str, Callable[[], Mapping[str, Any]]]] = {
             START: ("start.html", "What binds here", self._start),
             ALL: ("all.html", "All entries", lambda: {"rooms": [*self._all_rooms()]}),
-            LINEAGE: ("lineage.html", "Lineage", lambda: {"picture": self._all_chains()}),
+            LINEAGE: ("lineage.html", "Lineage", self._all_chains),
             TIMELINE: ("timeline.html", "Timeline", self._timeline),
             CODE: ("code.html", "Code under rules", self._code),
             BOARD: ("board.html", "Board", Board(self.rows).context),
         }
         if self.base is not None:
+            # What it imports to compare two trees takes a fifth of all the imports of a build.
+            from mdmem.site.change_page import change_context
+
             links = entry_links(DIFF, facts.catalog.entries)
             single[DIFF] = ("diff.html", "What changes", partial(change_context, facts.workspace, self.base, links))
         for at, name in enumerate(self._month_names):
@@ -110,17 +121,47 @@ class SitePages:
 
     def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> SitePage:
         context = told()
-        key = _hash(template, title, self._common, context)
+        key = _hash(self._made_by, template, title, self._common, context)
         return SitePage(path, key, lambda: self._render(path, template, title, context))
 
     def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
-        return self._templates.get_template(template).render(
-            **self._common, **context, title=visible(title), here=path, up=up_from(path), menu=self._menu
-        )
+        up, stamp = up_from(path), context.get("stamp", "")
+        before, between, after = self._frame(path if path in dict(self._menu) else "", up, stamp)
+        made = self._templates.get_template(template)
+        told = {**self._templates.globals, **self._common, **context, "up": up}
+        main = "".join(made.blocks["main"](made.new_context(told, shared=True)))
+        return f"{before}{escape(visible(title))}{between}{main}{after}"
+
+    def _frame(self, here: str, up: str, stamp: str) -> Sequence[str]:
+        """Return what stands before the title of a page, between that and its main part, and after it.
+
+        All pages of a folder that no menu leads to have the same.
+        """
+        if (here, up, stamp) not in self._frames:
+            around = {"here": here, "up": up, "stamp": stamp, "menu": self._menu, "title": _CUT}
+            whole = self._frame_template.render(**self._common, **around)
+            self._frames[here, up, stamp] = whole.split(_CUT)
+        return self._frames[here, up, stamp]
+
+    @cached_property
+    def _frames(self) -> dict[tuple[str, str, str], Sequence[str]]:
+        return {}
+
+    @cached_property
+    def _frame_template(self) -> Template:
+        return self._templates.from_string(f'{{% extends "base.html" %}}{{% block main %}}{_CUT}{{% endblock %}}')
 
     @cached_property
     def _common(self) -> dict[str, Any]:
         return {"name": visible(self.name), "live": self.live, "base": self.base}
+
+    @cached_property
+    def _made_by(self) -> str:
+        """Return what changes with this program and its templates: another one writes every page anew."""
+        return _hash(
+            __version__,
+            sorted((one.name, one.read_text()) for one in files(__package__).joinpath("templates").iterdir()),
+        )
 
     @cached_property
     def _menu(self) -> tuple[tuple[str, str], ...]:
@@ -128,9 +169,9 @@ class SitePages:
 
     @cached_property
     def _templates(self) -> Environment:
-        return Environment(
-            loader=PackageLoader("mdmem.site"), autoescape=select_autoescape(), trim_blocks=False, auto_reload=False
-        )
+        made = _Templates(loader=PackageLoader("mdmem.site"), autoescape=True, auto_reload=False)
+        made.globals.update(PIECES)
+        return made
 
     def _start(self) -> dict[str, Any]:
         facts = self.facts
@@ -158,9 +199,18 @@ class SitePages:
             href = href_from(ALL, page_of_room(wing, room))
             yield {"place": f"{wing}/{room}", "href": href, "rows": self.rows.rows(entries, ALL)}
 
-    def _all_chains(self) -> Markup | None:
-        graph = linked_graph(self.facts.catalog)
-        return self.rows.picture(graph, LINEAGE) if graph.nodes else None
+    def _all_chains(self) -> dict[str, Any]:
+        facts = self.facts
+        graph = linked_graph(facts.catalog, bearings=facts.bearings)
+        drawn = {node.entry.address for node in graph.nodes}
+        # Each has its picture on the page of any of its entries.
+        others = [group for group in facts.bearings.groups if drawn.isdisjoint(group)]
+        newest = [facts.catalog.entries[group[-1]] for group in others[:_MOST_GROUPS]]
+        return {
+            "picture": self.rows.picture(graph, LINEAGE) if graph.nodes else None,
+            "others": self.rows.rows(newest, LINEAGE),
+            "more": max(0, len(others) - _MOST_GROUPS),
+        }
 
     @cached_property
     def _months(self) -> Mapping[str, list[BindingEvent]]:
@@ -174,8 +224,8 @@ class SitePages:
             {"name": name, "events": [self.rows.event(event, TIMELINE) for event in some]}
             for name, some in self._months.items()
         ]
-        drawn = months_svg([*self._months.items()][:120][::-1], lambda name: f"months/{name}.html")
-        return {"months": months, "picture": Markup(f'<div class="scroll">{drawn}</div>')}
+        drawn = months_svg(self._months, page_of_month)
+        return {"months": months, "picture": Markup(f'<div class="scroll late">{drawn}</div>')}
 
     @cached_property
     def _month_names(self) -> tuple[str, ...]:
@@ -183,14 +233,15 @@ class SitePages:
 
     def _month(self, at: int) -> dict[str, Any]:
         names, last = self._month_names, _last_day(self._month_names[at])
-        page = page_of_month(names[at])
+        page, bound = page_of_month(names[at]), self.facts.bound_on(last)
         return {
             "month": names[at],
             "day": last.isoformat(),
             "before": names[at - 1] if at else None,
             "after": names[at + 1] if at + 1 < len(names) else None,
             "events": [self.rows.event(event, page) for event in self._months[names[at]]],
-            "bound": [{**self.rows.row(one, page), "state": "in force"} for one in self.facts.bound_on(last)],
+            "bound": [{**self.rows.row(one, page), "state": "in force"} for one in bound[:_MOST_BOUND]],
+            "number": len(bound),
         }
 
     @cached_property
@@ -204,16 +255,18 @@ class SitePages:
         current = [one for one in facts.entries if one.type.is_rule and facts.is_current(one)]
         folders = [
             {
-                "name": visible(row.path), "depth": row.depth - 1, "files": row.files, "ruled": row.ruled,
+                "name": visible(row.path), "files": row.files, "ruled": row.ruled,
                 "rules": len(row.rules), "href": href_from(CODE, _folder_page(row.path)) if row.rules else None,
             }
             for row in self._map.folders()
         ]  # fmt: skip
         idle = [entries[one] for one, paths in self._map.met.items() if not paths]
+        unruled = [(visible(row.path), row.files) for row in self._map.unruled()]
         return {
             "files": len(facts.tracked),
             "ruled": self._map.ruled,
             "folders": folders,
+            "unruled": unruled,
             "idle": self.rows.rows(idle, CODE, globs=True),
             "everywhere": self.rows.rows([one for one in current if not one.applies_to], CODE),
         }
@@ -240,21 +293,47 @@ class SitePages:
         return {"wing": self.rows.wing_row(wing, page), "room": {"name": room, **parted, "unread": unread}}
 
     def _entry_page(self, entry: Entry) -> SitePage:
-        page = page_of(entry.address)
-        context = EntryView(self.rows).context(entry, page)
-        digest = self.facts.catalog.digests.get(entry.address, "")
+        page, view, known = page_of(entry.address), EntryView(self.rows), self.facts.catalog.entries
+        context, graph = view.context(entry, page), view.graph(entry)
+        markup = self.markups.get(entry.address) or ""
+        # A link of the text leads to whatever entries there are.
+        links = sorted(one for one in named_in(markup) if one in known)
+        digests = self.facts.catalog.digests
+        drawn = [(one.entry.address, digests.get(one.entry.address), one.state) for one in graph.nodes] if graph else []
 
         def make() -> str:
-            href = entry_links(page, self.facts.catalog.entries)
-            body = html_of(_without_title(self.facts.catalog.body(entry.address), entry.title), href)
-            return self._render(page, "entry.html", entry.title, {**context, "body": Markup(body)})
+            body = Markup(linked(markup, entry_links(page, known)))
+            picture = self.rows.picture(graph, page) if graph else None
+            return self._render(page, "entry.html", entry.title, {**context, "body": body, "picture": picture})
 
-        # A link of the text leads to whatever entries there are.
-        return SitePage(page, _hash("entry.html", digest, self._known, self._common, context), make)
+        shown = (drawn, graph.edges, graph.hidden) if graph else ()
+        key = _hash(self._made_by, "entry.html", digests.get(entry.address), links, self._common, context, shown)
+        return SitePage(page, key, make)
 
     @cached_property
-    def _known(self) -> str:
-        return _hash(sorted(self.facts.catalog.entries))
+    def state(self) -> str | None:
+        """Return what changes with any page, None where only making them tells."""
+        return _hash(self._made_by, self._common, self.facts.state_of_all) if self.base is None else None
+
+    @cached_property
+    def markups(self) -> Kept[str]:
+        """Return the text of each entry, with its links marked."""
+        return markups(self.facts)
+
+    @cached_property
+    def terms(self) -> Kept[TermCounts]:
+        """Return the terms of each entry's text."""
+        return terms(self.facts)
+
+    def attachments(self) -> Iterator[tuple[str, str]]:
+        """Yield the path and the text of each file that is no page."""
+        return attachments(self.facts, self.name, self.terms)
+
+
+class _Templates(Environment):
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return what a dictionary holds: the templates are given little else, and the library tries that last."""
+        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
 
 
 def _last_day(month: str) -> date:
@@ -265,9 +344,3 @@ def _last_day(month: str) -> date:
 
 def _folder_page(folder: str) -> str:
     return f"code/{folder.rstrip('/')}/index.html"
-
-
-def _without_title(body: str, title: str) -> str:
-    """Return a body without the heading that the page shows already."""
-    first, _, rest = body.lstrip().partition("\n")
-    return rest if first.lstrip("# ").strip() == title.strip() and first.startswith("#") else body

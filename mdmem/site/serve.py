@@ -12,8 +12,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from mdmem.errors import EnvironmentFaultError, MdmemError
-from mdmem.site.attachments import attachments
-from mdmem.site.build import SiteRequest, asset_text, site_of
+from mdmem.site.build import ASSETS, SiteRequest, asset_text, site_of
 from mdmem.site.pages import SitePages
 from mdmem.workspace.workspace import Workspace
 
@@ -25,7 +24,6 @@ _TYPES = {
     ".xml": "application/atom+xml; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_ASSETS = ("site.css", "site.js")
 # How often the files are looked at while a page is open, and how many pages may wait for that.
 _PAUSE, _MOST_WAITING = 1.0, 32
 
@@ -54,10 +52,10 @@ class LiveSite:
             assert self._site is not None
             if path in self._site.plans:
                 return self._site.plans[path]().make()
-            if path.startswith("assets/") and path.removeprefix("assets/") in _ASSETS:
+            if path.startswith("assets/") and path.removeprefix("assets/") in ASSETS:
                 return asset_text(path.removeprefix("assets/"))
             if self._data is None:
-                self._data = dict(attachments(self._site.facts, self._site.name))
+                self._data = dict(self._site.attachments())
             return self._data.get(path)
 
     def _look(self) -> str:
@@ -67,7 +65,7 @@ class LiveSite:
         state = hashlib.sha256(repr(digests).encode("utf-8", "surrogatepass")).hexdigest()[:20]
         if state != self._state or self._site is None:
             self._state, self._data = state, None
-            self._site = site_of(fresh, self._request, live=True)
+            self._site = site_of(fresh, self._request, live=state)
         return state
 
 
@@ -136,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _tell_changes(self) -> None:
-        """Send an event when the files change, as long as the page is open."""
+        """Send the state of the files whenever it is another one, as long as the page is open."""
         if not self.server.waiting.acquire(blocking=False):
             self._send(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
             return
@@ -147,12 +145,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
             self.end_headers()
             self.close_connection = True
-            state = self.server.site.state()
+            told = ""
             while True:
+                state = self.server.site.state()
+                # The page knows of which state it is: it may have become another one since.
+                self.wfile.write(f"data: {state}\n\n".encode() if state != told else b": still there\n\n")
+                told = state
                 time.sleep(_PAUSE)
-                now = self.server.site.state()
-                self.wfile.write(b"data: changed\n\n" if now != state else b": still there\n\n")
-                state = now
         except (OSError, MdmemError):
             # The page was closed, or the memory cannot be read: the next page asks anew.
             return

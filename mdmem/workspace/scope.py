@@ -128,7 +128,12 @@ def resolve_scope(
         return Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
     named = tuple(dict.fromkeys(get_wing(name, wings) for name in filters.wings))
     doubtful = _doubtful(catalog) | catalog.fetched_wings
-    active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
+    try:
+        active = named[0] if named else _wing_about(paths, wings, settings) or _active_wing(wings, settings, doubtful)
+    except AmbiguousWingError:
+        if not filters.all_wings:
+            raise
+        return _scope_of_all(catalog, wings, filters, tracked)
     shared = shared_of(wings, active)
     everything = tuple(wings) if filters.all_wings else ()
     read = tuple(dict.fromkeys((active, *shared, *named, *everything)))
@@ -144,6 +149,19 @@ def resolve_scope(
         rooms=rooms,
         focus=focus,
         starts_shared=is_shared,
+    )
+
+
+def _scope_of_all(catalog: Catalog, wings: Mapping[str, Wing], filters: Filters, tracked: Tracked | None) -> Scope:
+    """Return the scope of all wings where none is the active one: no project's invariants come unasked."""
+    shared = tuple(name for name in wings if wings[name].is_shared)
+    return Scope(
+        wing=None,
+        wings=tuple(wings),
+        shared_wings=shared,
+        binding_wings=_about_tracked(shared, wings, tracked),
+        rooms=_rooms(catalog, filters.rooms, wings),
+        state=ScopeState.UNRESOLVED,
     )
 
 

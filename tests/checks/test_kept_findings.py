@@ -2,7 +2,7 @@
 
 import ast
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -14,12 +14,15 @@ import mdmem
 from mdmem.catalog import ParsedFiles, load, load_cached
 from mdmem.checks import kept_findings
 from mdmem.checks.case import Base, Case
-from mdmem.checks.engine import get_check, run_checks
+from mdmem.checks.engine import Ask, ask, get_check, run_checks
 from mdmem.checks.extract import KeptExtract
+from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.finding import Finding, Severity
+from mdmem.git.history import FileDays
+from mdmem.index import fork
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
 
@@ -29,6 +32,7 @@ RULES = Path(mdmem.__file__).parent / "checks/rules"
 ROOMS = ("app/rules", "app/notes", "common/rules")
 IDS = ("adr-1", "adr-2", "use-utc", "retry", "Retry", "zero\u200bwidth")
 ADDRESSES = [f"{room}/{one}" for room in ROOMS for one in IDS]
+LINKS = ("supersedes", "superseded_by", "see", "overrides", "amends", "conflicts_with")
 FIELDS = (
     ("type", ("invariant", "decision", "pattern", "note", "decison")),
     ("status", ("draft", "active", "under_review", "deprecated", "actve")),
@@ -67,21 +71,29 @@ MANIFESTS = (
 )
 
 
-def some_entry(chance: random.Random) -> bytes:
+KINDS = ("write", "write", "write", "remove", "move", "swap", "same size", "manifest")
+CALM = ("body", "body", "line", "line", "line", "line", "status", "write", "remove", "manifest")
+LINES = (*(f"{name}: [{one}]" for name in LINKS for one in ADDRESSES), "reason: it was slow", "expires_at: 2026-03-05")
+
+
+def some_entry(chance: random.Random, *, is_calm: bool = False) -> bytes:
+    if is_calm:
+        link = {chance.choice(LINKS): f"[{chance.choice(ADDRESSES)}]"} if chance.random() < 0.5 else {}
+        return entry_text(chance.choice(BODIES[:2]), type=chance.choice(("note", "decision")), **link).encode()
     if chance.random() < 0.1:
         return chance.choice(WHOLE)
     fields = {name: chance.choice(values[:1] * 2 + values) for name, values in FIELDS}
-    for name in ("supersedes", "superseded_by", "see", "overrides", "amends", "conflicts_with"):
+    for name in LINKS:
         fields[name] = f"[{chance.choice([*ADDRESSES, 'retry', 'tbd'])}]" if chance.random() < 0.25 else None
     return entry_text(chance.choice(BODIES) + chance.choice(("", chance.choice(BODIES))), **fields).encode()
 
 
-def edit(files: dict[str, bytes], chance: random.Random) -> None:
-    """Change, add, remove, move or swap files, or change a manifest."""
+def edit(files: dict[str, bytes], chance: random.Random, *, is_calm: bool = False) -> None:
+    """Change, add, remove, move or swap files, or change a manifest; a calm one leaves most as it is."""
     paths = [path for path in files if path.count("/") == 2]
-    match chance.choice(("write", "write", "write", "remove", "move", "swap", "same size", "manifest")):
+    match chance.choice(CALM if is_calm else KINDS):
         case "write":
-            files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance)
+            files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance, is_calm=is_calm)
         case "remove" if paths:
             del files[chance.choice(paths)]
         case "move" if paths:
@@ -89,6 +101,15 @@ def edit(files: dict[str, bytes], chance: random.Random) -> None:
         case "swap" if paths:
             one, other = chance.choice(paths), chance.choice(paths)
             files[one], files[other] = files[other], files[one]
+        case "line" if paths:
+            path = chance.choice(paths)
+            files[path] = files[path].replace(b"\nstatus: ", b"\n" + chance.choice(LINES).encode() + b"\nstatus: ", 1)
+        case "status" if paths:
+            path, statuses = chance.choice(paths), (b"status: active", b"status: deprecated", b"status: draft")
+            files[path] = files[path].replace(chance.choice(statuses), chance.choice(statuses), 1)
+        case "body" if paths:
+            path = chance.choice(paths)
+            files[path] = b"---".join(files[path].split(b"---")[:2]) + f"---\n{chance.choice(BODIES)}".encode()
         case "same size" if paths:
             path = chance.choice(paths)
             files[path] = files[path].replace(b"must", b"will").replace(b"should", b"shall!")
@@ -107,11 +128,27 @@ def some_settings(chance: random.Random) -> Settings:
     )
 
 
-def found_in(case: Case) -> list[Finding]:
-    return run_checks(case, CODES, is_debugging=True)
+class SomeFacts:
+    """What git may say, other at each step."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.tracked = frozenset(f"{one}.md" for one in ADDRESSES if chance.random() < 0.8)
+        self.tracked_in_repository = self.tracked
+        self.ignored = frozenset(chance.sample([f"{one}.md" for one in ADDRESSES], 2))
+        moved = chance.choice([None, f"{chance.choice(ADDRESSES)}.md"])
+        self.deleted: Mapping[str, tuple[str, str | None]] = {f"{chance.choice(ADDRESSES)}.md": ("abcdef1", moved)}
+        self.days = FileDays({}, {f"{one}.md": "2026-03-06" for one in chance.sample(ADDRESSES, 5)})
+        self.last = chance.choice([None, some_entry(chance)])
+
+    def committed(self, path: str) -> bytes | None:
+        return self.last if "adr" in path else None
 
 
-def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], list[Finding]]]:
+def found_in(case: Case, asking: Ask = ask) -> list[Finding]:
+    return run_checks(case, CODES, is_debugging=True, asking=asking)
+
+
+def walk(cache: Path, seed: int, steps: int, *, is_calm: bool = False) -> Iterator[tuple[list[Finding], list[Finding]]]:
     """Yield what a run that keeps finds after each of some changes, and what one finds that keeps nothing.
 
     Each is compared with what was there before; who keeps makes one catalog of the other.
@@ -120,22 +157,26 @@ def walk(cache: Path, seed: int, steps: int) -> Iterator[tuple[list[Finding], li
     files: dict[str, bytes] = {"app/README.md": MANIFESTS[0], "common/README.md": MANIFESTS[1]}
     settings, day, parsed = Settings(), DAY, ParsedFiles()
     for _ in range(12):
-        files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance)
+        files[f"{chance.choice(ADDRESSES)}.md"] = some_entry(chance, is_calm=is_calm)
     tree = HeldTree(dict(files))
     whole = load(tree)
     for _ in range(steps):
         before, was, whole_before = tree, settings, whole
-        for _ in range(chance.choice((1, 1, 2))):
-            edit(files, chance)
+        for _ in range(chance.choice((0, 1, 1, 2))):
+            edit(files, chance, is_calm=is_calm)
         settings = some_settings(chance) if chance.random() < 0.1 else settings
         day += timedelta(days=chance.random() < 0.1)
         tree = HeldTree(dict(files))
         old, new = (load_cached(one, cache, parsed=parsed) for one in (before, tree))
         base = Base("before", old, was)
-        kept = with_extracts(Case(new, settings, day, base=base), ExtractStore(cache).load())
+        facts = SomeFacts(chance) if chance.random() < 0.3 else None
+        kept = with_extracts(Case(new, settings, day, facts, base=base), ExtractStore(cache).load())
+        answers = AnswerStore(cache).load()
+        found = found_in(kept, answers.asking(kept))
+        answers.save()
         whole = load(tree)
-        full = Case(whole, settings, day, base=Base("before", whole_before, was))
-        yield found_in(kept), found_in(full)
+        full = Case(whole, settings, day, facts, base=Base("before", whole_before, was))
+        yield found, found_in(full)
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
@@ -145,6 +186,12 @@ def test_kept_findings_are_those_of_a_full_run_whatever_changes(tmp_path: Path, 
         assert kept == full
         codes |= {finding.code for finding in full}
     assert len(codes) > 40
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 40))])
+def test_kept_answers_are_those_of_a_full_run_where_little_changes(tmp_path: Path, seed: int) -> None:
+    for kept, full in walk(tmp_path, seed, 20, is_calm=True):
+        assert kept == full
 
 
 def small(**more: bytes) -> HeldTree:
@@ -168,6 +215,19 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(HeldTree, "read", lambda _, paths: read.extend(paths) or iter(()))
     assert found_in(kept_case(tree, tmp_path))
     assert read == []
+
+
+@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: b"", lambda packed: packed[:-1]])
+def test_half_of_the_files_may_be_read_by_a_second_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
+) -> None:
+    tree = small(**{f"app/rules/{name}.md": entry_text("See /home/somebody7/x.").encode() for name in "bcde"})
+    found, alone = found_in(kept_case(tree, tmp_path / "one")), stored(tmp_path / "one")
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(fork, "is_free", lambda: True)
+    monkeypatch.setattr(kept_findings, "pack", lambda *given: says(pack(*given)))
+    assert found_in(kept_case(tree, tmp_path / "two")) == found
+    assert stored(tmp_path / "two") == alone
 
 
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

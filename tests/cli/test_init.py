@@ -70,6 +70,25 @@ def test_init_twice_changes_no_byte(tmp_path: Path, capsys: Capture) -> None:
     assert snapshot(folder) == before
 
 
+def test_wings_that_are_there_are_the_projects(tmp_path: Path, capsys: Capture) -> None:
+    folder = make_repository(tmp_path / "repository")
+    write_entry(folder / "memory", "app/rules/one")
+    write_entry(folder / "memory", "tools/rules/two")
+    write(folder, "memory/tools/README.md", "---\nkind: shared\n---\n")
+    assert "wrote memory/app/README.md" in run_here(capsys, "init", "--no-hook", cwd=folder).out
+    assert (folder / "memory/mdmem.toml").read_text() == 'default_wing = "app"\n'
+    assert "--all-wings" not in (folder / "AGENTS.md").read_text()
+    write_entry(folder / "memory", "web/rules/three")
+    for name in ("AGENTS.md", "memory/mdmem.toml"):
+        (folder / name).unlink()
+    assert run_here(capsys, "init", "--no-hook", cwd=folder).out.splitlines() == [
+        "wrote memory/mdmem.toml",
+        "wrote AGENTS.md",
+    ]
+    assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of app, web\n"
+    assert "--all-wings" in (folder / "AGENTS.md").read_text()
+
+
 def test_records_that_are_there_are_the_next_step(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     write(folder, "docs/adr/0001-files.md", "# 1. Files\n")

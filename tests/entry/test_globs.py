@@ -1,12 +1,13 @@
 """The globs of `applies_to`, compared with git, whose `:(glob)` rules are the definition."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 from builders import git, make_repository, write
 
-from mdmem.entry.globs import any_match, fixed_part, matches
+from mdmem.entry.globs import any_match, fixed_part, matches, script_pattern
 
 PATHS = [
     "README.md",
@@ -109,6 +110,36 @@ def test_glob_covers_what_git_lists_for_many_patterns_at_random(repository: Path
 def test_glob_of_many_stars_ends() -> None:
     assert not matches("*a" * 40 + "b", "a" * 200)
     assert not matches("**/a*/" * 40 + "b", "a/" * 99 + "a")
+    assert not covered_in_a_browser("*a" * 40 + "b", "a" * 200)
+    assert not covered_in_a_browser("**/a*/" * 40 + "b", "a/" * 99 + "a")
+
+
+def covered_in_a_browser(glob: str, path: str) -> bool:
+    """Say what the script of the pages says, by the same parts: this engine writes groups with names otherwise."""
+    parts, read = script_pattern(glob), path.encode().decode("latin-1")
+    if parts is None:
+        return False
+    plain, below, literal, source = parts
+    assert plain is not None
+    assert below is not None
+    assert literal is not None
+    if read == plain or read.startswith(below):
+        return True
+    spelt = None if source is None else re.sub(r"\\k<(g\d+)>", r"(?P=\1)", source.replace("(?<g", "(?P<g"))
+    rest = read.removeprefix(literal)
+    return spelt is not None and read.startswith(literal) and re.fullmatch(spelt, rest, re.DOTALL) is not None
+
+
+def test_glob_covers_in_a_browser_what_it_covers_here() -> None:
+    chosen = random.Random(8)
+    patterns = [*PATTERNS, *("".join(chosen.choices(ALPHABET, k=chosen.randint(1, 9))) for _ in range(120))]
+    differing = [
+        (pattern, path)
+        for pattern in patterns
+        for path in PATHS
+        if matches(pattern, path) != covered_in_a_browser(pattern, path)
+    ]
+    assert differing == []
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ def test_active_wing_is_ambiguous_where_several_projects_and_none_named(tmp_path
     with pytest.raises(AmbiguousWingError) as raised:
         scope_of(found)
     assert str(raised.value).endswith("name one with --wing, or set `default_wing` in mdmem.toml: `app`, `web`")
+    everything = scope_of(found, all_wings=True)
+    assert (everything.wing, everything.wings, everything.binding_wings) == (None, ("app", "lib", "web"), ("lib",))
 
 
 def test_reading_scope_is_every_wing_where_the_active_one_is_ambiguous(tmp_path: Path) -> None:

@@ -37,12 +37,13 @@ _PATH = re.compile(r"(?=.*[A-Za-z])(?=.*[./-])(?!.*://)[^\x00-\x1f<>{}\[\]$|*?\"
 
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each reference of a body that leads nowhere."""
+    lost = [found for found in case.references if found.target is None]
+    if not lost:
+        return
     missing = MissingTarget(case)
     present = frozenset(file.path for file in (*case.catalog.files, *case.catalog.others))
     tracked = TrackedPaths(case.facts) if case.facts else None
-    for found in case.references:
-        if found.target is not None:
-            continue
+    for found in lost:
         if found.path is not None and not (_is_path(found) and _is_lost(found.path, present, tracked)):
             continue
         if found.path is not None and case.catalog.hides_path(found.path):

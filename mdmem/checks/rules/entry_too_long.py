@@ -39,7 +39,7 @@ _SHOWN = ("repeatable_steps", "exclusions", "actions_taken", "decisions_made", "
 def find(case: Case) -> Iterator[Finding]:
     """Yield one finding for each entry over the budget that the settings, else this check, give its type."""
     budgets = {**_TOKENS, **case.settings.entry_tokens}
-    for entry in case.catalog.entries.values():
+    for entry in case.near_entries:
         budget = budgets[entry.type]
         extract = case.extract(entry.path)
         if extract.length <= budget * _BYTES_PER_TOKEN:

@@ -10,8 +10,13 @@
   window.mdmemShard = (name, terms) => { shards[name] = terms; };
   window.mdmemTitles = (list) => { titles = list; };
   window.mdmemNames = (list) => { names = list; };
-  const fold = (text) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
-  const words = (text) => fold(text).match(/[\p{L}\p{N}]+(?:[._\-\/:][\p{L}\p{N}]+)*/gu) ?? [];
+  // As the index has it: no accents, no case, and pairs of neighbours where a script has no blanks.
+  const LETTERS = { "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss" };
+  const UNSPACED = /[\u0e00-\u0eff\u1000-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
+  const fold = (text) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").normalize("NFC").toLowerCase().replace(/[øłđıæœß]/g, (one) => LETTERS[one]);
+  const pairs = (word) => [...word].slice(1).map((one, at) => [...word][at] + one);
+  const words = (text) => (fold(text).match(/\.?[\p{L}\p{M}\p{N}]+(?:[._\-\/:]+[\p{L}\p{M}\p{N}]+)*(?:\+\+|#)?/gu) ?? [])
+    .flatMap((word) => UNSPACED.test(word) && [...word].length > 2 ? pairs(word) : [word]);
   const code = (letter) => /[a-z0-9]/.test(letter) ? letter : "-" + letter.codePointAt(0).toString(16);
   const begin = (word, n) => [...word].slice(0, n).map(code).join("").padEnd(2, "_");
   const meets = (term, word) => term.startsWith(word) || (word.startsWith(term) && term.length > 2 && word.length - term.length < 5);
@@ -32,14 +37,19 @@
     }
     return [[...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([number]) => number), unknown];
   };
-  const element = (name, text, kind) => { const e = document.createElement(name); e.textContent = text; if (kind) e.className = kind; return e; };
+  const element = (name, text, kind = "") => { const e = document.createElement(name); e.textContent = text; e.className = kind.replace("under review", "under-review"); return e; };
+  const titled = (text, kind) => {
+    const whole = element("span", "", kind), parts = text.replaceAll("``", "`").split("`");
+    whole.append(...(parts.length % 2 ? parts.map((part, at) => at % 2 ? element("code", part) : part) : [text]));
+    return whole;
+  };
   const hit = ([title, href, type, state, head]) => {
-    const a = document.createElement("a"); a.href = up + href;
-    a.append(element("span", type, "type " + type), " ", element("span", title, state === "ended" ? "ended name" : "name"));
-    if (head) a.append(" ", element("span", "replaced by " + head, "said")); else if (state !== "in force") a.append(" ", element("span", state, "mark"));
+    const a = document.createElement("a"); a.href = up + href.split("/").map(encodeURIComponent).join("/");
+    a.append(element("span", type, "type " + type), " ", titled(title, "name " + state));
+    if (head) a.append(" ", element("span", "replaced by " + head, "said")); else if (state !== "in force") a.append(" ", element("span", state, "mark " + state));
     return a;
   };
-  const form = document.querySelector(".search"), box = document.getElementById("q"), hits = document.getElementById("hits");
+  const form = document.querySelector(".search"), box = document.getElementById("q"), hits = document.getElementById("hits"), told = document.getElementById("told");
   form.hidden = false;
   let turn = 0;
   box.addEventListener("input", async () => {
@@ -54,18 +64,21 @@
       seen.add(key); rows.push(hit(row[5] === undefined ? row : [titles[row[5]][0], titles[row[5]][1], titles[row[5]][2], titles[row[5]][3]]));
       if (row[5] !== undefined) rows[rows.length - 1].append(" ", element("span", "replaced " + row[0], "said"));
     }
-    if (unknown.length) rows.push(element("p", "In no entry: " + unknown.join(", ")));
+    if (unknown.length) rows.push(element("p", "Finds nothing, being in no entry or in most: " + unknown.join(", ")));
     if (!order.length && !unknown.length) rows.push(element("p", "Nothing found."));
     hits.replaceChildren(...rows);
+    told.textContent = seen.size + " found";
   });
-  form.addEventListener("submit", (event) => { const first = hits.querySelector("a.on") ?? hits.querySelector("a"); if (first) { event.preventDefault(); location.href = first.href; } });
+  form.addEventListener("submit", (event) => { const first = hits.querySelector("a"); if (first) { event.preventDefault(); location.href = first.href; } });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !/INPUT|TEXTAREA/.test(document.activeElement.tagName)) { event.preventDefault(); box.focus(); }
-    if (event.key === "Escape") { hits.replaceChildren(); box.blur(); }
-    if ((event.key === "ArrowDown" || event.key === "ArrowUp") && document.activeElement === box) {
-      const all = [...hits.querySelectorAll("a")], now = all.findIndex((a) => a.classList.contains("on"));
-      const next = all[(now + (event.key === "ArrowDown" ? 1 : all.length - (now < 0 ? 0 : 1))) % all.length];
-      all.forEach((a) => a.classList.toggle("on", a === next)); event.preventDefault();
+    const here = document.activeElement;
+    if (event.key === "/" && !/INPUT|TEXTAREA/.test(here.tagName)) { event.preventDefault(); box.focus(); }
+    if (!form.contains(here)) return;
+    if (event.key === "Escape") { hits.replaceChildren(); box.focus(); }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      const stops = [box, ...hits.querySelectorAll("a")];
+      stops[(stops.indexOf(here) + step + stops.length) % stops.length].focus(); event.preventDefault();
     }
   });
   document.addEventListener("click", (event) => { if (!form.contains(event.target)) hits.replaceChildren(); });
@@ -75,16 +88,17 @@
     const bytes = (text) => String.fromCharCode(...new TextEncoder().encode(text));
     const covers = (glob, path) => glob && (path === glob[0] || path.startsWith(glob[1])
       || (glob[3] !== null && path.startsWith(glob[2]) && new RegExp("^(?:" + glob[3] + ")$", "s").test(path.slice(glob[2].length))));
-    window.mdmemBinding = (path) => window.mdmemRuleList.filter(([, , , globs]) => !globs.length || globs.some((g) => covers(g, bytes(path)))).map(([address]) => address);
+    const binding = (path) => window.mdmemRuleList.filter(([, , , globs]) => globs.some((glob) => covers(glob, bytes(path))));
     paths.hidden = !window.mdmemRuleList;
     paths.addEventListener("submit", (event) => event.preventDefault());
     input.addEventListener("input", () => {
-      const path = input.value.trim().replace(/^\.\//, "");
+      const path = input.value.trim().replace(/^(\.\/)+/, "");
       if (!path) return bound.replaceChildren();
-      const rows = window.mdmemRuleList.filter(([, , , globs]) => globs.some((g) => covers(g, bytes(path))))
-        .map(([address, type, title]) => hit([title, "entries/" + address.split("/").map(encodeURIComponent).join("/") + ".html", type, "in force"]));
-      bound.replaceChildren(...(rows.length ? rows : [element("p", "No rule names this file; those that hold everywhere are below.")]));
+      const rows = path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
+        : binding(path).map(([address, type, title]) => hit([title, `entries/${address}.html`, type, "in force"]));
+      bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
   }
-  if (document.querySelector('meta[http-equiv*="Security"]').content.includes("connect-src")) new EventSource(up + "changes").onmessage = () => location.reload();
+  const state = document.body.dataset.state;
+  if (state) new EventSource(up + "changes").onmessage = (event) => { if (event.data !== state) location.reload(); };
 })();

@@ -1,0 +1,47 @@
+"""What is the editor's own: its two settings, and what it can show; all else `mdmem.toml` says, as it does to CI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types
+from pygls.capabilities import get_capability
+
+from mdmem.dataclass import dataclass
+
+SECTION = "mdmem"
+_CODE_LENS = "textDocument/codeLens"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Whether lenses are shown, and whether anything is said in code."""
+
+    code_lens: bool = True
+    in_code: bool = True
+
+    def lets(self, method: str, *, in_code: bool) -> bool:
+        """Say whether a request about a text is answered."""
+        return (self.code_lens or method != _CODE_LENS) and (self.in_code or not in_code)
+
+
+@dataclass(frozen=True, slots=True)
+class EditorSkills:
+    """Whether an editor fills in the places of a snippet, and whether it shows Markdown."""
+
+    snippets: bool = True
+    markdown: bool = True
+
+
+def skills_of(capabilities: types.ClientCapabilities) -> EditorSkills:
+    """Return what an editor says that it can do."""
+    snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
+    formats = get_capability(capabilities, "text_document.hover.content_format")
+    return EditorSkills(snippets is True, types.MarkupKind.Markdown in (formats or ()))
+
+
+def options_from(said: Any, before: Options) -> Options:
+    """Return the settings that an editor sends, with or without the section around them; what it does not say stays."""
+    stated = said.get(SECTION, said) if isinstance(said, dict) else {}
+    flags = {key: value for key, value in stated.items() if isinstance(value, bool)} if isinstance(stated, dict) else {}
+    return Options(flags.get("codeLens", before.code_lens), flags.get("inCode", before.in_code))

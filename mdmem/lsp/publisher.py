@@ -1,0 +1,128 @@
+"""When findings are looked for and told: soon after a change those of the open texts, the others once it rests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from lsprotocol import types
+
+from mdmem.finding import Finding, Severity
+from mdmem.lsp.buffer import Buffer
+from mdmem.lsp.diagnostics import diagnostics_of
+from mdmem.lsp.findings import SessionFindings
+from mdmem.lsp.session import EditorSession
+
+# What comes in one breath is answered once.
+_BREATH = 0.01
+_REST = 1.0
+# Of so many files that are not open findings are told: an editor that is told of more shows nobody anything.
+_MOST_CLOSED = 500
+
+Tell = Callable[[types.PublishDiagnosticsParams], None]
+Guard = Callable[[str, Callable[[], object]], object]
+
+
+class Publisher:
+    """Tells an editor the findings of its memories, each list where it is another than was told last."""
+
+    def __init__(self, tell: Tell, guard: Guard) -> None:
+        """Take how something is told, and what work is done within that may fail.
+
+        `refresh` is what tells an editor that asks for the findings of its texts to do so again; None where it is told.
+        """
+        self._tell, self._guard = tell, guard
+        self.refresh: Callable[[], object] | None = None
+        self._findings: dict[EditorSession, SessionFindings] = {}
+        self._told: dict[str, list[types.Diagnostic]] = {}
+        self._told_closed: dict[EditorSession, dict[str, Sequence[Finding]]] = {}
+        self._timers: dict[tuple[EditorSession, str], asyncio.TimerHandle] = {}
+
+    def changed(self, session: EditorSession | None) -> None:
+        """Look for findings soon, and again once nothing changed for a while."""
+        if session is not None:
+            self._later(_BREATH, "the check", session, self._look)
+            self._later(_REST, "the check at rest", session, self.rest)
+
+    def _later(self, seconds: float, what: str, session: EditorSession, work: Callable[[EditorSession], None]) -> None:
+        waiting = self._timers.pop((session, what), None)
+        if waiting is not None:
+            waiting.cancel()
+
+        def begin() -> None:
+            self._timers.pop((session, what), None)
+            self._guard(what, lambda: work(session))
+
+        self._timers[session, what] = asyncio.get_running_loop().call_later(seconds, begin)
+
+    def closed(self, uri: str) -> None:
+        """Forget what was told of a text that is no longer open."""
+        if self._told.pop(uri, None) and self.refresh is None:
+            self._tell(types.PublishDiagnosticsParams(uri, []))
+
+    def gone(self, session: EditorSession) -> None:
+        """Take back what was told of a memory that is not there any more."""
+        self._findings.pop(session, None)
+        for path in self._told_closed.pop(session, {}):
+            self._tell(types.PublishDiagnosticsParams(session.uri_of(path), []))
+        for buffer in session.buffers.values():
+            self.closed(buffer.uri)
+
+    def findings(self, session: EditorSession) -> tuple[Finding, ...]:
+        """Return the findings of a memory as it is."""
+        session.findings = self._findings.setdefault(session, SessionFindings(session)).now()
+        return session.findings
+
+    def _by_path(self, session: EditorSession) -> Mapping[str, list[Finding]]:
+        found: dict[str, list[Finding]] = {}
+        for finding in self.findings(session):
+            found.setdefault(finding.place.path, []).append(finding)
+        return found
+
+    def _closed_by_path(self, session: EditorSession) -> Mapping[str, list[Finding]]:
+        """Return the findings of files that are not open; what the command tells only on request is no news of them."""
+        told = {
+            path: [one for one in findings if one.weight is not Severity.INFO]
+            for path, findings in self._by_path(session).items()
+            if path not in session.buffers
+        }
+        return {path: findings for path, findings in told.items() if findings}
+
+    def _look(self, session: EditorSession) -> None:
+        found, is_new = self._by_path(session), False
+        for path, buffer in list(session.buffers.items()):
+            diagnostics = diagnostics_of(session, buffer, found.get(path, ()))
+            if self._told.get(buffer.uri) != diagnostics:
+                self._told[buffer.uri], is_new = diagnostics, True
+                if self.refresh is None:
+                    self._tell(types.PublishDiagnosticsParams(buffer.uri, diagnostics, buffer.version))
+        if is_new and self.refresh is not None:
+            self.refresh()
+
+    def asked(
+        self, session: EditorSession, buffer: Buffer, params: types.DocumentDiagnosticParams
+    ) -> types.DocumentDiagnosticReport:
+        """Return the findings of one text to an editor that asks for them; only that they are the same, where so."""
+        diagnostics = diagnostics_of(session, buffer, self._by_path(session).get(buffer.path or "", ()))
+        self._told[buffer.uri] = diagnostics
+        known = f"{hash(repr(diagnostics)):x}"
+        if params.previous_result_id == known:
+            return types.RelatedUnchangedDocumentDiagnosticReport(known)
+        return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=known)
+
+    def rest(self, session: EditorSession) -> None:
+        """Look at the disk, then tell the findings of all files."""
+        session.look()
+        self._look(session)
+        told = self._told_closed.setdefault(session, {})
+        found = self._closed_by_path(session)
+        for path in [path for path in told if path not in found]:
+            del told[path]
+            if path not in session.buffers:
+                self._tell(types.PublishDiagnosticsParams(session.uri_of(path), []))
+        for path, findings in list(found.items())[:_MOST_CLOSED]:
+            if told.get(path) != findings:
+                told[path] = findings
+                buffer = session.buffer_of(path)
+                diagnostics = diagnostics_of(session, buffer, findings) if buffer is not None else []
+                self._tell(types.PublishDiagnosticsParams(session.uri_of(path), diagnostics))

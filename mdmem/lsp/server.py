@@ -1,0 +1,236 @@
+"""The server: it keeps the editor's texts, hands each request to its feature, and tells findings as they change."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Generator
+from functools import cache
+from importlib import import_module
+from typing import Any, BinaryIO
+
+from lsprotocol import types
+from pygls.exceptions import FeatureRequestError, JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.language_server import lsp_method
+
+from mdmem import SETTINGS_NAME, __version__
+from mdmem.lsp.features import COMMANDS, FEATURES, Feature
+from mdmem.lsp.options import SECTION, Options, options_from, skills_of
+from mdmem.lsp.place import EditorPage
+from mdmem.lsp.publisher import Publisher
+from mdmem.lsp.roots import Roots
+
+_WATCHED = ("**/*.md", f"**/{SETTINGS_NAME}")
+
+_log = logging.getLogger("mdmem.lsp")
+
+
+class _Protocol(LanguageServerProtocol):
+    """The protocol without the library's own texts: they take half a dozen signs for the end of a line that are none.
+
+    It finds these methods by their marks.
+    """
+
+    _server: Server
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
+        """Take a text in."""
+        yield self._server.did_open, (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
+        """Take the changes of a text in."""
+        yield self._server.did_change, (params,), None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
+        """Let a text go."""
+        yield self._server.did_close, (params,), None
+
+
+class Server(LanguageServer):
+    """One editor's server."""
+
+    def __init__(self, roots: Roots) -> None:
+        """Take where memories are found; nothing is read yet."""
+        super().__init__("mdmem", __version__, protocol_cls=_Protocol)
+        self.roots = roots
+        self.options = Options()
+        self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
+        self._has_failed = False
+        self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
+        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
+        self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
+        self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda params: self.did_change_watched_files(params))
+        for feature in FEATURES:
+            self.feature(feature.method)(self._answering(feature))
+        for name, answer in COMMANDS.items():
+            self.command(name)(self._carrying_out(name, answer))
+        self.feature(types.INITIALIZE)(lambda params: self.did_initialize(params))
+        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(lambda params: self.did_change_settings(params))
+
+    def did_initialize(self, params: types.InitializeParams) -> None:
+        """Take in what the editor can do, and its settings."""
+        self.roots.skills = skills_of(params.capabilities)
+        self._configure(params.initialization_options)
+
+    def did_change_settings(self, params: types.DidChangeConfigurationParams) -> None:
+        """Take the editor's settings, or ask for them where it says only that they changed."""
+        workspace = self.client_capabilities.workspace
+        if params.settings is None and workspace is not None and workspace.configuration:
+            items = [types.ConfigurationItem(section=SECTION)]
+            self.workspace_configuration(types.ConfigurationParams(items), lambda said: self._configure(said[0]))
+        else:
+            self._configure(params.settings)
+
+    def _configure(self, said: Any) -> None:
+        before, self.options = self.options, options_from(said, self.options)
+        workspace = self.client_capabilities.workspace if before != self.options else None
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
+
+    def initialized(self, _: types.InitializedParams) -> None:
+        """Ask the editor to watch the files, where it can."""
+        client = self.client_capabilities.workspace
+        diagnostics = client.diagnostics if client is not None else None
+        document = self.client_capabilities.text_document
+        if diagnostics is not None and diagnostics.refresh_support and document is not None and document.diagnostic:
+            self.publisher.refresh = lambda: self.workspace_diagnostic_refresh(None)
+        watched = client.did_change_watched_files if client is not None else None
+        if watched is not None and watched.dynamic_registration:
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(one) for one in _WATCHED])
+            watch = types.Registration("watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            self.client_register_capability(types.RegistrationParams([watch]))
+
+    def diagnostic(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        """Return the findings of one text; none where it belongs to no memory."""
+
+        def asked() -> types.DocumentDiagnosticReport | None:
+            page = self.roots.page(params.text_document.uri)
+            return self.publisher.asked(*page, params) if page is not None else None
+
+        found: types.DocumentDiagnosticReport | None = self._guarded(types.TEXT_DOCUMENT_DIAGNOSTIC, asked)
+        return found or types.RelatedFullDocumentDiagnosticReport([])
+
+    def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        """Take a text in that the editor opened."""
+        document = params.text_document
+        self.publisher.changed(self.roots.open(document.uri, document.text, document.version))
+
+    def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Take changes in; those of a text that was never opened say nothing."""
+        buffer = self.roots.buffer(params.text_document.uri)
+        if buffer is not None:
+            self.publisher.changed(
+                self.roots.change(buffer.changed(params.content_changes, params.text_document.version))
+            )
+
+    def did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Let a text go, and what was found in it."""
+        uri = params.text_document.uri
+        self.publisher.changed(self.roots.close(uri))
+        self.publisher.closed(uri)
+
+    def did_save(self, params: types.DidSaveTextDocumentParams) -> None:
+        """Look at the disk anew."""
+        self._look_at_disk([params.text_document.uri])
+
+    def did_change_watched_files(self, params: types.DidChangeWatchedFilesParams) -> None:
+        """Look at the disk anew."""
+        self._look_at_disk([change.uri for change in params.changes])
+
+    def _look_at_disk(self, changed: list[str]) -> None:
+        for session in self.roots.forget_gone():
+            self.publisher.gone(session)
+        for session in list(self.roots):
+            if session.look():
+                self.publisher.changed(session)
+        if any(uri.endswith(f"/{SETTINGS_NAME}") for uri in changed):
+            for session in self.roots.find_new():
+                self.publisher.changed(session)
+
+    def _carrying_out(self, name: str, answer: str) -> Callable[..., Any]:
+        return lambda *arguments: self._guarded(name, lambda: _imported(answer)(self, *arguments))
+
+    def _answering(self, feature: Feature) -> Callable[[Any], Any]:
+        def answer(params: Any) -> Any:
+            found = _imported(feature.answer)
+            if not feature.of_document:
+                return found(self.roots, params)
+            page = self.roots.page(params.text_document.uri)
+            if page is None or not self.options.lets(feature.method, in_code=EditorPage(*page).is_code):
+                return None
+            return found(*page, params)
+
+        return lambda params: self._guarded(feature.method, lambda: answer(params))
+
+    def _guarded(self, what: str, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        # One feature that fails must not take the others along; the editor gets no answer, the log the whole story.
+        except Exception as error:  # noqa: BLE001  # the boundary of the server
+            self._tell_fault(what, error)
+            return None
+
+    def _tell_fault(self, what: str, error: BaseException) -> None:
+        _log.error("%s failed", what, exc_info=error)
+        if not self._has_failed:
+            self._has_failed = True
+            message = f"mdmem failed at {what}: {type(error).__name__}; its log has the rest, and later faults"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Tell of a fault once; that of a request is told to who asked, and what cannot be read is no fault of ours."""
+        if source not in (FeatureRequestError, JsonRpcException):
+            self._tell_fault("a message", error)
+
+
+@cache
+def _imported(answer: str) -> Callable[..., Any]:
+    """Return a function that is named as `module:function`, whose module is imported when it is first asked."""
+    module, _, name = answer.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+class _Output:
+    """What is written to the editor, but for the first message: it was answered already."""
+
+    def __init__(self, inner: BinaryIO) -> None:
+        self._inner, self._is_answered = inner, False
+
+    def write(self, data: bytes) -> None:
+        if self._is_answered:
+            self._inner.write(data)
+        self._is_answered = True
+
+    def flush(self) -> None:
+        self._inner.flush()
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _Input:
+    """What is read from the editor, its first request once more."""
+
+    def __init__(self, first: bytes, inner: BinaryIO) -> None:
+        self._first, self._inner = first, inner
+
+    def readline(self) -> bytes:
+        end = self._first.find(b"\n") + 1
+        line, self._first = self._first[:end], self._first[end:]
+        return line or self._inner.readline()
+
+    def read(self, number: int) -> bytes:
+        found, self._first = self._first[:number], self._first[number:]
+        return found or self._inner.read(number)
+
+
+def serve(server: Server, first: bytes, source: BinaryIO, target: BinaryIO) -> None:
+    """Serve an editor whose `initialize` is answered, until it goes away."""
+    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="%(name)s: %(message)s")
+    server.start_io(_Input(first, source), _Output(target))  # type: ignore[arg-type]  # the methods that it calls

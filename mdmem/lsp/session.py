@@ -1,0 +1,211 @@
+"""One memory that files of the editor belong to: its files with the open texts laid over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pygls.uris import from_fs_path
+
+from mdmem.catalog.edits import with_edits
+from mdmem.checks.kept_findings import ExtractStore
+from mdmem.checks.run import facts_of
+from mdmem.dataclass import dataclass, field, replace
+from mdmem.errors import MdmemError, SettingsError
+from mdmem.finding import Finding
+from mdmem.git.stamp import Stamp, stamp_of
+from mdmem.lsp.back_links import BackLinks, EditedMemory, fields_naming
+from mdmem.lsp.buffer import Buffer, over_file
+from mdmem.lsp.edits import Edits, differing
+from mdmem.lsp.options import EditorSkills
+from mdmem.settings import Settings
+from mdmem.tree import OverlaidTree, Unreadable, read_one
+from mdmem.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from mdmem.catalog import Catalog
+    from mdmem.workspace.location import Location
+
+
+@dataclass(eq=False)
+class EditorSession:
+    """One memory and its open texts; what follows from both is made anew once either changed.
+
+    `buffers` are the open files of the memory by path from its root; `revision` grows with each change. `unchecked`
+    is what changed since somebody took it; `findings` are those that were told last, and `skills` the editor's.
+    """
+
+    location: Location
+    environment: Mapping[str, str]
+    today: Callable[[], date]
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    revision: int = 0
+    skills: EditorSkills = EditorSkills()
+    findings: tuple[Finding, ...] = ()
+    back_links: BackLinks = field(default_factory=BackLinks)
+    unchecked: Edits = field(default_factory=Edits)
+    _unread: Edits = field(default_factory=Edits)
+    _last: Catalog | None = None
+    _stamp: Stamp | None = None
+
+    @cached_property
+    def disk(self) -> Workspace:
+        """Return the files on disk as they were looked at last."""
+        return Workspace(self.location, self.environment, self.location.root, self.today())
+
+    @cached_property
+    def _overlay(self) -> OverlaidTree:
+        return OverlaidTree(self.disk.tree)
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Return the memory as it would be if each open text was saved."""
+        changed = {path: buffer.data for path, buffer in self.buffers.items() if buffer.kept is None}
+        # What was read of the disk stays read, until that is looked at anew.
+        tree = replace(self._overlay, changed=changed)
+        opened = self.disk.over(tree)
+        catalog = self._edited(tree)
+        self._last = opened.catalog if catalog is None else catalog
+        self._unread = Edits.none()
+        return opened.with_catalog(self._last)
+
+    def _edited(self, tree: OverlaidTree) -> Catalog | None:
+        """Return the last catalog with what was edited since; None where more than entries' texts changed."""
+        paths = self._unread.paths
+        if self._last is None or paths is None:
+            return None
+        there = self._last.with_bytes
+        if not all(path.endswith(".md") and path[:-3] in there for path in paths):
+            return None
+        contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
+        return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return the entries of the memory as it would be."""
+        return self.workspace.catalog
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Return the settings, so far as they can be read."""
+        try:
+            return self.workspace.settings
+        except SettingsError as error:
+            return error.readable if isinstance(error.readable, Settings) else Settings()
+
+    @cached_property
+    def tracked_files(self) -> frozenset[str]:
+        """Return the files that git tracks, counted from the repository's top, as of the last look at the disk."""
+        return self.disk.tracked_files()
+
+    @cached_property
+    def facts(self) -> Any:
+        """Return what git has to say, as of the last look at the disk; None outside git."""
+        self._stamp = self._stamp_now()
+        return facts_of(self.workspace)
+
+    @cached_property
+    def extracts(self) -> ExtractStore:
+        """Return what the checks know of files from earlier runs."""
+        return ExtractStore(self.disk.cache_folder).load()
+
+    def uri_of(self, path: str) -> str:
+        """Return the uri of a file of the memory: the one that the editor gave it, where it is open."""
+        return self.buffers[path].uri if path in self.buffers else from_fs_path(str(self.location.root / path)) or ""
+
+    def buffer_over(self, file: Path, uri: str, text: str, version: int | None) -> Buffer:
+        """Return the buffer of a text that an editor has of a file."""
+        path, code = _below(self.location.root, file), _below(self.location.base, file)
+        on_disk = self.bytes_of(path) if path is not None else None
+        return over_file(Buffer(uri, path, text, version, code), on_disk)
+
+    def naming(self, address: str) -> tuple[str, ...]:
+        """Return the entries that name another in a field or in their text, sorted."""
+        return self.back_links.naming(self._memory, address)
+
+    def fields_naming(self, address: str) -> tuple[tuple[str, str], ...]:
+        """Return the entries that hold an address in a field, each with the field."""
+        return tuple(fields_naming(self._memory, address))
+
+    @property
+    def _memory(self) -> EditedMemory:
+        return EditedMemory(self.catalog, self.disk.catalog, self.buffers)
+
+    def uri_of_code(self, path: str) -> str:
+        """Return the uri of a file of the code, by its path from the repository's top."""
+        return from_fs_path(str(self.location.base / path)) or ""
+
+    def buffer_of(self, path: str) -> Buffer | None:
+        """Return a file of the memory as the editor has it, or else as it lies on disk; None where it is not there."""
+        if path in self.buffers:
+            return self.buffers[path]
+        content = self.bytes_of(path)
+        if content is None:
+            return None
+        text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+        return over_file(Buffer(self.uri_of(path), path, text), content)
+
+    def closed(self, file: Path) -> Buffer | None:
+        """Return a file of the memory as it lies on disk; None for one that is not there, or no file of it."""
+        path = _below(self.location.root, file)
+        return self.buffer_of(path) if path is not None else None
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """Return a file's bytes on disk; None where it is not there or cannot be read."""
+        try:
+            content = read_one(self.disk.whole_tree, path)
+        except (MdmemError, OSError):
+            return None
+        return None if isinstance(content, Unreadable) else content
+
+    def put(self, buffer: Buffer) -> None:
+        """Take an open text of the memory in, or its next version; code is none of its files."""
+        if buffer.path is None:
+            return
+        before = self.buffers.get(buffer.path)
+        self.buffers[buffer.path] = buffer
+        if before is not None or buffer.kept is None:
+            self._mark([buffer.path])
+
+    def drop(self, path: str) -> None:
+        """Let an open text go: what the file holds counts again."""
+        buffer = self.buffers.pop(path, None)
+        if buffer is not None and buffer.kept is None:
+            self._mark([path])
+
+    def look(self) -> bool:
+        """Look at the disk and at git anew, and say whether anything is another than before."""
+        stamp = self._stamp_now()
+        fresh = self.disk.reread()
+        changed = differing(self.disk.tree, fresh.tree)
+        is_same_git = stamp is not None and stamp == self._stamp
+        if is_same_git and changed == frozenset():
+            return False
+        self._stamp, self.disk = stamp, fresh
+        # What git says depends on its own files and on which files there are, not on what these hold.
+        is_text = is_same_git and changed is not None
+        for name in ("_overlay",) if is_text else ("_overlay", "facts", "tracked_files", "settings"):
+            self.__dict__.pop(name, None)
+        for path, buffer in self.buffers.items():
+            self.buffers[path] = over_file(buffer, self.bytes_of(path))
+        self._mark(changed if is_text else None)
+        return True
+
+    def _stamp_now(self) -> Stamp | None:
+        """Return what tells whether git would answer otherwise; None where nothing does."""
+        return stamp_of(self.location.repository) if self.location.repository is not None else ()
+
+    def _mark(self, paths: Iterable[str] | None) -> None:
+        self.revision += 1
+        found = None if paths is None else frozenset(paths)
+        self.unchecked, self._unread = self.unchecked.with_more(found), self._unread.with_more(found)
+        self.__dict__.pop("workspace", None)
+        if found is None or not all(path.endswith(".md") for path in found):
+            self.__dict__.pop("settings", None)
+
+
+def _below(folder: Path, file: Path) -> str | None:
+    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None

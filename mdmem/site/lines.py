@@ -1,0 +1,85 @@
+"""The lines of lists as HTML, as the templates call for them: pages of a large memory hold thousands of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+_Row = Mapping[str, Any]
+
+
+@lru_cache(maxsize=4096)
+def prose(text: str) -> Markup:
+    """Return a text in which what stands between backticks is code."""
+    parts = escape(text).replace("``", "`").split("`")
+    if len(parts) % 2 == 0:
+        return Markup(escape(text))
+    return Markup("".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts)))
+
+
+def titled(row: _Row) -> Markup:
+    """Return the title of what a line is about."""
+    return prose(row["title"])
+
+
+def mark(row: _Row) -> Markup:
+    """Return how an entry stands, as a mark."""
+    state = row["state"]
+    return Markup(f'<span class="mark {state.replace(" ", "-")}">{state}</span>')
+
+
+def rows(lines: Sequence[_Row], typed: bool = True) -> Markup:  # noqa: FBT001, FBT002  # as templates write it
+    """Return a list of entries, each with its type unless all have the same."""
+    shown = "".join(f"{_line(row, typed=typed)}\n" for row in lines)
+    return Markup(f'<ul class="rows">{shown}</ul>')
+
+
+def _line(row: _Row, *, typed: bool) -> str:
+    state, kind = row["state"], row["type"]
+    parts = [f'<li class="row {state.replace(" ", "-")}">', f'<span class="type {kind}">{kind}</span>' if typed else ""]
+    parts.append(f'<div><a class="name" href="{escape(row["href"])}">{titled(row)}</a>')
+    if state != "in force":
+        parts.append(f" {mark(row)}")
+    if said := row.get("said"):
+        parts.append(f'<span class="said">{escape(said)}</span>')
+    if globs := row.get("globs"):
+        shown = "".join(f"<code>{escape(glob)}</code> " for glob in globs)
+        parts.append(f'<span class="globs">{shown}</span>')
+    return "".join([*parts, "</div></li>"])
+
+
+def folded(label: str, lines: Sequence[_Row]) -> Markup:
+    """Return a list that unfolds, nothing where it is empty."""
+    if not lines:
+        return Markup("")
+    summary = f'{escape(label)} <span class="n">{len(lines)}</span>'
+    return Markup(f"<details><summary>{summary}</summary>{rows(lines)}</details>")
+
+
+def happened(events: Sequence[_Row]) -> Markup:
+    """Return a list of what changed what binds."""
+    return Markup(f'<ol class="events">{"".join(map(_event, events))}</ol>')
+
+
+def _event(event: _Row) -> str:
+    day, what = event["day"], event["what"]
+    reason = f'<span class="said">{prose(event["reason"])}</span>' if event["reason"] else ""
+    named = f'<div><a href="{escape(event["href"])}">{titled(event)}</a>{reason}</div>'
+    return f'<li><time datetime="{day}">{day}</time><span class="what {what}">{what}</span>{named}</li>'
+
+
+def told(fields: Sequence[tuple[str, Sequence[tuple[str, str | None]]]]) -> Markup:
+    """Return the fields of an entry with their values, those that lead to entries as links."""
+
+    def value(text: str, href: str | None) -> str:
+        return escape(text) if href is None else f'<a href="{escape(href)}">{escape(text)}</a>'
+
+    pairs = ((name, "<br>".join(value(*one) for one in values)) for name, values in fields)
+    return Markup("".join(f"<dt>{name}</dt><dd>{shown}</dd>" for name, shown in pairs))
+
+
+PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told)}

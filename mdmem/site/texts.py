@@ -1,0 +1,40 @@
+"""The text of each entry as the pages show it, and as their search finds it."""
+
+from __future__ import annotations
+
+from mdmem.entry.model import Entry
+from mdmem.index import analysis
+from mdmem.site.facts import SiteFacts
+from mdmem.site.kept import Kept
+
+TermCounts = dict[str, int]
+# Raised whenever the same text becomes other markup.
+_MARKUP = 1
+
+
+def markups(facts: SiteFacts) -> Kept[str]:
+    """Return the body of each entry as `marked` gives it, without the heading that its page shows already."""
+
+    def make(entry: Entry, body: str) -> str:
+        # A build with nothing new needs no reader of Markdown, whose import takes a tenth of a second.
+        from mdmem.site.markup import marked
+
+        return marked(_without_title(body, entry.title))
+
+    return Kept(facts, "site-markup", str(_MARKUP), dict[str, str], make)
+
+
+def terms(facts: SiteFacts) -> Kept[TermCounts]:
+    """Return the terms of each body."""
+    return Kept(facts, "site-terms", str(analysis.VERSION), dict[str, TermCounts], lambda _, body: term_counts(body))
+
+
+def term_counts(text: str) -> TermCounts:
+    """Return the terms of a text with how often they stand in it."""
+    words, wholes = analysis.counted(text)
+    return {**words, **{term: words.get(term, 0) + often for term, often in wholes.items()}}
+
+
+def _without_title(body: str, title: str) -> str:
+    first, _, rest = body.lstrip().partition("\n")
+    return rest if first.lstrip("# ").strip() == title.strip() and first.startswith("#") else body

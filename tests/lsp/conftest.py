@@ -1,0 +1,33 @@
+"""A memory in a repository, and editors of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import memory
+from editors import Editor, Hand
+from memories import lived_in
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> Hand:
+    """An editor in this process, in a repository with `memory/nav/rules/callbacks.md` and `…/architecture/threads.md`.
+
+    More files are written with `write_entry(hand.folder / "memory", …)` before they are opened.
+    """
+    return Hand(memory(tmp_path.resolve() / "project"))
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    """An editor with a process of the server, shared by the tests of a module: each opens files of its own."""
+    found = Editor(memory(tmp_path_factory.mktemp("editor").resolve()))
+    found.start()
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="session")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Hand:
+    """An editor of a memory with a chain, a draft, a shared wing and code, whose files no test writes."""
+    return Hand(lived_in(tmp_path_factory.mktemp("reader").resolve() / "project"))

@@ -1,0 +1,62 @@
+-- What a person does in Neovim, as steps for a test: each prints one line of JSON. Arguments: the interpreter,
+-- the folder, and the lines of the guide for Neovim.
+local command, folder = { arg[1], "-m", "mdmem", "lsp" }, arg[2]
+local M = {}
+
+vim.cmd("filetype on")
+dofile(arg[3])
+vim.lsp.config("mdmem", { cmd = command })
+
+function M.tell(step, value)
+  io.stdout:write(vim.json.encode({ step, value }) .. "\n")
+end
+
+function M.wait(what, ready)
+  if not vim.wait(15000, ready, 2) then
+    M.tell("timeout", what)
+    os.exit(1)
+  end
+end
+
+function M.codes(buffer)
+  local found = {}
+  for _, one in ipairs(vim.diagnostic.get(buffer)) do
+    table.insert(found, one.code)
+  end
+  table.sort(found)
+  return found
+end
+
+function M.open(path)
+  vim.cmd.edit(vim.fn.fnameescape(folder .. "/" .. path))
+  local buffer = vim.api.nvim_get_current_buf()
+  M.wait("the server", function()
+    local client = vim.lsp.get_clients({ bufnr = buffer })[1]
+    return client ~= nil and client.initialized
+  end)
+  return buffer
+end
+
+-- Put a text in the place of another, and return how long it takes until the findings are others.
+function M.type(buffer, old, new, ready)
+  local lines = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  for number, line in ipairs(lines) do
+    local start = line:find(old, 1, true)
+    if start then
+      local began = vim.uv.hrtime()
+      vim.api.nvim_buf_set_text(buffer, number - 1, start - 1, number - 1, start - 1 + #old, vim.split(new, "\n"))
+      M.wait(new, ready)
+      return (vim.uv.hrtime() - began) / 1e6
+    end
+  end
+  M.tell("absent", old)
+  os.exit(1)
+end
+
+function M.same(buffer, codes)
+  return function()
+    return vim.deep_equal(M.codes(buffer), codes)
+  end
+end
+
+return M

@@ -1,0 +1,30 @@
+"""A memory with texts that nobody saved yet."""
+
+from editors import Hand
+
+RULE = "memory/nav/rules/callbacks.md"
+
+
+def test_an_open_text_counts_in_place_of_its_file(hand: Hand) -> None:
+    session, _ = hand.open(RULE)
+    assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
+    session, buffer = hand.type(RULE, "do not block", "never block")
+    assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks never block"
+    assert buffer.version == 2
+    hand.roots.close(hand.uri(RULE))
+    assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
+
+
+def test_an_open_text_that_cannot_be_read_is_a_broken_file(hand: Hand) -> None:
+    hand.open(RULE)
+    session, _ = hand.type(RULE, "---\n\n", "")
+    assert list(session.catalog.broken) == ["nav/rules/callbacks.md"]
+    session, _ = hand.type(RULE, "A callback", "---\n\nA callback")
+    assert "nav/rules/callbacks" in session.catalog.entries
+
+
+def test_code_of_the_project_belongs_to_the_memory_and_other_files_to_none(hand: Hand) -> None:
+    session, buffer = hand.open("src/nav.py", "print()\n")
+    assert (session.location.root.name, buffer.path, buffer.code) == ("memory", None, "src/nav.py")
+    assert hand.roots.open((hand.folder.parent / "other.md").as_uri(), "---\n") is None
+    assert hand.roots.open("untitled:Untitled-1", "---\n") is None

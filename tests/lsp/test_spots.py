@@ -1,0 +1,65 @@
+"""What stands at a place of a text, be it an entry, half of one, or no entry at all."""
+
+from pathlib import Path
+
+import pytest
+
+from mdmem.document.parse import parse_document
+from mdmem.entry.fields import FIELDS, Kind
+from mdmem.lsp.spots import SpotKind, parts_of
+
+EXAMPLES = Path(__file__).parents[2] / "example-wings"
+_LISTS = {field.name for field in FIELDS if field.kind in (Kind.LINKS, Kind.GLOBS, Kind.NAMES, Kind.TEXTS)}
+
+
+def spots(text: str) -> str:
+    return "; ".join(f"{spot.kind.value} {spot.key}={spot.text}" for spot in parts_of(text).spots)
+
+
+def test_lists_are_read_as_the_parser_reads_them() -> None:
+    read = 0
+    for path in sorted(EXAMPLES.glob("*/*/*.md")):
+        document = parse_document("a/b/c.md", path.read_bytes())
+        for field in parts_of(document.text).fields:
+            if field.key.text in _LISTS:
+                value = (document.fields or {})[field.key.text]
+                stated = value if isinstance(value, list) else [value]
+                assert [item.text for item in field.items] == stated, f"{path}: {field.key.text}"
+                read += 1
+    assert read > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("---\nsta\nsee: [a/b/c, 'd/e/f'\n", "key see=see; address see=a/b/c; address see=d/e/f"),
+        ("---\r\nsee:\r\n  - a/b/c # why\r\n---\r\n", "key see=see; address see=a/b/c"),
+        (
+            "---\nrelations: [{type: part-of, to: a/b/c}]\n---\n",
+            "key relations=relations; address relations=a/b/c",
+        ),
+        ("---\nignore:\n  local-path: it is meant\n---\n", "key ignore=ignore; code ignore=local-path"),
+        ('---\ntitle: "A # b"  # c\n---\n', "key title=title; value title=A # b"),
+        (
+            "\ufeff---\nreason: >-\n  see: no\n  key\n---\n[[x/y/z]]",
+            "key reason=reason; value reason=>-\n  see: no\n  key; address =x/y/z",
+        ),
+        ("no entry [see: a/b/c]", "address =a/b/c"),
+        ("", ""),
+        ("---", ""),
+    ],
+)
+def test_spots_of_broken_and_odd_texts(text: str, expected: str) -> None:
+    assert spots(text) == expected
+
+
+def test_a_spot_is_where_its_text_stands() -> None:
+    text = '---\ntitle: Ü😀\nsee: ["a/b/c"]\n---\n\n😀 [see: ä/b/c] `[see: x/y/z]`\n'
+    assert all(text[spot.start : spot.end] == spot.text for spot in parts_of(text).spots)
+    found = parts_of(text).at(text.index("a/b/c") + 5)
+    assert found is not None
+    assert found.kind is SpotKind.ADDRESS
+
+
+def test_a_text_that_is_too_long_has_no_parts() -> None:
+    assert parts_of("---\nsee: [a/b/c]\n---\n" + "x" * 5_000_000).fields == ()

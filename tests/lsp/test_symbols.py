@@ -1,0 +1,75 @@
+"""The outline of a file, all entries by title or address, what folds, and what a selection grows to."""
+
+from editors import Hand
+from lsprotocol import types
+from memories import THREADS
+
+from mdmem.lsp.outline import folds, selections
+from mdmem.lsp.symbols import document_symbols, workspace_symbols
+
+NEW = "memory/nav/rules/new-rule.md"
+TEXT = (
+    "---\r\ntype: decision\r\nstatus: active\r\ncreated_at: 2026-03-05\r\ntitle: Ü😀\r\n"
+    "see:\r\n  - ros/rules/clocks\r\n---\r\n\r\n# One\r\n\r\nText [see: ros/rules/clocks].\r\n\r\n"
+    "## Two\r\n\r\n```\r\n# no heading\r\n```\r\n\r\n# Three\r\n"
+)
+
+
+def test_the_outline_has_fields_and_headings(reader: Hand) -> None:
+    session, buffer = reader.open(NEW, TEXT)
+    found = document_symbols(session, buffer, types.DocumentSymbolParams(reader.document(NEW)))
+    reader.roots.close(reader.uri(NEW))
+    assert found is not None
+    (entry,) = found
+    assert (entry.name, entry.detail, entry.kind) == ("Ü😀", "decision", types.SymbolKind.Interface)
+    parts = [(one.name, one.detail, one.range.start.line, one.range.end.line) for one in entry.children or ()]
+    assert parts[4:] == [
+        ("see", "ros/rules/clocks", 5, 6),
+        ("One", None, 9, 17),
+        ("Two", None, 13, 17),
+        ("Three", None, 19, 19),
+    ]
+
+
+def test_every_entry_is_found_by_title_or_address(reader: Hand) -> None:
+    reader.page(THREADS)
+
+    def found(query: str) -> list[tuple[str, str | None, bool]]:
+        these = workspace_symbols(reader.roots, types.WorkspaceSymbolParams(query))
+        return [(one.name, one.container_name, one.tags is not None) for one in these]
+
+    assert found("USE thread") == [
+        ("Use two threads", "nav/architecture/threads", False),
+        ("Use three threads", "nav/architecture/three-threads", False),
+        ("Use one thread", "nav/architecture/one-thread", True),
+    ]
+    assert found("ros/rules/cl") == [("One clock in a graph", "ros/rules/clocks", False)]
+    assert found("no such thing") == []
+
+
+def test_front_matter_fields_and_sections_fold(reader: Hand) -> None:
+    session, buffer = reader.open(NEW, TEXT)
+    found = folds(session, buffer, types.FoldingRangeParams(reader.document(NEW)))
+    reader.roots.close(reader.uri(NEW))
+    assert [(one.start_line, one.end_line) for one in found] == [(0, 7), (9, 17), (13, 17), (5, 6)]
+
+
+def test_a_selection_grows_from_the_item_to_the_text(reader: Hand) -> None:
+    session, buffer = reader.open(NEW, TEXT)
+    places = [buffer.position_at(TEXT.index("clocks")), buffer.position_at(TEXT.rindex("clocks"))]
+    params = types.SelectionRangeParams(reader.document(NEW), [*places, types.Position(999, 0)])
+    found = selections(session, buffer, params)
+    reader.roots.close(reader.uri(NEW))
+    assert found is not None
+
+    def grown(one: types.SelectionRange | None) -> list[str]:
+        texts = []
+        while one is not None:
+            texts.append(TEXT[buffer.offset_at(one.range.start) : buffer.offset_at(one.range.end)].strip()[-24:])
+            one = one.parent
+        return texts
+
+    address, field = "ros/rules/clocks", "see:\r\n  - ros/rules/clocks"[-24:]
+    assert grown(found[0])[:2] == [address, field]
+    assert grown(found[1])[:3] == [address, "[see: ros/rules/clocks]", "t [see: ros/rules/clocks]."[-24:]]
+    assert found[2].range.end == buffer.position_at(len(TEXT))

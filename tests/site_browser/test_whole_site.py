@@ -1,0 +1,188 @@
+"""Every page in Chromium: nothing from outside, no complaint, no fault that axe knows of, and it holds on a phone."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from builders import write, write_entry
+from test_site import NEW, OLD, built, decided, served
+
+from site_browser.conftest import Visiting
+
+pytestmark = pytest.mark.long
+ENDED = "entries/ros2/communication/sensor-streams-best-effort.html"
+# One of each kind, and of those that are long or of another kind in the small site.
+KINDS = (
+    "index.html", "lineage.html", "timeline.html", "board.html", "months/2026-04.html",
+    "wings/mdmem.html", "rooms/ros2/architecture.html", "code/mdmem/checks/index.html", ENDED,
+    "entries/mdmem/architecture/entries-are-records.html",
+)  # fmt: skip
+SMALL = ("diff.html", "all.html", "code.html", f"entries/{NEW}.html")
+# Every rule but the experimental ones; the style sheet is not asked for again, which the policy forbids.
+AXE = """async () => (await axe.run({preload: false})).violations.map((one) =>
+  one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html).join(' | '))"""
+
+
+def axe_source() -> str:
+    spec = find_spec("axe_playwright_python")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("the extra `browser` is not installed: no axe-core")
+    return (Path(spec.submodule_search_locations[0]) / "axe.min.js").read_text()
+
+
+def test_no_page_asks_outside_complains_or_scrolls_sideways_on_a_phone(examples: Path, visiting: Visiting) -> None:
+    # The folders of the code are by the hundred, and alike.
+    pages = [
+        page for page in sorted(examples.rglob("*.html")) if "code" not in page.parent.parts or "checks" in str(page)
+    ]
+    assert len(pages) > 200
+    wide = []
+    with visiting(width=320) as visit:
+        for page in pages:
+            visit.page.goto(page.as_uri())
+            if visit.page.evaluate("document.documentElement.scrollWidth") > 320:
+                wide.append(page.relative_to(examples).as_posix())
+    assert wide == []
+
+
+def test_a_served_page_keeps_to_its_server(tmp_path: Path, visiting: Visiting) -> None:
+    with served(decided(tmp_path / "a")) as server, visiting(allowed=server.address) as visit:
+        for page in ("", "code.html", "timeline.html", f"entries/{OLD}.html"):
+            # An open page waits for changes, so that it is never idle.
+            visit.page.goto(f"{server.address}{page}")
+            assert visit.page.locator("h1").inner_text()
+
+
+def test_an_open_page_follows_the_files(tmp_path: Path, visiting: Visiting) -> None:
+    folder = decided(tmp_path / "a")
+    with served(folder) as server, visiting(allowed=server.address) as visit:
+        visit.page.goto(f"{server.address}entries/{NEW}.html")
+        path = folder / f"memory/{NEW}.md"
+        path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
+        visit.page.get_by_role("heading", name="Use ten threads").wait_for(timeout=20_000)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+def test_axe_finds_nothing(examples: Path, small: Path, visiting: Visiting, scheme: str, width: int) -> None:
+    source, found = axe_source(), {}
+    with visiting(width=width, scheme=scheme) as visit:
+        for page in (*(examples / kind for kind in KINDS), *(small / kind for kind in SMALL)):
+            visit.page.goto(page.as_uri())
+            visit.page.locator("details").evaluate_all("(all) => all.forEach((one) => { one.open = true; })")
+            visit.page.evaluate(source)
+            if violations := visit.page.evaluate(AXE):
+                found[page.name] = violations
+    assert found == {}
+
+
+def test_axe_finds_nothing_where_somebody_searches(small: Path, visiting: Visiting) -> None:
+    with visiting() as visit:
+        visit.page.goto((small / "code.html").as_uri())
+        visit.page.fill("#path", "src/nav/node.py")
+        visit.page.fill("#q", "threads zzzz")
+        visit.page.locator("#hits a").first.wait_for()
+        visit.page.evaluate(axe_source())
+        assert visit.page.evaluate(AXE) == []
+
+
+def test_without_javascript_clicks_lead_to_the_successor(small: Path, visiting: Visiting) -> None:
+    with visiting(java_script_enabled=False) as visit:
+        page = visit.page
+        page.goto((small / "index.html").as_uri())
+        for name in ("nav", "architecture"):
+            page.get_by_role("heading").get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("link", name="Use one thread").click()
+        page.locator(".banner").get_by_role("link", name="Use two threads").click()
+        assert page.url == (small / f"entries/{NEW}.html").as_uri()
+        # The lineage leads back, also without a script.
+        page.locator("svg.lineage a").first.click()
+        assert page.url == (small / f"entries/{OLD}.html").as_uri()
+        for one in sorted(small.rglob("*.html")):
+            page.goto(one.as_uri())
+            assert len(page.locator("main").inner_text()) > 20, one
+            assert not page.locator("form.search, form.pathbox").filter(visible=True).count()
+
+
+def test_the_keyboard_alone_goes_to_the_page_and_through_it(small: Path, visiting: Visiting) -> None:
+    with visiting() as visit:
+        page = visit.page
+        page.goto((small / f"entries/{NEW}.html").as_uri())
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        assert page.locator(".skip").bounding_box()["x"] >= 0  # type: ignore[index]
+        page.keyboard.press("Enter")
+        reached = []
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            reached.append(
+                page.evaluate(
+                    "document.activeElement.closest('svg.lineage') ? 'lineage' : document.activeElement.tagName"
+                )
+            )
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none" or reached[-1] == "BODY", reached
+        assert {"A", "SUMMARY", "lineage"} <= {*reached}
+
+
+def test_a_printed_entry_has_its_lineage_and_is_dark_on_light(small: Path, visiting: Visiting) -> None:
+    with visiting(scheme="dark") as visit:
+        visit.page.goto((small / f"entries/{NEW}.html").as_uri())
+        assert visit.page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 233, 238)"
+        printed = visit.page.pdf(format="A4")
+        assert printed.startswith(b"%PDF")
+        visit.page.emulate_media(media="print", color_scheme="dark")
+        assert visit.page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 36, 48)"
+        shown = visit.page.locator("svg.lineage").bounding_box()
+        assert shown is not None
+        assert shown["width"] > 200
+        assert not visit.page.locator("nav, .search, footer").filter(visible=True).count()
+
+
+@pytest.mark.parametrize("wanted", ["reduce", "no-preference"])
+def test_nothing_moves_where_that_is_asked_for(small: Path, visiting: Visiting, wanted: str) -> None:
+    with visiting(reduced_motion=wanted) as visit:
+        visit.page.goto((small / "index.html").as_uri())
+        moves = visit.page.locator("main a").first.evaluate("(a) => getComputedStyle(a).transitionDuration")
+        assert (moves == "0s") == (wanted == "reduce")
+
+
+HOSTILE = "</title><script>document.title = 'ran'</script>\u202e" + "x" * 10_000
+BODY = (
+    """# <b>T</b>
+
+<script>document.title = "ran"</script> <img src=x onerror="document.title='ran'"> <svg onload="document.title='ran'">
+[x](javascript:document.title='ran') [y](data:text/html,<script>1</script>) ![i](https://outside.example/x.png)
+
+| a | b |
+|---|---|
+| """
+    + "w" * 400
+    + """ | c |
+
+```
+"""
+    + "z" * 400
+    + """
+```
+"""
+)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_hostile_entries_run_nothing_and_the_page_holds(tmp_path: Path, visiting: Visiting, width: int) -> None:
+    folder = decided(tmp_path / "a")
+    address = "nav/architecture/b-100%-c#"
+    write_entry(folder / "memory", address, BODY, title=HOSTILE, owner="'\"><script>1</script>'", supersedes=[NEW])
+    write(folder, "memory/nav/architecture/torn.md", b"---\ntype: [\n---\n\xff")
+    built(folder, tmp_path / "site")
+    with visiting(width=width) as visit:
+        for page in sorted((tmp_path / "site").rglob("*.html")):
+            visit.page.goto(page.as_uri())
+            assert "ran" not in visit.page.title().split()
+            assert visit.page.evaluate("document.documentElement.scrollWidth") == width, page
+        visit.page.goto((tmp_path / "site/index.html").as_uri())
+        visit.page.fill("#q", "xxxxxxxx")
+        visit.page.locator("#hits a").first.click()
+        assert visit.page.locator(".address").inner_text() == address
