@@ -108,7 +108,8 @@ def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     head = "" if edge.kind is Way.CONFLICTS else ' marker-end="url(#to)"'
     yield f'<path{kind} d="{path}"{head}/>'
     (x1, y1), (x2, y2) = points[-2], points[-1]
-    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{_SHORT.get(edge.kind, edge.kind)}</text>'
+    label = _SHORT.get(edge.kind, edge.kind)
+    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{label}</text>'
 
 
 def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:
