@@ -373,6 +373,10 @@ def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
         assert status == 200
         assert "connect-src 'self'" in text
         assert got(f"{server.address}entries/{NEW}.html", **{"If-None-Match": tag})[0] == 304
+        with urllib.request.urlopen(f"{server.address}changes", timeout=10) as stream:
+            # An open page knows of which state it is, also where that became another one before it asked.
+            told = stream.readline().decode().removeprefix("data: ").strip()
+        assert f'data-state="{told}"' in text
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
         assert "Use ten threads" in got(f"{server.address}entries/{NEW}.html")[1]

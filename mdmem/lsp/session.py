@@ -22,7 +22,7 @@ from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.edits import Edits, differing
 from mdmem.lsp.options import EditorSkills
 from mdmem.settings import Settings
-from mdmem.tree import OverlaidTree, Unreadable, read_one
+from mdmem.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -175,6 +175,11 @@ class EditorSession:
         buffer = self.buffers.pop(path, None)
         if buffer is not None and buffer.kept is None:
             self._mark([path])
+
+    @property
+    def is_there(self) -> bool:
+        """Say whether the folder is a memory still."""
+        return (self.location.root / SETTINGS_NAME).is_file()
 
     def look(self) -> bool:
         """Look at the disk and at git anew, and say whether anything is another than before."""
