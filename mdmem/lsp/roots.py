@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pygls.uris import to_fs_path
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.options import EditorSkills
