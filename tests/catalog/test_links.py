@@ -28,6 +28,7 @@ def test_neighbours_come_from_both_ends_the_weightiest_first(tmp_path: Path) -> 
         ("produced", "incoming", "three"),
         ("see", "outgoing", "two"),
     ]
+    assert near(root, "app/a/two") == [("overrides", "outgoing", "one"), ("see", "incoming", "one")]
 
 
 def test_either_end_of_a_supersession_tells_it_once(tmp_path: Path) -> None:
