@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem.entry.globs import all_matches
 from mdmem.errors import EnvironmentFaultError
@@ -349,6 +351,15 @@ def test_markdown_leads_to_entries(text: str, html: str) -> None:
     assert linked(marked(text), lambda address: "to" if address == "a/b/c" else None) == html
 
 
+@given(st.lists(st.text(alphabet="ab1 -=+.)#:/'\"{}é\u00a0"), max_size=6))
+def test_plain_text_is_what_the_reader_makes_of_it(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mdmem.site.markup._paragraphs", lambda _: None)
+        read = marked(text)
+    assert marked(text) == read
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[SiteServer]:
     with SiteServer(LiveSite(opened(folder), SiteRequest(out=folder)), 0) as server:
@@ -373,6 +384,10 @@ def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
         assert status == 200
         assert "connect-src 'self'" in text
         assert got(f"{server.address}entries/{NEW}.html", **{"If-None-Match": tag})[0] == 304
+        with urllib.request.urlopen(f"{server.address}changes", timeout=10) as stream:
+            # An open page knows of which state it is, also where that became another one before it asked.
+            told = stream.readline().decode().removeprefix("data: ").strip()
+        assert f'data-state="{told}"' in text
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
         assert "Use ten threads" in got(f"{server.address}entries/{NEW}.html")[1]

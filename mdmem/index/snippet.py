@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 from mdmem.index.finder import Span, finder
@@ -24,6 +25,12 @@ def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
 
     Without a match it is the text's start.
     """
+    return _snippet(text, frozenset(terms), width)
+
+
+# Whoever asks again, as agents do, has the same lines of the same texts.
+@lru_cache(maxsize=64)
+def _snippet(text: str, terms: frozenset[str], width: int) -> str:
     line = " ".join(_plain(unicodedata.normalize("NFC", text)).split())
     if len(line) <= width:
         return line

@@ -79,6 +79,7 @@ class Server(LanguageServer):
     def did_initialize(self, params: types.InitializeParams) -> None:
         """Take in what the editor can do, and its settings."""
         self.roots.skills = skills_of(params.capabilities)
+        self.roots.folders = lambda: [*self.workspace.folders, *filter(None, (self.workspace.root_uri,))]
         self._configure(params.initialization_options)
 
     def did_change_settings(self, params: types.DidChangeConfigurationParams) -> None:
@@ -233,7 +234,7 @@ class _Output:
         self._inner.flush()
 
     def close(self) -> None:
-        # Whoever ends the process has a last look at its streams.
+        # The stream is the process's, which looks at its end whether all could be written.
         self._inner.flush()
 
 

@@ -43,6 +43,8 @@ _CLASS = {
     BoxState.DRAFT: "draft",
 }
 _LOOSE = {Way.CLAIMED: "loose", Way.PROPOSED: "loose", Way.CONFLICTS: "clash"}
+# What is longer than the gap between two boxes.
+_SHORT = {Way.PROPOSED: "proposed"}
 
 
 def lineage_svg(
@@ -90,6 +92,9 @@ def _corner(place: tuple[int, int]) -> tuple[int, int]:
 
 def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     start, end = _forward(edge)
+    if edge.kind is Way.CONFLICTS:
+        # Neither side comes first.
+        start, end = sorted((start, end), key=lambda one: placement.places[one])
     (left, top), (right, low) = _corner(placement.places[start]), _corner(placement.places[end])
     is_back = placement.places[end][0] <= placement.places[start][0]
     points = [(left + BOX, top + TALL // 2)]
@@ -103,7 +108,8 @@ def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     head = "" if edge.kind is Way.CONFLICTS else ' marker-end="url(#to)"'
     yield f'<path{kind} d="{path}"{head}/>'
     (x1, y1), (x2, y2) = points[-2], points[-1]
-    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{edge.kind}</text>'
+    label = _SHORT.get(edge.kind, edge.kind)
+    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{label}</text>'
 
 
 def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:

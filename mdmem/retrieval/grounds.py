@@ -140,12 +140,5 @@ class Grounds:
 
 def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
     """Return the entries that a question to a scope is put to, by address."""
-    rooms: dict[str, bool] = {}
-    found = []
-    for address, entry in catalog.entries.items():
-        room = address.rpartition("/")[0]
-        if room not in rooms:
-            rooms[room] = scope.holds(address)
-        if rooms[room] or scope.binds(entry):
-            found.append(entry)
-    return tuple(found)
+    held = frozenset(scope.held(catalog.entries))
+    return tuple(entry for address, entry in catalog.entries.items() if address in held or scope.binds(entry))

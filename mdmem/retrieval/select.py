@@ -81,6 +81,7 @@ class Selection(Grounds):
                 is_proposal,
                 bool(paths) and self.covers_path(entry),
                 bool(beside) and self.question.lies_aside(entry),
+                self.suits(entry),
                 describe,
             )
 

@@ -59,7 +59,7 @@ class EntryView:
             "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
             "more_commits": max(0, len(commits) - _MOST_COMMITS),
             "chain": [*self._chain(entry, page)],
-            "origin": self._origin(entry),
+            "file": self._file(entry),
         }
 
     def _chain(self, entry: Entry, page: str) -> Iterator[dict[str, Any]]:
@@ -75,11 +75,9 @@ class EntryView:
             reason = visible(cut_at_word(other.reason or "", 600))
             yield {**self.rows.named(one, page), "day": made, "reason": reason, "is_here": one == entry.address}
 
-    def _origin(self, entry: Entry) -> dict[str, Any]:
+    def _file(self, entry: Entry) -> dict[str, Any]:
         """Return the file of an entry, with the pages of the host that show it, where settings name one."""
-        workspace = self.rows.facts.workspace
-        under = f"{workspace.location.under}/" if workspace.location.under else ""
-        url, path = workspace.settings.files_url, f"{under}{entry.path}"
+        url, path = self.rows.facts.files_url, f"{self.rows.facts.under}{entry.path}"
         views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url is not None else ()
         links = [(label, f"{(url or '').replace('{view}', view)}/{quote(path)}") for label, view in views]
         return {"path": visible(path), "links": links}

@@ -82,4 +82,53 @@ def told(fields: Sequence[tuple[str, Sequence[tuple[str, str | None]]]]) -> Mark
     return Markup("".join(f"<dt>{name}</dt><dd>{shown}</dd>" for name, shown in pairs))
 
 
-PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told)}
+def why(chain: Sequence[_Row]) -> Markup:
+    """Return how it came to an entry and what became of it, nothing where it stands alone."""
+    if not chain:
+        return Markup("")
+    return Markup(f'<h2>Why</h2><ol class="commits">{"".join(map(_step, chain))}</ol>')
+
+
+def _step(one: _Row) -> str:
+    day = f'<time datetime="{one["day"]}">{one["day"]}</time> ' if one["day"] else ""
+    named = (
+        f"<strong>{titled(one)}</strong>" if one["is_here"] else f'<a href="{escape(one["href"])}">{titled(one)}</a>'
+    )
+    reason = f' <span class="said">{prose(one["reason"])}</span>' if one["reason"] else ""
+    return f"<li>{day}{named}{reason}</li>"
+
+
+def naming(others: Sequence[_Row]) -> Markup:
+    """Return who names an entry, and in which field."""
+    if not others:
+        return Markup("")
+    shown = "".join(
+        f'<li><a href="{escape(one["href"])}">{titled(one)}</a> <span class="said">{one["how"]}</span></li>'
+        for one in others
+    )
+    return Markup(f'<h2>Named by</h2><ul class="plain">{shown}</ul>')
+
+
+def history(commits: Sequence[_Row], more: int) -> Markup:
+    """Return the commits that touched an entry, and how many more did."""
+    if not commits:
+        return Markup("")
+    rest = f'<p class="said">+{more} more</p>' if more else ""
+    return Markup(f'<h2>History</h2><ol class="commits">{"".join(map(_commit, commits))}</ol>{rest}')
+
+
+def _commit(one: _Row) -> str:
+    who = f'<span class="said">{escape(one["author"])} · <code>{one["digest"]}</code></span>'
+    return f'<li><time datetime="{one["day"]}">{one["day"]}</time> {escape(one["subject"])} {who}</li>'
+
+
+def origin(file: _Row) -> Markup:
+    """Return the path of a file, with the links to the host that shows it."""
+    links = " · ".join(f'<a href="{escape(href)}" rel="noreferrer">{label}</a>' for label, href in file["links"])
+    said = f'<p class="said">{links}</p>' if links else ""
+    return Markup(f"<h2>File</h2><p><code>{escape(file['path'])}</code></p>{said}")
+
+
+PIECES = {
+    one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told, naming, why, history, origin)
+}

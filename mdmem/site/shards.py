@@ -41,7 +41,7 @@ def shards(counts: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, str]]:
         most = 10 * rarity * (_K1 + 1)
         flat: list[int] = []
         for number, often in held:
-            flat += (number, round(most * often / (often + norms[number])) or 1)
+            flat += (number, int(most * often / (often + norms[number]) + 0.5) or 1)
         groups[_name(term[:2])][term] = flat
     names = []
     for name in sorted(groups):

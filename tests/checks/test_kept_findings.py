@@ -18,7 +18,7 @@ from mdmem.checks.engine import Ask, ask, get_check, run_checks
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
-from mdmem.checks.registry import CODES, KEPT, READS
+from mdmem.checks.registry import ANSWERED, CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
@@ -280,6 +280,28 @@ def test_kept_check_asks_for_one_file_alone(code: str) -> None:
     assert asked.keys() <= OF_ONE_FILE
     catalog = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_catalog(node.value)]
     assert {node.attr for node in catalog} <= OF_ITS_CATALOG
+
+
+# What a digest of a whole case does not hold: a base, its changes, and bodies beyond what extracts hold.
+NOT_IN_A_DIGEST = {
+    "base",
+    "changes",
+    "known_changes",
+    "faults",
+    "documents",
+    "entries",
+    "prose",
+    "prose_of",
+    "unmerged",
+}
+
+
+@pytest.mark.parametrize("code", sorted(code for code in ANSWERED if code not in LOADED))
+def test_answered_check_asks_for_what_a_digest_holds(code: str) -> None:
+    tree = ast.parse((RULES / f"{code.replace('-', '_')}.py").read_text(encoding="utf-8"))
+    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_case(node.value)}
+    # The prose of a body is asked for its references alone, and a merge, which has no answers kept, for its sides.
+    assert asked & NOT_IN_A_DIGEST <= ({"prose_of"} if "references" in asked else set())
 
 
 def is_case(node: ast.expr) -> bool:
