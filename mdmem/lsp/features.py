@@ -30,7 +30,11 @@ class Feature(NamedTuple):
 
 
 # Each command with what carries it out: `function(server, *arguments)`.
-COMMANDS: Mapping[str, str] = {"mdmem.show": "mdmem.lsp.choice:show"}
+COMMANDS: Mapping[str, str] = {
+    "mdmem.show": "mdmem.lsp.choice:show",
+    **{f"mdmem.{name}": f"mdmem.lsp.commands:{name}" for name in ("approve", "verify", "review", "deprecate")},
+    **{f"mdmem.{name}": f"mdmem.lsp.commands:{name}" for name in ("supersede", "new", "check", "why")},
+}
 # Each part has a block of its own, so that rows are added side by side.
 _COMPLETED = {"triggerCharacters": ["/", ":", "[", " "], "resolveProvider": True}
 NAVIGATION: tuple[Feature, ...] = (
@@ -52,7 +56,26 @@ NAVIGATION: tuple[Feature, ...] = (
     Feature("textDocument/codeLens", "mdmem.lsp.lenses:lenses", "codeLensProvider", {}),
     Feature("textDocument/inlayHint", "mdmem.lsp.hints:hints", "inlayHintProvider"),
 )
-ACTIONS: tuple[Feature, ...] = ()
+_ACTED = {"codeActionKinds": ["quickfix", "refactor", "source.fixAll.mdmem"], "resolveProvider": True}
+_MOVED = {
+    "filters": [
+        {"scheme": "file", "pattern": {"glob": "**/*.md", "matches": "file"}},
+        {"scheme": "file", "pattern": {"glob": "**", "matches": "folder"}},
+    ]
+}
+ACTIONS: tuple[Feature, ...] = (
+    Feature("textDocument/codeAction", "mdmem.lsp.code_actions:code_actions", "codeActionProvider", _ACTED),
+    Feature("codeAction/resolve", "mdmem.lsp.code_actions:resolve", of_document=False),
+    Feature("textDocument/rename", "mdmem.lsp.rename:rename", "renameProvider", {"prepareProvider": True}),
+    Feature("textDocument/prepareRename", "mdmem.lsp.rename:prepare"),
+    Feature(
+        "workspace/willRenameFiles",
+        "mdmem.lsp.rename:will_rename",
+        "workspace.fileOperations.willRename",
+        _MOVED,
+        of_document=False,
+    ),
+)
 FEATURES: tuple[Feature, ...] = (*NAVIGATION, *ACTIONS)
 
 # Each text is sent whole when it is opened and by its changes after that; columns count in UTF-16 units.

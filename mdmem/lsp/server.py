@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError
+from pygls.exceptions import FeatureRequestError, JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -170,6 +170,9 @@ class Server(LanguageServer):
     def _guarded(self, what: str, work: Callable[[], Any]) -> Any:
         try:
             return work()
+        except JsonRpcException:
+            # What a feature refuses is told to who asked.
+            raise
         # One feature that fails must not take the others along; the editor gets no answer, the log the whole story.
         except Exception as error:  # noqa: BLE001  # the boundary of the server
             self._tell_fault(what, error)
