@@ -35,10 +35,6 @@ _turn = RLock()
 
 
 def _postponed(cls: Any, options: dict[str, Any]) -> Any:
-    for base in cls.__mro__[1:]:
-        # A class takes over the fields of those that it is made of.
-        getattr(base, _FIELDS, None)
-
     def made() -> Any:
         with _turn:
             if isinstance(vars(cls).get(_FIELDS), _Fields):

@@ -140,9 +140,13 @@ class Lineage:
     @cached_property
     def current(self) -> frozenset[str]:
         """Return every entry that is."""
-        chained, entries = self._heads, self.entries
-        alone = {address for address, entry in entries.items() if entry.status in IN_FORCE and address not in chained}
-        return frozenset(alone).union(address for address, heads in chained.items() if address in heads)
+        return self.alone.union(address for address, heads in self._heads.items() if address in heads)
+
+    @cached_property
+    def alone(self) -> frozenset[str]:
+        """Return every entry in force that superseded none and is superseded by none."""
+        chained, entries = self._heads, self.entries.items()
+        return frozenset(one for one, entry in entries if entry.status in IN_FORCE and one not in chained)
 
     @property
     def chained(self) -> Set[str]:

@@ -67,14 +67,14 @@ def unpack(content: bytes, version: str, kind: type[_Kind]) -> _Kind | None:
 def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
     """Return the value of a kind that a JSON text is; None where it is another, or none."""
     # Imported here: few files are JSON.
-    import json
-
     from msgspec.json import decode
 
     try:
         return decode(content, type=kind)
     except (DecodeError, UnicodeDecodeError, RecursionError):
         pass
+    import json
+
     try:
         # The name of a file need not be UTF-8, and this takes what stands for such bytes.
         return convert(json.loads(content), kind)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,8 +12,9 @@ from itertools import islice
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.model import Entry, EntryType, Wing
+from mdmem.regex import regex
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = regex(r"[^\W_]+")
 
 
 @lru_cache(maxsize=8192)
@@ -59,6 +58,8 @@ def undeclared_overlaps(entries: Iterable[Entry], wings: Mapping[str, Wing]) -> 
     Only shared wings that the project reads count. Of one entry, 500 shared ones are looked at, those of its entry-id
     and of its rarest words first, and 20 pairs are yielded; the last then says that there may be more.
     """
+    if not any(wing.is_shared for wing in wings.values()):
+        return
     ordered = sorted(entries, key=lambda entry: entry.address)
     shared = [_subject(entry) for entry in ordered if wings[entry.wing].is_shared]
     if not shared:
@@ -154,6 +155,8 @@ class Subject:
     @property
     def fingerprint(self) -> str:
         """Return the SHA-256 of title and rationale, NFKC, case-folded, without the marks that end or enclose words."""
+        import hashlib
+
         text = unicodedata.normalize("NFKC", f"{self.title}\n{self.rationale}").casefold()
         plain = (word.lstrip(_OPENING).rstrip(_CLOSING) for word in text.split())
         words = (word for word in plain if word.strip(_DASHES))

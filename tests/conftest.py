@@ -41,6 +41,11 @@ settings.register_profile("mdmem", settings.get_profile("explore"), derandomize=
 settings.load_profile("mdmem")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let whoever wants to look at the pages name a folder for their pictures."""
+    parser.addoption("--screenshots", metavar="DIR", help="keep the pictures of five pages of the site here")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let what takes long come first, so that no worker is left alone with it."""
     items.sort(key=lambda item: item.path.name not in _LONG)

@@ -251,11 +251,20 @@ def test_review_is_written_into_the_summary_beside_the_findings(tmp_path: Path) 
     assert runner.summary.count("<!-- mdmem diff -->\n\n## mdmem diff: 1 added; in force 2 → 3\n") == 1
 
 
+def test_pages_of_a_change_are_built_beside_the_repository(tmp_path: Path) -> None:
+    runner = checked_out(origin_with_change(tmp_path / "origin"), tmp_path, base_ref="main")
+    runner.check()
+    done = runner.run("pages")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 added" in (runner.temp / "mdmem-pages/diff.html").read_text()
+    assert git(runner.workspace, "status", "--porcelain").strip() == ""
+
+
 def test_installation_makes_an_environment_and_names_its_program(tmp_path: Path) -> None:
     """Run the step for real but for the installer, which would need the package index: it notes what it is given."""
     (tmp_path / "runner").mkdir()
     write(tmp_path, "work/venv.py", "raise SystemExit('run from the repository')\n")
-    runner = Runner(tmp_path / "work", tmp_path / "runner")
+    runner = Runner(tmp_path / "work", tmp_path / "runner", inputs={"pages": "true"})
     python = write(tmp_path, "bin/python3", _PYTHON.format(python=sys.executable))
     python.chmod(0o755)
     path = os.environ["PATH"]
@@ -266,7 +275,8 @@ def test_installation_makes_an_environment_and_names_its_program(tmp_path: Path)
     assert runner.outputs["install"]["mdmem"] == str(runner.temp / "mdmem-venv/bin/mdmem")
     asked = (runner.temp / "mdmem-venv/asked").read_text().split()
     assert asked[:3] == ["-m", "pip", "install"]
-    assert Path(asked[-1]).resolve() == TOP
+    assert asked[-1].endswith("[site]")
+    assert Path(asked[-1].removesuffix("[site]")).resolve() == TOP
 
 
 # A stand-in for `python3 -m venv`: the interpreter that it makes writes down its arguments.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import resource
+import shutil
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,8 +20,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
 
+from mdmem.entry.globs import all_matches
 from mdmem.errors import EnvironmentFaultError
-from mdmem.site.build import SiteRequest, asset_text, build
+from mdmem.site.build import SiteRequest, asset_text, build, site_of
+from mdmem.site.facts import SiteFacts
 from mdmem.site.marks import linked
 from mdmem.site.markup import marked
 from mdmem.site.serve import LiveSite, SiteServer
@@ -128,6 +133,104 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert json.loads(site["entries.json"])["entries"][0]["address"] == "nav/architecture/later"
 
 
+def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = decided(tmp_path / "a")
+    write(folder, "memory/mdmem.toml", '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n')
+    write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
+    write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
+    write_entry(folder / "memory", "nav/architecture/calls", title="Calls")
+    monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
+    site = built(folder, tmp_path / "site", base="HEAD")
+    old = site[f"entries/{OLD}.html"]
+    why = old[old.index("<h2>Why</h2>") :]
+    assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
+    assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
+    assert "<code>src/arm/</code>" in site["code.html"][site["code.html"].index('id="unruled"') :]
+    board = site["board.html"]
+    assert "Alone" in board[board.index("<h2>Alone") :]
+    assert "Use two threads" in board[board.index("<h2>Not verified") :]
+    assert "+1 more: <code>mdmem list --at 2026-02-28</code>" in site["months/2026-02.html"]
+    assert "Hurry" in site["lineage.html"]
+    commit_all(folder)
+    write_entry(folder / "memory", NEW, title="Use two threads", superseded_by=["nav/architecture/three"])
+    write_entry(folder / "memory", "nav/architecture/three", title="Use three threads", supersedes=[NEW])
+    pages = site_of(opened(folder), SiteRequest(out=folder, base="HEAD"))
+    after, _, before = pages.plans["diff.html"]().make().partition("<h2>Lineage as it was</h2>")
+    assert "Use three threads" in after[after.index("<h2>Lineage as it will be</h2>") :]
+    assert "Use two threads" in before
+    assert "Use three threads" not in before
+
+
+def test_a_build_with_nothing_new_looks_at_no_page_and_no_text_is_read_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = decided(tmp_path / "a"), tmp_path / "site"
+    first = built(folder, out)
+    monkeypatch.setattr("mdmem.site.markup.marked", lambda _: pytest.fail("read again"))
+    assert built(folder, tmp_path / "other") == first
+    monkeypatch.setattr("mdmem.site.pages.EntryView.context", lambda *_: pytest.fail("looked at"))
+    assert build(opened(folder), SiteRequest(out=out)).written == ()
+
+
+def test_globs_meet_what_they_met_where_each_is_put_to_every_file(tmp_path: Path) -> None:
+    folder = decided(tmp_path)
+    globs = ["**/*.py", "src/nav", "src/n*/**", "src/nav/node.py", "/src/arm/", "../x", "src"]
+    for number, glob in enumerate(globs):
+        write_entry(folder / "memory", f"nav/rules/r{number}", title=f"Rule {number}", applies_to=[f"'{glob}'"])
+    write(folder, "src/navigation.py")
+    commit_all(folder)
+    facts = SiteFacts(opened(folder))
+    found = {facts.catalog.entries[address].applies_to: met for address, met in facts.met.items()}
+    assert found == {globs: tuple(all_matches(globs, facts.tracked)) for globs in found}
+    assert {glob for globs in found for glob in globs} == {"src/nav/**", *globs}
+
+
+def test_a_full_disk_is_said_and_leaves_no_half_page(tmp_path: Path) -> None:
+    folder, out = decided(tmp_path / "a"), tmp_path / "site"
+    whole, workspace = built(folder, tmp_path / "other"), opened(folder)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_500, hard))
+    try:
+        with pytest.raises(EnvironmentFaultError, match="cannot be written: file too large"):
+            build(workspace, SiteRequest(out=out))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    half = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*.html")}
+    assert half.items() <= whole.items()
+    assert built(folder, out) == whole
+
+
+def test_a_memory_without_git_has_pages(tmp_path: Path) -> None:
+    write(tmp_path, "a/mdmem.toml")
+    write_entry(tmp_path / "a", "nav/a/b", title="Alone")
+    assert "Alone" in built(tmp_path / "a", tmp_path / "site")["entries/nav/a/b.html"]
+
+
+def test_a_long_build_shows_how_far_it_is(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mdmem.cli.common.StepProgress._WORTH_SAYING", 1)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    said = run_here(capsys, "site", "build", "--out", "site", cwd=decided(tmp_path)).err
+    assert said.startswith("\rbuilding pages in ")
+    assert ": 100 %\r" in said
+    assert said.endswith(" \r")
+
+
+@pytest.mark.long
+def test_long_chains_and_large_rooms_take_seconds_and_no_more_than_a_page_can_be(tmp_path: Path) -> None:
+    root = tmp_path / "a"
+    write(root, "mdmem.toml")
+    for at in range(200):
+        ended = {"superseded_by": [f"nav/a/e{at + 1}"], "status": "deprecated", "deprecated_at": "2026-01-01"}
+        write_entry(root, f"nav/a/e{at}", title=f"Choice {at}", **(ended if at < 199 else {}))
+    for at in range(5_000):
+        write_entry(root, f"nav/many/n{at}", type="note", title=f"Note {at}")
+    before = time.process_time()
+    site = built(root, tmp_path / "site")
+    assert time.process_time() - before < 60
+    assert max(map(len, site.values())) < 3_000_000
+    assert "Choice 199" in site["entries/nav/a/e0.html"]
+
+
 def test_no_text_of_a_stranger_runs_or_loads(tmp_path: Path) -> None:
     folder = make_repository(tmp_path / "a")
     links = "[x](javascript:alert(1)) ![i](https://outside/x.png)"
@@ -196,10 +299,7 @@ def test_links_within_the_folder_lead_no_page_elsewhere(tmp_path: Path) -> None:
     write(out, ".mdmem-site.json", '{"version": 1, "files": {"lnk/x.html": ["", ""]}}')
     (out / "lnk").symlink_to(theirs)
     built(folder, out)
-    (out / "assets/site.css").unlink()
-    (out / "assets/site.js").unlink()
-    (out / "assets/rules.js").unlink()
-    (out / "assets").rmdir()
+    shutil.rmtree(out / "assets")
     (out / "assets").symlink_to(theirs)
     with pytest.raises(EnvironmentFaultError, match="symbolic link"):
         built(folder, out)
@@ -273,6 +373,10 @@ def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
         assert status == 200
         assert "connect-src 'self'" in text
         assert got(f"{server.address}entries/{NEW}.html", **{"If-None-Match": tag})[0] == 304
+        with urllib.request.urlopen(f"{server.address}changes", timeout=10) as stream:
+            # An open page knows of which state it is, also where that became another one before it asked.
+            told = stream.readline().decode().removeprefix("data: ").strip()
+        assert f'data-state="{told}"' in text
         path = folder / f"memory/{NEW}.md"
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
         assert "Use ten threads" in got(f"{server.address}entries/{NEW}.html")[1]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Collection
 from typing import Any
 
 from mdmem.entry.model import LINK_FIELDS, Entry
+from mdmem.regex import regex
 from mdmem.tree import FileKind, TreeFile
 
 MANIFEST = "README.md"
 _ANY_MANIFEST = f"/{MANIFEST}"
 # `CHANGELOG`, `CODE_OF_CONDUCT`; not `ADR-12`, which is a record.
-_PROSE = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
+_PROSE = regex(r"[A-Z]+(?:[_-][A-Z]+)*\Z")
 
 
 def is_entry_place(path: str) -> bool:

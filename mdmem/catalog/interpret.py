@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,8 @@ class LoadedFile(StoredRecord, frozen=True):
     """One file in an entry's place: the entry it holds, or None, what was wrong, and its body's size in bytes.
 
     `is_titled` says that the title stands in the file; else it follows from the address. `has_short_links` says that
-    what one of its links means may depend on which other files are there.
+    what one of its links means may depend on which other files are there. `head` is the digest of all that the entry is
+    read from: the front matter and the first heading.
     """
 
     path: str
@@ -29,6 +31,7 @@ class LoadedFile(StoredRecord, frozen=True):
     size: int = 0
     is_titled: bool = True
     has_short_links: bool = False
+    head: str = ""
 
     def at(self, path: str) -> LoadedFile:
         """Return what a file of the same content means at another path."""
@@ -47,30 +50,40 @@ class LoadedFile(StoredRecord, frozen=True):
         return any(finding.code == "unreadable" for finding in self.findings)
 
 
-def interpret(document: Document) -> LoadedFile:
-    """Return the entry that a document states, and everything wrong with it."""
-    first_heading, read_entry = _readers()
+def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFile:
+    """Return the entry that a document states, and everything wrong with it.
+
+    `former` is what the file meant before: where that was without fault and what it is read from is the same, it holds.
+    """
+    from mdmem.document.parse import first_heading
+
     address = document.path.removesuffix(".md")
     findings = tuple(finding.at(document.path, address) for finding in document.findings)
     if document.fields is None:
         return LoadedFile(document.path, None, findings)
-    heading = first_heading(document.body)
-    entry, flaws = read_entry(address, document.fields, heading)
+    heading, size = first_heading(document.body), len(document.body.strip().encode())
+    head = _head(document, heading)
+    if former is not None and former.path == document.path and former.head == head and not former.findings:
+        return former.with_changes(findings=findings, size=size)
+    entry, flaws = _entry_reader()(address, document.fields, heading)
     flawed = tuple(placed(document, address, flaw) for flaw in flaws)
     stated = (heading, document.fields.get("title"))
     is_titled = entry is not None and (entry.title in stated or entry.title != title_of(address))
     has_short = entry is not None and has_short_links(entry)
-    size = len(document.body.strip().encode())
-    return LoadedFile(document.path, entry, findings + flawed, size, is_titled, has_short)
+    return LoadedFile(document.path, entry, findings + flawed, size, is_titled, has_short, head)
+
+
+def _head(document: Document, heading: str | None) -> str:
+    front = document.text[: len(document.text) - len(document.body)]
+    return hashlib.blake2b(f"{front}\0{heading}".encode(), digest_size=12).hexdigest()
 
 
 @cache
-def _readers() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Import pydantic and YAML when the first file is parsed that no cache knows."""
-    from mdmem.document.parse import first_heading
+def _entry_reader() -> Callable[..., Any]:
+    """Import pydantic when the first file is parsed whose front matter no cache knows: it takes a tenth of a second."""
     from mdmem.entry.schema import read_entry
 
-    return first_heading, read_entry
+    return read_entry
 
 
 def iter_documents(tree: Tree, paths: Sequence[str]) -> Iterator[Document]:

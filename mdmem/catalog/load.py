@@ -101,9 +101,11 @@ class _Loading:
         unknown = [path for path in readable if path not in loaded]
         found = {path: cache.file(digests.get(path), path) for path in unknown}
         met = {path: one for path, one in found.items() if one is not None}
+        unread = [path for path in unknown if path not in met]
+        former = self._former(unread, before, parsed)
         read = {
-            document.path: self._interpret(document)
-            for document in iter_documents(self.tree, [path for path in unknown if path not in met])
+            document.path: self._interpret(document, former.get(document.path))
+            for document in iter_documents(self.tree, unread)
         }
         fresh = {path: one for path, one in read.items() if not one.is_closed}
         digests |= {path: self._identity(path) for path in fresh}
@@ -164,9 +166,16 @@ class _Loading:
             cache.keep_wings(fresh)
         return learned
 
-    def _interpret(self, document: Document) -> LoadedFile:
+    def _interpret(self, document: Document, former: LoadedFile | None) -> LoadedFile:
         self.documents[document.path] = document
-        return interpret(document)
+        return interpret(document, former)
+
+    def _former(self, paths: Iterable[str], before: Catalog | None, parsed: ParsedFiles) -> dict[str, LoadedFile]:
+        """Return what some files meant when they had another content, by path, where that is known."""
+        if self.table is not None:
+            return self.table.former(paths)
+        digests = before.file_digests if before is not None else {}
+        return parsed.known({path: digests[path] for path in paths if path in digests})
 
     def _catalog(
         self, meant: Entries, digests: Mapping[str, str] | None = None, *, shows_hidden: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,6 +83,11 @@ class Table:
             if row is not None and row.digest == digest:
                 return row
         return None
+
+    def former(self, paths: Iterable[str]) -> dict[str, LoadedFile]:
+        """Return what files meant that may have another content by now, by path."""
+        rows = ((path, self._rows.get(path)) for path in paths)
+        return {path: row.loaded for path, row in rows if row is not None and row.loaded is not None}
 
     def loaded(self, digests: Mapping[str, str]) -> dict[str, LoadedFile]:
         """Return what files in an entry's place mean, by path, where it is known of the content that they have."""

@@ -293,7 +293,9 @@ class Case:
         if self.facts is None:
             return frozenset()
         on_disk = {file.path for file in self.catalog.files if file.digest is None}
-        return frozenset(path.removesuffix(".md") for path in on_disk - self.facts.tracked)
+        # Where git lists the files it need not be asked.
+        apart = on_disk - self.facts.tracked if on_disk else on_disk
+        return frozenset(path.removesuffix(".md") for path in apart)
 
     @cached_property
     def unusual_paths(self) -> tuple[str, ...]:

@@ -26,9 +26,6 @@ from mdmem.settings import Settings, WingSettings
 Ask = Callable[[str, Case], "list[Finding] | Exception"]
 """Asks one check of a case."""
 
-Known = Mapping[str, Sequence[Finding]]
-"""What checks find, by their codes."""
-
 # Nobody reads more of one kind in one file, and to show 95,000 took half a minute.
 _MOST_ALIKE = 100
 
@@ -168,16 +165,15 @@ def run_checks(
     is_debugging: bool = False,
     step: Callable[[int], None] | None = None,
     asking: Ask = ask,
-    known: Known = MappingProxyType({}),
 ) -> list[Finding]:
     """Return what the checks find and no file keeps back, sorted by file, place and code, each with its severity.
 
     `by_wing` says whether the wings' own choice of codes holds, which it does not for codes that somebody asked for.
     A check that raises is a finding, too, unless `is_debugging`. `step` is told how many checks are done;
-    `asking` may know the answer of a check to the whole case. What is `known` of a check is not asked anew.
+    `asking` may know the answer of a check to the whole case.
     """
     policy = SeverityPolicy(case.settings, case.catalog, by_wing=by_wing, elsewhere=case.fetched_wings)
-    run = _Run(case, policy, asking, known, is_debugging=is_debugging)
+    run = _Run(case, policy, asking, is_debugging=is_debugging)
     for number, code in enumerate(codes, 1):
         if code != unused_suppression.CODE:
             run.take(code)
@@ -191,9 +187,8 @@ def run_checks(
 class _Run:
     """One run: what was found so far, which checks ended well, and which suppressions kept something back."""
 
-    def __init__(self, case: Case, policy: SeverityPolicy, asking: Ask, known: Known, *, is_debugging: bool) -> None:
-        self._case, self._policy, self._is_debugging = case, policy, is_debugging
-        self._ask, self._known = asking, known
+    def __init__(self, case: Case, policy: SeverityPolicy, asking: Ask, *, is_debugging: bool) -> None:
+        self._case, self._policy, self._ask, self._is_debugging = case, policy, asking, is_debugging
         self._suppressions = Suppressions(case.suppressions)
         self._rest = replace(case, focus=frozenset({file.path for file in case.catalog.files} - case.kept.keys()))
         self._ran: set[str] = set()
@@ -222,9 +217,7 @@ class _Run:
                 rest = Finding(code, message, Place(path), "mend these first, then run this again")
                 self._add(replace(rest, count=number - _MOST_ALIKE), check.SEVERITY)
 
-    def _found(self, code: str) -> Sequence[Finding] | Exception:
-        if code in self._known:
-            return self._known[code]
+    def _found(self, code: str) -> list[Finding] | Exception:
         if code not in KEPT:
             return self._ask(code, self._case)
         kept = self._kept.get(code, [])

@@ -2,7 +2,7 @@
 
 What a check found is kept under everything that a finding, its place and its fix may be made of. That it found nothing
 is kept under less, for it depends on less: the names of the files, or what these say outside their bodies. What a check
-asked git, beyond which files are tracked, is answered anew.
+asked git is asked again, and the answer holds if git says the same.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mdmem.checks.registry import ANSWERED, READS
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
 from mdmem.git.history import FileDays
+from mdmem.record import StoredRecord
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import FileKind, TreeFile, path_of
 
@@ -27,7 +28,15 @@ _NAME = "answers.mdmem"
 # Those of the working tree, of git's index and of what each is compared with.
 _MOST_CASES = 12
 
-_Answers = dict[str, dict[str, tuple[Finding, ...]]]
+
+class KeptAnswer(StoredRecord, frozen=True):
+    """What a check found, and what it asked git for that: a fact, of which path, and the digest of what git said."""
+
+    findings: tuple[Finding, ...] = ()
+    asked: tuple[tuple[str, str, str], ...] = ()
+
+
+_Answers = dict[str, dict[str, KeptAnswer]]
 
 
 @dataclass(slots=True)
@@ -75,67 +84,78 @@ class _Asking:
         if code not in ANSWERED:
             return ask(code, case)
         narrow, whole = self.read.narrow(READS[code]), self.read.whole
-        for digest in (narrow, whole):
-            if code in self.known.get(digest, ()):
-                return list(self.known[digest][code])
-        found = ask(code, self._watched)
-        was_asked = self._facts is not None and self._facts.was_asked
+        for known in (self.known.get(digest, {}).get(code) for digest in (narrow, whole)):
+            if known is not None and all(self._says(fact, path) == said for fact, path, said in known.asked):
+                return list(known.findings)
         if self._facts is not None:
-            self._facts.was_asked = False
-        if not isinstance(found, Exception) and not was_asked:
-            self.learned.setdefault(whole if found else narrow, {})[code] = tuple(found)
+            self._facts.asked.clear()
+        found = ask(code, self._watched)
+        if not isinstance(found, Exception):
+            asked = tuple((*one, self._says(*one)) for one in (self._facts.asked if self._facts is not None else ()))
+            self.learned.setdefault(whole if found else narrow, {})[code] = KeptAnswer(tuple(found), asked)
         return found
+
+    def _says(self, fact: str, path: str) -> str:
+        """Return the digest of what git says."""
+        told = getattr(self.read.case.facts, fact)
+        return _digest(fact, (repr(_sorted(told(path) if path else told)),))
 
     @cached_property
     def _facts(self) -> _WatchedFacts | None:
         told = self.read.case.facts
-        return None if told is None else _WatchedFacts(told, knows_tracked=self.read.is_on_disk)
+        return None if told is None else _WatchedFacts(told)
 
     @cached_property
     def _watched(self) -> Case:
         return replace(self.read.case, facts=self._facts)
 
 
+def _sorted(told: object) -> object:
+    if isinstance(told, FileDays):
+        return _sorted(told.added), _sorted(told.ended)
+    if isinstance(told, Mapping):
+        return sorted(told.items())
+    return sorted(told) if isinstance(told, frozenset) else told
+
+
 @dataclass
 class _WatchedFacts:
-    """What git knows, and whether anything was asked of it that a digest does not hold."""
+    """What git knows, and what of it was asked, by fact and path."""
 
     told: Facts
-    knows_tracked: bool
-    was_asked: bool = False
+    asked: dict[tuple[str, str], None] = field(default_factory=dict)
 
     @property
     def tracked(self) -> frozenset[str]:
         """Return the paths in git's index."""
-        self.was_asked |= not self.knows_tracked
-        return self.told.tracked
+        return self._asked("tracked").tracked
 
     @property
     def tracked_in_repository(self) -> frozenset[str]:
         """Return every path of git's index, counted from the repository's top."""
-        return self._asked().tracked_in_repository
+        return self._asked("tracked_in_repository").tracked_in_repository
 
     def committed(self, path: str) -> bytes | None:
         """Return what the last commit has of a file; None where it has none."""
-        return self._asked().committed(path)
+        return self._asked("committed", path).committed(path)
 
     @property
     def ignored(self) -> frozenset[str]:
         """Return the paths below the root that git ignores."""
-        return self._asked().ignored
+        return self._asked("ignored").ignored
 
     @property
     def deleted(self) -> Mapping[str, tuple[str, str | None]]:
         """Return what became of files that are gone."""
-        return self._asked().deleted
+        return self._asked("deleted").deleted
 
     @property
     def days(self) -> FileDays:
         """Return when files came and when they ended."""
-        return self._asked().days
+        return self._asked("days").days
 
-    def _asked(self) -> Facts:
-        self.was_asked = True
+    def _asked(self, fact: str, path: str = "") -> Facts:
+        self.asked[fact, path] = None
         return self.told
 
 

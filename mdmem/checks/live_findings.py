@@ -7,19 +7,19 @@ So the findings are those of a full run, at a cost that grows little with the me
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 
 from mdmem.catalog.links import reference_of
 from mdmem.checks.case import Case
-from mdmem.checks.engine import ask, run_checks
+from mdmem.checks.engine import Ask, ask, run_checks
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import extracts_of
 from mdmem.checks.registry import BY_PATHS, KEPT, READS
 from mdmem.checks.rules import unused_suppression
 from mdmem.dataclass import replace
-from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.finding import Finding
 
-_CHAIN_FIELDS = frozenset({"supersedes", "superseded_by"})
+_CHAIN_FIELDS = ("supersedes", "superseded_by")
 # What leads nowhere is told where it may have meant to lead, and sentences name entries by their numbers: no link shows
 # what these findings hang on.
 _GUESSING = ("dangling-link", "body-link-broken")
@@ -28,14 +28,14 @@ _GUESSING = ("dangling-link", "body-link-broken")
 class LiveFindings:
     """What the checks found in a memory, code by code, what they took from its files, and who names whom."""
 
-    def __init__(self, case: Case, codes: Collection[str]) -> None:
-        """Take a whole case, with what is known of its files."""
+    def __init__(self, case: Case, codes: Collection[str], asking: Ask = ask) -> None:
+        """Take a whole case, with what is known of its files; `asking` may know an answer to it."""
         self._codes = tuple(codes)
         self._kept: dict[str, KeptExtract] = dict(case.kept)
         self._links = _Links()
         self._links.take(case, case.catalog.with_bytes)
         self._found: dict[str, list[Finding]] = {}
-        self._look(case, self._asked)
+        self._look(case, self._asked, asking=asking)
         self._case = case
 
     @property
@@ -45,7 +45,11 @@ class LiveFindings:
 
     def findings(self) -> list[Finding]:
         """Return the findings, as a full run has them."""
-        return run_checks(self._case, self._codes, known=self._found)
+        return run_checks(self._case, self._codes, asking=self._known)
+
+    def _known(self, code: str, case: Case) -> list[Finding] | Exception:
+        """Return what a check is known to find; one that failed is asked once more, so that the run tells of it."""
+        return self._found[code] if code in self._found else ask(code, case)
 
     def may_edit(self, case: Case, edited: Iterable[str]) -> bool:
         """Say whether what changed since is the text of some entries' files alone, by path."""
@@ -75,12 +79,14 @@ class LiveFindings:
         found = (finding.address for code in _GUESSING for finding in self._found.get(code, ()))
         return {address for address in found if address is not None} | self._links.amending
 
-    def _look(self, case: Case, codes: Iterable[str], reached: Collection[str] | None = None) -> None:
+    def _look(
+        self, case: Case, codes: Iterable[str], reached: Collection[str] | None = None, *, asking: Ask = ask
+    ) -> None:
         """Ask the checks, of all files or of those that an edit reached; one that fails is asked again by the run."""
         for code in codes:
             if reached is not None and code in BY_PATHS:
                 continue
-            found = ask(code, case)
+            found = asking(code, case)
             if isinstance(found, Exception):
                 self._found.pop(code, None)
             elif reached is None or READS[code] == "graph" or code not in self._found:
@@ -107,8 +113,10 @@ class _Links:
             (self.amending.add if extract.amendments else self.amending.discard)(address)
             found = {reference_of(link, address, known).target for link in extract.references}
             entry = entries.get(address)
-            on_chain = _named_in(entry, _CHAIN_FIELDS)
-            named = frozenset({*filter(None, found), *on_chain, *_named_in(entry, LINK_FIELDS)})
+            linked = {link.field: entry.links(link.field) for link in extract.links} if entry is not None else {}
+            on_chain = frozenset(link for name in _CHAIN_FIELDS if name in linked for link in linked[name])
+            related = (relation.to for relation in entry.relations) if entry is not None else ()
+            named = frozenset(chain(filter(None, found), related, *linked.values()))
             for other in self._named.get(address, frozenset()) - named:
                 self._naming[other].discard(address)
             for other in named:
@@ -140,10 +148,3 @@ class _Links:
     def naming(self, addresses: Iterable[str]) -> set[str]:
         """Return the entries that name one of some."""
         return set().union(*(self._naming.get(one, ()) for one in addresses))
-
-
-def _named_in(entry: Entry | None, fields: Iterable[str]) -> frozenset[str]:
-    if entry is None:
-        return frozenset()
-    linked = (link for name in fields for link in entry.links(name))
-    return frozenset({*linked, *(relation.to for relation in entry.relations)} if fields is LINK_FIELDS else linked)

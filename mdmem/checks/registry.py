@@ -212,7 +212,7 @@ READS: dict[str, str] = {
 _NOT_KEPT = frozenset({"future-date", "entry-too-long", "suppression-invalid"})
 # What these find in a file is kept by its path and content.
 KEPT: tuple[str, ...] = tuple(code for code in CODES if READS[code] == "file" and code not in _NOT_KEPT)
-# What these answer to a whole case is kept by what they read; what they ask git, beyond what is tracked, never is.
+# What these answer to a whole case is kept by what they read, and with what git told them.
 ANSWERED = frozenset(
     {
         *(code for code in CODES if READS[code] in ("names", "links", "chain") and code != "nothing-checked"),

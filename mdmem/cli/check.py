@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.common import AT_HELP, CheckProgress, Globals, global_options, print_patch, print_text, workspace_at
+from mdmem.cli.common import AT_HELP, Globals, StepProgress, global_options, print_patch, print_text, workspace_at
 from mdmem.cli.completion import complete_code, complete_path, complete_revision
 from mdmem.cli.filters import split_values
 from mdmem.render.findings.formats import FORMATS, get_format
@@ -81,7 +81,7 @@ def command(given: Globals, paths: tuple[str, ...], form: str | None, explain: s
     workspaces = [_at(workspace_at(location, given, snapshot), given) for location in concerned]
     if options["update_baseline"]:
         return _update_baseline(given, workspaces, paths, options)
-    progress = CheckProgress()
+    progress = StepProgress()
     try:
         asked = partial(_request, paths, options, None if given.quiet else progress)
         runs = [_run(given, workspace, asked, options) for workspace in workspaces]
@@ -115,7 +115,7 @@ def _at(workspace: Workspace, given: Globals) -> Workspace:
     return found
 
 
-def _request(paths: tuple[str, ...], options: dict[str, Any], progress: CheckProgress | None = None) -> CheckRequest:
+def _request(paths: tuple[str, ...], options: dict[str, Any], progress: StepProgress | None = None) -> CheckRequest:
     from mdmem.checks.run import CheckRequest
     from mdmem.workspace.roots import push_target
 

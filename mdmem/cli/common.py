@@ -173,23 +173,24 @@ def today() -> date:
         raise click.UsageError(f"MDMEM_TODAY is `{stated}`; write a day as YYYY-MM-DD") from error
 
 
-class CheckProgress:
-    """Shows on a terminal how far the checks of a large memory have come, and takes that away; elsewhere nothing."""
+class StepProgress:
+    """Shows on a terminal how far what takes long has come, and takes that away at the end; elsewhere nothing."""
 
     _WORTH_SAYING = 500
 
-    def __init__(self) -> None:
-        """Start with nothing shown."""
+    def __init__(self, doing: str = "checking {} files") -> None:
+        """Start with nothing shown; `doing` has a place for the number of all."""
+        self._doing = doing
         self._width = 0
         self._said = -1
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how many of the files are checked."""
+        """Show how much is done."""
         percent = done * 100 // max(1, total)
         if total < self._WORTH_SAYING or percent == self._said or not sys.stderr.isatty():
             return
         self._said = percent
-        said = f"checking {total} files: {percent} %"
+        said = f"{self._doing.format(total)}: {percent} %"
         self._width = max(self._width, len(said))
         click.echo(f"\r{said}", err=True, nl=False)
 

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from mdmem.cli.common import Globals, at_option, format_option, global_options, open_workspace, print_text
+from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_address
 
 if TYPE_CHECKING:
+    from mdmem.render.ink import Ink
     from mdmem.workspace.workspace import Workspace
 
 
 @click.command("graph")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
 @at_option
-@format_option("svg", "mermaid")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("svg", "mermaid", "text")),
+    help="How to draw; a terminal is shown lines, a file or a pipe gets svg.",
+)
 @global_options
-def command(given: Globals, addresses: tuple[str, ...], form: str, revision: str | None) -> int:
+def command(given: Globals, addresses: tuple[str, ...], form: str | None, revision: str | None) -> int:
     """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B > lineage.svg`.
 
-    Without an address: every chain of two or more entries, as far as a picture holds them.
+    Without an address: whatever replaces, amends, overrides or contradicts something, as far as a picture holds it.
     """
-    print_drawing(open_workspace(given, revision=revision), addresses, form)
+    usual = "text" if sys.stdout.isatty() else "svg"
+    print_drawing(open_workspace(given, revision=revision), addresses, form or usual, given.ink())
     return 0
 
 
-def print_drawing(workspace: Workspace, names: Sequence[str], form: str) -> None:
-    """Print the lineage of entries as SVG or for Mermaid; raises NotFoundError and UsageError."""
+def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: Ink) -> None:
+    """Print the lineage of entries as SVG, for Mermaid, or as lines; raises NotFoundError and UsageError."""
     from mdmem.render.lineage_graph import lineage_graph, linked_graph
+    from mdmem.render.lineage_text import lineage_text
     from mdmem.render.mermaid import lineage_flowchart
     from mdmem.render.svg import lineage_svg
     from mdmem.workspace.addresses import resolve_names
 
     catalog = workspace.catalog
     graph = lineage_graph(catalog, resolve_names(workspace, names)) if names else linked_graph(catalog)
-    print_text((lineage_svg(graph) if form == "svg" else lineage_flowchart(graph)).rstrip("\n"))
+    if form == "text":
+        print_text(lineage_text(graph, ink))
+    else:
+        print_text((lineage_svg(graph) if form == "svg" else lineage_flowchart(graph)).rstrip("\n"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +146,9 @@ def _misspelt(workspace: Workspace, paths: tuple[str, ...]) -> list[str]:
         top = workspace.location.base / path
         if here.exists() or top.exists():
             continue
+        # Imported here: most paths are there.
+        from difflib import get_close_matches
+
         place = here if here.parent.is_dir() else top
         with suppress(OSError, ValueError):
             near = get_close_matches(place.name, [one.name for one in place.parent.iterdir()], n=1, cutoff=_LIKE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
+from mdmem.cli.common import Globals, StepProgress, at_option, global_options, open_workspace, print_text
 from mdmem.cli.completion import complete_revision, complete_wing
 from mdmem.cli.filters import split_values
 
@@ -45,7 +45,11 @@ def build(
 
     workspace = open_workspace(given, revision=revision)
     request = SiteRequest(out=workspace.cwd / out, wings=split_values(wings), name=name, base=base)
-    result = build_site(workspace, request)
+    progress = StepProgress("building pages in {} steps")
+    try:
+        result = build_site(workspace, request, progress=None if given.quiet else progress)
+    finally:
+        progress.clear()
     gone = f", removed {len(result.removed)}" if result.removed else ""
     print_text(f"{out}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
     return 0

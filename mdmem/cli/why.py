@@ -21,7 +21,7 @@ def command(given: Globals, address: str, form: str, revision: str | None) -> in
     from mdmem.render.json import dump, why_json
 
     if form in ("mermaid", "svg"):
-        print_drawing(open_workspace(given, revision=revision), (address,), form)
+        print_drawing(open_workspace(given, revision=revision), (address,), form, given.ink())
         return 0
     explained = why(open_workspace(given, revision=revision), address)
     print_text(dump(why_json(explained)) if form == "json" else why_text(explained, given.ink()))

@@ -13,7 +13,7 @@ from typing import Any
 from mdmem.catalog import Catalog
 from mdmem.context.describe import METADATA, Describer, Room, contents_of, gists_of, id_of
 from mdmem.context.facets import TITLES, Facet, facet_of
-from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather
+from mdmem.context.gather import Candidate, Memory, MemoryCandidates, gather, is_far
 from mdmem.context.pack import ContextPack, Item, PackSection
 from mdmem.context.request import ContextRequest, Intent
 from mdmem.context.shape import REACHES, FacetReach, facets_for, weight_of
@@ -251,10 +251,14 @@ def _drafts(gathered: Sequence[MemoryCandidates], request: ContextRequest) -> li
     """Return the drafts that match, the team's first; a goal of stop words alone matches nothing."""
     found = [
         Candidate(
-            catalog=part.memory.proposing, item=item, facet=facet_of(item.entry), is_private=part.memory.is_private
+            catalog=part.memory.proposing,
+            item=item,
+            facet=facet_of(item.entry),
+            is_private=part.memory.is_private,
+            is_far=is_far(part.memory.scope, item),
         )
         for part in gathered
-        for item in part.retrieval.proposed
+        for item in part.retrieval.proposed_ranks
     ]
     return sorted(found, key=lambda one: one.fitness)[:PROPOSED] if request.query else []
 

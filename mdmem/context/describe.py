@@ -133,7 +133,7 @@ class Describer:
             metadata=self._standing(one, content) if self.is_brief else _stated(stated) | self._metadata(one, content),
             related=tuple(self._related(entry, body)),
             is_unconditional=one.is_unconditional,
-            stance=one.item.stance,
+            stance=one.item.described.stance,
         )
 
     def _id(self, entry: Entry) -> str:
@@ -152,11 +152,11 @@ class Describer:
         )
 
     def _standing(self, one: Candidate, content: Content) -> dict[str, Any]:
-        scope = "private" if self.is_private else one.item.tier.value
-        return {"status": one.item.status.value, "scope": scope, "form": content.form.value}
+        scope = "private" if self.is_private else one.item.described.tier.value
+        return {"status": one.item.described.status.value, "scope": scope, "form": content.form.value}
 
     def _metadata(self, one: Candidate, content: Content) -> dict[str, Any]:
-        item, entry = one.item, one.item.entry
+        item, entry = one.item.described, one.item.entry
         known: dict[str, Any] = {
             **self._standing(one, content),
             "wing": entry.wing,
@@ -199,8 +199,8 @@ def _reasons(one: Candidate) -> Iterator[str]:
     if one.in_domain:
         yield "of the domain"
     # Retrieval asked for everything says of what came unasked only that it is in scope.
-    if one.item.reason != "in scope" or not (one.unasked or one.in_domain):
-        yield one.item.reason
+    if one.item.described.reason != "in scope" or not (one.unasked or one.in_domain):
+        yield one.item.described.reason
 
 
 def _stated(metadata: object) -> dict[str, Any]:

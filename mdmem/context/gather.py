@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from mdmem.catalog import Catalog
 from mdmem.context.facets import SESSION, Facet, facet_of
 from mdmem.context.request import ContextRequest
 from mdmem.context.shape import REACHES
-from mdmem.dataclass import dataclass, replace
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, instant_of
-from mdmem.retrieval.question import Question, Tier, likeness_key
-from mdmem.retrieval.ranks import Retrieval, Retrieved
+from mdmem.retrieval.question import Question
+from mdmem.retrieval.ranks import Rank, Ranked, Retrieval
 from mdmem.retrieval.retrieve import Reading
 from mdmem.retrieval.select import Selection
 from mdmem.workspace.scope import Scope
@@ -41,20 +42,21 @@ class Memory:
         return view.checkout.catalog if view.alternatives else self.catalog
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An entry that may come into a pack.
 
-    `unasked` says why it comes although nothing in the goal names it; `in_domain` that it belongs to the domain.
+    `unasked` says why it comes although nothing in the goal names it; `in_domain` that it belongs to the domain;
+    `is_far` that the goal starts at shared knowledge, and this is none.
     """
 
     catalog: Catalog
-    item: Retrieved
+    item: Ranked
     facet: Facet
     is_private: bool
     is_unconditional: bool = False
     unasked: str = ""
     in_domain: bool = False
+    is_far: bool = False
 
     @property
     def key(self) -> tuple[bool, str]:
@@ -75,10 +77,9 @@ class Candidate:
     @property
     def fitness(self) -> tuple[bool, bool, bool, bool, tuple[float, float, float], float, str]:
         """Order by how well the entry fits the goal, the best first."""
-        item = self.item
-        is_far = item.starts_shared and item.tier is not Tier.SHARED
-        doubts = (not self.unasked, not self.in_domain, not item.matches, is_far)
-        return (*doubts, likeness_key(item.entry, item.score), -made(item.entry).timestamp(), item.entry.address)
+        *_, likeness, newest, address = self.item.sort_key
+        doubts = (not self.unasked, not self.in_domain, not self.item.matches, self.is_far)
+        return (*doubts, likeness, newest, address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,20 +96,26 @@ def gather(memory: Memory, request: ContextRequest) -> MemoryCandidates:
     """Return what a memory has for a request."""
     retrieval = memory.reading.retrieve(memory.scope, Question(words=request.query))
     gathering = _Gathering(memory, request)
-    items = {item.entry.address: item for item in retrieval.items}
+    items = {item.entry.address: item for item in retrieval.ranks}
     if not request.query:
         # A goal of stop words alone asks for nothing in particular, and everything would match it.
         items = {address: item for address, item in items.items() if memory.scope.binds(item.entry)}
     unasked = gathering.unasked()
     for address in (*unasked, *gathering.in_domain):
         if address in gathering.everything:
-            items.setdefault(address, replace(gathering.everything[address], matches=False))
+            items.setdefault(address, gathering.everything[address]._replace(matches=False))
     return MemoryCandidates(
         memory=memory,
         retrieval=retrieval,
         candidates=tuple(gathering.candidate(item, unasked.get(address, "")) for address, item in items.items()),
         domain_is_known=bool(gathering.in_domain),
     )
+
+
+def is_far(scope: Scope, item: Ranked) -> bool:
+    """Say whether a question starts at shared knowledge, and an entry is none."""
+    _, _, _, distance, *_ = item.sort_key
+    return scope.starts_shared and distance > 0
 
 
 def made(entry: Entry) -> datetime:
@@ -140,11 +147,11 @@ class _Gathering:
         return (entry for entry in held if catalog.lineage.is_current(entry.address))
 
     @cached_property
-    def everything(self) -> dict[str, Retrieved]:
+    def everything(self) -> dict[str, Rank]:
         """Every current entry of the scope as retrieval gives it where nothing in particular is asked."""
         today = self.memory.reading.workspace.today
         selection = Selection(self.memory.catalog, self.memory.scope, Question(), None, today)
-        return {item.entry.address: item for item in selection.select()}
+        return {item.entry.address: item for item in selection.select().ranked}
 
     @cached_property
     def in_domain(self) -> frozenset[str]:
@@ -179,7 +186,7 @@ class _Gathering:
         notes = (entry for entry in self.memory.catalog.entries.values() if entry.type is EntryType.NOTE)
         return tuple(sorted(self._members(notes), key=_age))
 
-    def candidate(self, item: Retrieved, unasked: str) -> Candidate:
+    def candidate(self, item: Ranked, unasked: str) -> Candidate:
         """Return an item with what decides whether it comes."""
         entry = item.entry
         return Candidate(
@@ -190,6 +197,7 @@ class _Gathering:
             is_unconditional=self.memory.scope.binds(entry),
             unasked=unasked,
             in_domain=entry.address in self.in_domain,
+            is_far=is_far(self.memory.scope, item),
         )
 
 

@@ -6,10 +6,11 @@ import os
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 
 from mdmem.dataclass import dataclass
+from mdmem.regex import regex
 
 
 def matches(glob: str, path: str) -> bool:
@@ -103,7 +104,7 @@ class _Rule:
 
 
 _NOTHING = _Rule("", "\0", "\0", None)
-_SPECIAL = re.compile(r"[*?\[\\]")
+_SPECIAL = regex(r"[*?\[\\]")
 
 
 @lru_cache(maxsize=4096)
@@ -137,7 +138,7 @@ def _normal(glob: str) -> str | None:
 _NEVER = b"(?!)"
 _STAR, _DEEP, _FOLDERS = b"[^/]*?", b".*?", b"(?:.*?/)??"
 _FIXED = {"folders": _FOLDERS, "deep": _DEEP, "star": _STAR, "any": b"[^/]", "never": _NEVER}
-_TOKEN = re.compile(
+_TOKEN = regex(
     rb"(?:(?<=/)|\A)\*\*+(?:(?P<folders>/)|(?P<deep>(?=\\/|\Z)))"
     rb"|(?P<star>\*+)|(?P<any>\?)|(?P<set>\[)|(?P<never>\\\Z)|\\?(?P<plain>.)",
     re.DOTALL,
@@ -179,21 +180,27 @@ def _tokens(glob: bytes) -> Iterator[bytes]:
             yield _FIXED.get(kind) or re.escape(found["plain"])
 
 
-_ITEM = re.compile(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
-_CLASSES = {
-    "alnum": string.ascii_letters + string.digits,
-    "alpha": string.ascii_letters,
-    "blank": " \t",
-    "cntrl": "".join(map(chr, range(32))) + "\x7f",
-    "digit": string.digits,
-    "graph": string.ascii_letters + string.digits + string.punctuation,
-    "lower": string.ascii_lowercase,
-    "print": string.ascii_letters + string.digits + string.punctuation + " ",
-    "punct": string.punctuation,
-    "space": string.whitespace,
-    "upper": string.ascii_uppercase,
-    "xdigit": string.hexdigits,
-}
+_ITEM = regex(rb"\[:([^\]]*):\]|(\\.|[^\\])-(\\.|[^\]\\])|(\\.|[^\\])", re.DOTALL)
+
+
+@cache
+def _classes() -> dict[str, str]:
+    # Imported here: few globs name one.
+
+    return {
+        "alnum": string.ascii_letters + string.digits,
+        "alpha": string.ascii_letters,
+        "blank": " \t",
+        "cntrl": "".join(map(chr, range(32))) + "\x7f",
+        "digit": string.digits,
+        "graph": string.ascii_letters + string.digits + string.punctuation,
+        "lower": string.ascii_lowercase,
+        "print": string.ascii_letters + string.digits + string.punctuation + " ",
+        "punct": string.punctuation,
+        "space": string.whitespace,
+        "upper": string.ascii_uppercase,
+        "xdigit": string.hexdigits,
+    }
 
 
 def _set(glob: bytes, at: int) -> tuple[bytes, int]:
@@ -215,6 +222,6 @@ def _set(glob: bytes, at: int) -> tuple[bytes, int]:
 def _members(item: re.Match[bytes]) -> set[int] | None:
     name, low, high, single = item.groups()
     if name is not None:
-        known = _CLASSES.get(name.decode("latin-1"))
+        known = _classes().get(name.decode("latin-1"))
         return None if known is None else set(known.encode())
     return {single[-1]} if single else set(range(low[-1], high[-1] + 1))

@@ -12,6 +12,7 @@ from math import fsum
 from mdmem.dataclass import dataclass, replace
 from mdmem.entry.headings import Section, told
 from mdmem.entry.sentences import Sentence, blocks_in, cut_at_word, fitting, said, size_of
+from mdmem.regex import regex
 
 Hit = tuple[int, int, frozenset[str]]
 """Where a text holds words of a question: start, end, and which."""
@@ -27,11 +28,11 @@ _AGAIN, _LEAST = 0.35, 0.5
 _SEVERAL = 2
 # Of the mean weight of a word: what states a value, a version or a duty is likelier to be the answer.
 _STATING = 0.6
-_STATES = re.compile(
+_STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?|unless|at least|at most|until|only)\b"
 )
 # What a sentence announces with a colon: a block of code, or what is indented below it.
-_SHOWN = re.compile(
+_SHOWN = regex(
     r"\s*\n(?:[ \t]*\n)*(?P<block>(?:[ \t]*(?:```|~~~)[^\n]*\n.*?\n[ \t]*(?:```|~~~))"
     r"|(?:[ \t]{2,}\S[^\n]*(?:\n(?:[ \t]*\n)*[ \t]{2,}\S[^\n]*)*))",
     re.DOTALL,

@@ -10,9 +10,8 @@ from pydantic_core import ErrorDetails
 
 from mdmem.entry.fields import FIELDS, KNOWN_FIELDS, REQUIRED, WING_FIELDS, Holder
 from mdmem.entry.front_matter import ADAPTERS, WING_ADAPTER
-from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, title_of, visible
+from mdmem.entry.model import Entry, EntryType, Flaw, Status, Wing, kind_of, title_of, visible
 from mdmem.entry.spelling import known_spelling, meant_field, meant_value, nearest
-from mdmem.entry.values import kind_of
 
 
 def read_entry(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from mdmem.entry.headings import Section, deciding, sections_of, told
 from mdmem.entry.model import Entry
@@ -19,6 +20,7 @@ from mdmem.entry.sentences import (
     without_comments,
 )
 from mdmem.entry.statements import stated_fields
+from mdmem.regex import regex
 
 NO_WEIGHTS: Mapping[str, float] = {}
 SHORTENED = 600
@@ -31,7 +33,7 @@ _CITED = 300
 # A passage smaller than this says nothing.
 _SMALLEST = 80
 
-_OPERATIVE = re.compile(
+_OPERATIVE = regex(
     r"\b(?:must|shall|should|never|always|decided?|propos(?:e[sd]?|al)|adopt(?:s|ed)?|chosen|choose|chose|selected"
     r"|introduces?|specif(?:y|ies)|defines?|describes|mandates?|[Ww]e (?:will|use|keep|make)|will be"
     r"|replaces?|supersedes?|reject(?:s|ed)?|accepted|withdrawn|recommend(?:s|ed)?|requires?"
@@ -39,18 +41,18 @@ _OPERATIVE = re.compile(
     r"|^(?:[-*+\d.)]+\s+)?(?:Add|Allow|Do|Extend|Keep|Make|Provide|Run|Store|Support|Use|Write)\b",
 )
 # Reasons that stand as prose below the rule.
-_RATIONALE = re.compile(
+_RATIONALE = regex(
     r"[*_]{0,2}(?:rationale|why|because|context|background|motivation|alternatives?|rejected|considered)\b[^.\n:]{0,30}:",
     re.IGNORECASE,
 )
 # A ruling further down than this is another subject.
 _FIRST_BLOCKS = 3
-_CHANGING = re.compile(
+_CHANGING = regex(
     r"\b(?:amend|replac|updat|requir|extend|supersed|obsolet|modif|revis|deprecat|overrid|relax|refin|clarif|build|chang"
     r"|remov|reject|withdr)\w*|\b(?:instead|no longer|add(?:s|ed|ing|itions?)? to)\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
+_NUMBERED = regex(r"([A-Za-z]+)[ _-]0*(\d+)(?!\d)")
 
 
 def deciding_section(
@@ -88,14 +90,27 @@ def shortened(
     No passage is from alternatives, context or motivation, and each ends with a sentence. `weights` say how rare the
     words of the question are.
     """
-    body = body[:_READ]
+    text = _shortened(body[:_READ], find, limit, tuple(weights.items()))
+    return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
+
+
+# An answer tries several plans, and agents ask the same again.
+@lru_cache(maxsize=64)
+def _shortened(body: str, find: Find | None, limit: int, weights: tuple[tuple[str, float], ...]) -> str:
     sections = sections_of(body)
     lead = _lead(body, sections)
-    whole = _fitted(lead, limit)
-    text = said(whole) if whole else _cut_lead(body, lead, limit)
+    text = _headed(body, lead, limit)
     if find is not None:
-        text = _with_passages(body, lead, Passages(body, sections, find, weights), limit) or text
-    return "\n\n".join(part for part in (text, *stated_fields(entry)) if part)
+        text = _with_passages(body, lead, Passages(body, sections, find, dict(weights)), limit) or text
+    return text
+
+
+def least_size(entry: Entry, body: str, limit: int) -> int:
+    """Return the bytes that what `shortened` gives has at least, whatever the question."""
+    body = body[:_READ]
+    lead = _lead(body, sections_of(body))
+    texts = (_headed(body, lead, room) for room in _rooms(limit))
+    return min(map(size_of, texts)) + sum(map(size_of, stated_fields(entry)))
 
 
 def citing_sentences(body: str, names: Collection[str]) -> tuple[str, ...]:
@@ -205,13 +220,23 @@ def _with_passages(body: str, lead: Sequence[Sentence], passages: Passages, limi
     """Return the lead and the best passages within a limit; empty where no passage says more than the lead."""
     if not passages.hits:
         return ""
-    for room in (limit, limit * 3 // 5) if limit <= SHORTENED else (_LEAD,):
+    for room in _rooms(limit):
         head = _fitted(lead, room) or list(lead[:1])
-        text = said(head) if _fitted(lead, room) else _cut_lead(body, lead, room)
+        text = _headed(body, lead, room)
         left = limit - size_of(text) - len("\n\n")
         if left >= max(_SMALLEST, limit // 4):
             return "\n\n".join(filter(None, (text, passages.best(head, left))))
     return ""
+
+
+def _rooms(limit: int) -> tuple[int, ...]:
+    """Return the sizes that a lead is tried in beside passages."""
+    return (limit, limit * 3 // 5) if limit <= SHORTENED else (_LEAD,)
+
+
+def _headed(body: str, lead: Sequence[Sentence], room: int) -> str:
+    whole = _fitted(lead, room)
+    return said(whole) if whole else _cut_lead(body, lead, room)
 
 
 def _around(text: str, named: re.Match[str]) -> str:

@@ -7,25 +7,26 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from mdmem.dataclass import dataclass
+from mdmem.regex import regex
 
 # To the end where nothing closes it: a search from each of thousands that are open would take hours.
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CODE = re.compile(
+_COMMENT = regex(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_CODE = regex(
     r"^ {0,3}(?:(?P<ticks>`{3,})(?![^\n]*`)|(?P<tildes>~{3,}))[^\n]*"
     r"(?:\n.*?(?:^ {0,3}(?(ticks)(?P=ticks)`*|(?P=tildes)~*)[ \t]*\r?$)|.*\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
-_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
+_BLANK_LINES = regex(r"\n(?:[ \t]*\r?\n)+")
+_ITEM = regex(r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 # An abbreviation, an initial and a small letter behind the full stop end none. What stands before is looked at behind
 # the mark: a pattern that begins with looking back takes twenty times as long.
-_END = re.compile(
+_END = regex(
     r"[.!?。！？](?:(?<=[.!?])(?<![.!?].)(?<!\be\.g.)(?<!\bi\.e.)(?<!\bvs.)(?<!\bcf.)(?<!\s[A-Z].)"
     r"[.!?]*+[\"')\]*_`\u2019\u201d]*+(?=\s+[^\sa-z])"
     r"|(?<=[。！？])[。！？]*+[」』”]*+)"
 )
 # Tables, quotes, directives, fields and targets of reStructuredText, pictures, tags, rows of marks.
-_NO_PROSE = re.compile(
+_NO_PROSE = regex(
     r"[|>]|\.\.(?:\s|\Z)|:[\w -]+:(?:\s|\Z)|\[?!\[|</?[a-zA-Z!]|\[[^\]\n]*\]:\s|\+[-=]|([=\-~*_#])\1+[\s=\-~*_]*\Z"
 )
 _NAMED = (
@@ -34,10 +35,10 @@ _NAMED = (
     r"|technical story|discussions?|supersede[sd](?: by)?|replace[sd](?: by)?|amend(?:s|ed by)|related|translations?"
     r"|languages?|version|number|type|due date|links?"
 )
-_FIELD = re.compile(rf"(?:[-*+][ \t]+)?[*_]{{0,2}}(?:{_NAMED})[*_]{{0,2}}[ \t]*:", re.IGNORECASE)
-_LINK = re.compile(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
-_WORD = re.compile(r"[^\W_]+")
-_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]*\1:?\Z")
+_FIELD = regex(rf"(?:[-*+][ \t]+)?[*_]{{0,2}}(?:{_NAMED})[*_]{{0,2}}[ \t]*:", re.IGNORECASE)
+_LINK = regex(r"\[[^\[\]\n]*\]\([^()\n]*\)|\[\[[^\[\]\n]*\]\]|<?https?://[^\s>]*>?")
+_WORD = regex(r"[^\W_]+")
+_BOLD_LINE = regex(r"(\*\*|__)[^*_\n]*\1:?\Z")
 # So many words beside a link say no more than where it leads.
 _FEW = 3
 _CODE_INDENT = 4

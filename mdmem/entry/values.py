@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from mdmem.entry.model import NoSuchDayError, NotIsoError, Relation, parse_moment, visible
+from mdmem.entry.model import NoSuchDayError, NotIsoError, Relation, kind_of, parse_moment, visible
 
 PLACEHOLDERS = frozenset({"n/a", "na", "none", "null", "nil", "tbd", "todo", "-", "--", "?", "unknown"})
 
@@ -20,11 +20,6 @@ def _text(value: object) -> object:
     if isinstance(value, list):
         raise PydanticCustomError("wrong-type", "expected one value, found a list")
     return value
-
-
-def kind_of(value: object) -> str:
-    """Return what a value is called in a message: list, mapping or value."""
-    return "list" if isinstance(value, list) else "mapping" if isinstance(value, dict) else "value"
 
 
 def _texts(value: object) -> object:

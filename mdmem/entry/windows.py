@@ -15,6 +15,7 @@ from mdmem.entry.blocks import Group, groups_in
 from mdmem.entry.headings import Section, told
 from mdmem.entry.passages import Find, Hit
 from mdmem.entry.sentences import size_of
+from mdmem.regex import regex
 
 # Of the room, for one window that is more than a group.
 _PART = 0.7
@@ -29,13 +30,13 @@ _STATING, _LENGTH, _LEAST = 0.5, 0.8, 0.9
 _SMALLEST = 80
 _DEEPEST = 9
 # What a rule brings with it: whoever asks for the rule is not answered by these.
-_BESIDE = re.compile(
+_BESIDE = regex(
     r"\b(?:tests?|testing|upgrade|downgrade|rollout|rollback|graduation|monitoring|scalability|troubleshooting"
     r"|production readiness|readiness review|future|risks?|compatib\w+|how to teach|reference implementation"
     r"|implementation history|breakage)\b|\?\s*$",
     re.IGNORECASE,
 )
-_STATES = re.compile(
+_STATES = regex(
     r"\d|`[^`]+`|\b(?:must|shall|should|may not|never|always|by default|defaults?)\b"
     r"|\b(?:unless|at least|at most|until|only)\b",
     re.IGNORECASE,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from weakref import finalize
 
 from mdmem.git.process import SAFE, Repository, variables_for
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class BlobReader:
@@ -16,6 +18,7 @@ class BlobReader:
 
     def __init__(self, repository: Repository) -> None:
         """Take the repository; no process runs yet."""
+
         self._repository = repository
         self._git: subprocess.Popen[bytes] | None = None
         self._ended = 0
@@ -57,6 +60,8 @@ class BlobReader:
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:
+        import subprocess
+
         if self._git is None:
             self._git = subprocess.Popen(
                 ["git", *SAFE, "cat-file", "--batch"],

@@ -11,6 +11,7 @@ from mdmem.dataclass import dataclass, field
 from mdmem.disk import read_regular
 from mdmem.errors import GitError
 from mdmem.git.process import SETTINGS, Repository, pathspec, records, run
+from mdmem.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ def file_days(repository: Repository, under: str) -> FileDays:
     try:
         names = run(repository.top, *plain, "-z", "--diff-filter=AR", "--name-status", "--", pathspec(under))
         patch = ("-p", "-U0", "--diff-filter=MR", "-G^status:", "--src-prefix=a/", "--dst-prefix=b/")
-        changes = run(repository.top, "-c", "core.quotePath=false", *plain, *patch, "--", pathspec(under))
+        # A commit without parents changed nothing, and git would search all that it added.
+        asked = ("-c", "core.quotePath=false", "-c", "log.showRoot=false", *plain, *patch)
+        changes = run(repository.top, *asked, "--", pathspec(under))
     except GitError:
         return FileDays()
     added, now = _parse_added(records(names))
@@ -126,7 +129,7 @@ def _parse_added(records: Sequence[str]) -> tuple[dict[str, str], dict[str, str]
 
 
 # The front matter stands at the head of a file; what a body says of a status is none.
-_ENDING = re.compile(
+_ENDING = regex(
     r"^\x01(?P<day>\S+)$|^\+\+\+ b/(?P<path>.+?)\t?$|^@@ -\d{1,2}(?:,\d+)? \+\d{1,2}(?:,\d+)? @@.*\n"
     r"(?=(?:[-+].*\n)*?-status:)(?P<ended>(?:[-+].*\n)*?\+status:[ \t]*['\"]?deprecated\b)",
     re.MULTILINE,
@@ -212,7 +215,7 @@ def _commit(record: str) -> Commit:
     return Commit(digest, author, when, subject.rstrip("\0"), tuple(path for path in rest.split("\0") if path))
 
 
-_HEAD = re.compile(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
+_HEAD = regex(r"\n?\x01([0-9a-f]+) (\d{4}-\d\d-\d\d)\Z")
 # git reads no date before it.
 _EPOCH = date(1970, 1, 2)
 # git compares every changed path with each of them, and a command line has an end: of more places all are asked for.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from weakref import finalize
@@ -153,6 +152,8 @@ def run(
     seconds: float | None = None,
 ) -> bytes:
     """Run git in a folder and return what it printed; raises GitError with git's own words, or after some seconds."""
+    import subprocess
+
     try:
         done = subprocess.run(
             ["git", *SAFE, *arguments],

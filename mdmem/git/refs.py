@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from mdmem.dataclass import dataclass
 from mdmem.git.process import Repository
+from mdmem.regex import regex
 
-_COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
-_SYMBOLIC = re.compile(rb"ref:\s*")
+_COMMIT = regex(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_SYMBOLIC = regex(rb"ref:\s*")
 _DEPTH = 5
 
 

@@ -79,6 +79,24 @@ def list_revision(repository: Repository, commit: str, under: str) -> list[Blob]
     return blobs
 
 
+def list_apart(
+    repository: Repository, commit: str, under: str, *, index: Path | None = None
+) -> dict[str, Blob | None] | None:
+    """Return what a commit has below a folder where the index has something else, by path; None for what it has not.
+
+    None in all where one of them has anything but a plain file there.
+    """
+    arguments = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", commit)
+    printed = iter(records(run(repository.top, *arguments, "--", pathspec(under), index=index)))
+    found = {}
+    for meta, path in zip(printed, printed, strict=True):
+        mode, new_mode, digest, _, status = meta.removeprefix(":").split(" ")
+        if status not in "AMD" or not {mode[:3], new_mode[:3]} <= {"100", "000"}:
+            return None
+        found[path] = Blob(path, mode, digest) if status != "A" else None
+    return found
+
+
 def list_changed_in_index(repository: Repository, *, index: Path | None = None) -> list[str]:
     """Return the paths, from the top, in which the index differs from HEAD; both names of a move."""
     arguments = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")

@@ -3,8 +3,9 @@
 Both as Whoosh and Snowball have them, whose list knows the `t` of "doesn't" but not the `doesn`.
 """
 
-import re
 from collections.abc import Iterable, Sequence
+
+from mdmem.regex import regex
 
 _STOPPED = (
     "a about above after again against all am an and any are as at be because been before being below between both but"
@@ -18,13 +19,13 @@ _STOPPED = (
 STOP_WORDS = frozenset(_STOPPED.split())
 
 # Letters: a `Y` is a consonant.
-_REGION = re.compile(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
-_HIDDEN_Y = re.compile(r"(\A|[aeiouy])y")
-_SHORT = re.compile(r"(?:[^aeiouy][aeiouy][^aeiouywxY]|\A[aeiouy][^aeiouy])\Z")
-_VOWEL = re.compile("[aeiouy]")
-_INNER_VOWEL = re.compile("[aeiouy].")
-_ED_OR_ING = re.compile("(?:ed|ing)(?:ly)?$")
-_DOUBLE = re.compile(r"([bdfgmnprt])\1$")
+_REGION = regex(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
+_HIDDEN_Y = regex(r"(\A|[aeiouy])y")
+_SHORT = regex(r"(?:[^aeiouy][aeiouy][^aeiouywxY]|\A[aeiouy][^aeiouy])\Z")
+_VOWEL = regex("[aeiouy]")
+_INNER_VOWEL = regex("[aeiouy].")
+_ED_OR_ING = regex("(?:ed|ing)(?:ly)?$")
+_DOUBLE = regex(r"([bdfgmnprt])\1$")
 
 _Rules = dict[str, list[tuple[str, str]]]
 

@@ -1,31 +1,43 @@
 """Where a text holds terms of a question: only what begins like one of them is analysed."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
 from mdmem.index.analysis import spans
+from mdmem.regex import regex
 
 Span = tuple[int, int, frozenset[str]]
 """Start, end, and which of the terms."""
 
-_BLANK = re.compile(r"\s")
-_NO_ASCII = re.compile(r"[^\x00-\x7f]+")
+# Words that one question's finder remembers.
+_KEPT = 20_000
+_BLANK = regex(r"\s")
+_NO_ASCII = regex(r"[^\x00-\x7f]+")
 
 
 def finder(terms: Iterable[str]) -> Callable[[str], list[Span]]:
     """Return what finds the runs of a text that hold some of the terms."""
-    wanted = frozenset(terms)
+    return _finder(frozenset(terms))
+
+
+# The same for the same terms, so that what was found in a text for them is known again.
+@lru_cache(maxsize=8)
+def _finder(wanted: frozenset[str]) -> Callable[[str], list[Span]]:
     beginnings = sorted({start for term in wanted if term.isascii() for start in _beginnings(term)})
     # Texts repeat their words, and a word in front of a comma is another chunk.
     known: dict[str, Sequence[Span]] = {}
 
     def held_in(chunk: str) -> Sequence[Span]:
-        if chunk not in known:
+        # Several threads may ask at once.
+        found = known.get(chunk)
+        if found is None:
             held = ((start, end, wanted.intersection((*one.words, *one.wholes))) for start, end, one in spans(chunk))
-            known[chunk] = [span for span in held if span[2]]
-        return known[chunk]
+            found = [span for span in held if span[2]]
+            if len(known) >= _KEPT:
+                known.clear()
+            known[chunk] = found
+        return found
 
     # An answer is shaped in several lengths from the same few texts.
     @lru_cache(maxsize=16)
@@ -59,8 +71,15 @@ def _chunks(text: str, beginnings: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _places(text: str, beginnings: Sequence[str]) -> Sequence[tuple[int, int]]:
     """Return where beginnings, in any case, and stretches that are no ASCII start and end, in their order."""
-    lowered = text.lower()
-    places = [] if text.isascii() else [found.span() for found in _NO_ASCII.finditer(text)]
+    lowered, places = text.lower() if text.isascii() else "", list[tuple[int, int]]()
+    if not lowered:
+        # Most lines of most texts are ASCII, which is told and lowered twenty times as fast.
+        lines, start = text.split("\n"), 0
+        lowered = "\n".join(map(str.lower, lines))
+        for line in lines:
+            if not line.isascii():
+                places += ((start + at, start + end) for at, end in (one.span() for one in _NO_ASCII.finditer(line)))
+            start += len(line) + 1
     if len(lowered) != len(text):
         # The one letter that becomes two, which is no ASCII either.
         lowered = text.replace("\u0130", "\u0131").lower()

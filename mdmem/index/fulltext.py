@@ -32,6 +32,7 @@ class FullTextIndex:
         self._writes = persist and folder is not None
         self._progress = progress
         self._opened: OpenIndex | None = None
+        self._fresh: tuple[Manifest, Mapping[str, str]] | None = None
         self._analysed: dict[tuple[str, str], Passages] = {}
         self._closing: finalize[..., FullTextIndex] | None = None
         # Readers seek in shared files, and a server asks from several threads.
@@ -112,7 +113,7 @@ class FullTextIndex:
     def _ready(self, live: Mapping[str, str], read: Read) -> tuple[OpenIndex | None, str | None]:
         """Return the index to ask, refreshed where that is due, and why it is not as it should be."""
         opened = self._open()
-        changed = len(live) if opened is None else len(opened.manifest.stale(live))
+        changed = len(live) if opened is None else len(self._stale(opened, live))
         if not self._writes or (opened is not None and changed <= OVERLAY_LIMIT):
             return opened, None
         try:
@@ -124,7 +125,7 @@ class FullTextIndex:
 
     def _corpus(self, opened: OpenIndex, query: Query, live: Mapping[str, str], read: Read) -> Corpus:
         manifest = opened.manifest
-        if manifest.digest_of == live:
+        if self._is_fresh(opened, live):
             self._analysed = {}
             return opened.corpus
         from mdmem.index.overlay import analysed, beside
@@ -135,6 +136,18 @@ class FullTextIndex:
         self._analysed = known if len(stale) <= OVERLAY_LIMIT else {}
         held = {key: terms for (key, _), terms in known.items()}
         return beside(opened, query, {*stale, *manifest.gone(live)}, held)
+
+    def _stale(self, opened: OpenIndex, live: Mapping[str, str]) -> Collection[str]:
+        return () if self._is_fresh(opened, live) else opened.manifest.stale(live)
+
+    def _is_fresh(self, opened: OpenIndex, live: Mapping[str, str]) -> bool:
+        """Say whether the index is of these very documents, which is compared once for all that is asked of them."""
+        manifest, known = opened.manifest, self._fresh
+        if known is not None and known[0] is manifest and known[1] is live:
+            return True
+        is_fresh = manifest.digest_of == live
+        self._fresh = (manifest, live) if is_fresh else None
+        return is_fresh
 
     def _open(self) -> OpenIndex | None:
         if self._folder is None:

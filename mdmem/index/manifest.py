@@ -3,9 +3,7 @@
 Columns by document number, which parse twice as fast as a record for each document; a number without a key is dead.
 """
 
-import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +14,7 @@ from mdmem.entry.fields import VERSION
 from mdmem.index import analysis
 from mdmem.index.fields import SCORED
 from mdmem.record import StoredRecord, from_json
+from mdmem.regex import regex
 
 FORMAT = 5
 NAME = "index.json"
@@ -25,8 +24,8 @@ _SAME = ""
 Stamp = tuple[int, int, int]
 
 # What these name is opened, so that it must not lead out of the index's folder.
-_GENERATION = re.compile(r"generation-[0-9a-f]{16}")
-_SEGMENT = re.compile(r"[0-9a-f]{16}")
+_GENERATION = regex(r"generation-[0-9a-f]{16}")
+_SEGMENT = regex(r"[0-9a-f]{16}")
 
 
 class DamagedIndexError(Exception):
@@ -156,6 +155,8 @@ def _check(folder: Path, manifest: Manifest) -> None:
 
 def publish(folder: Path, manifest: Manifest) -> None:
     """Make a state the one that readers see, in one step that survives a crash."""
+    import json
+
     versions = dict(zip(("format", "fields", "analysis"), _versions(), strict=True))
     columns = {"keys": _unrepeated(manifest.keys), "digests": _unrepeated(manifest.digests)}
     stated = {name: getattr(manifest, name) for name in Manifest.__struct_fields__}

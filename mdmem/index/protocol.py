@@ -1,7 +1,7 @@
 """What a full-text index takes in, answers and promises, whatever stands behind it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from mdmem.dataclass import dataclass
 
@@ -32,8 +32,7 @@ Progress = Callable[[int, int], None]
 """Is told how many documents are done, and of how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One document that answers a question, with those of the question's terms that it holds."""
 
     key: str

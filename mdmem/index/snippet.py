@@ -1,22 +1,23 @@
 """One line of a text around what a question found in it."""
 
-import re
 import unicodedata
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import takewhile
 
 from mdmem.index.finder import Span, finder
+from mdmem.regex import regex
 
 _ELLIPSIS = "…"
 # Behind the end of a line, which the pattern begins with: to look for the start of a line at each letter takes 1.7 ms.
-_MARKUP = re.compile(
+_MARKUP = regex(
     r"\n(?: {0,3}(?:`{3,}|~{3,})[^\n]*"
     r"| {0,3}#{1,6}[ \t]+"
     r"|[ \t]*>[ \t]?"
     r"| {0,3}(?:={2,}|-{3,}|\*{3,})[ \t]*(?=\n|\Z))"
 )
 # A link's address would take up the line, and a reader sees only its text.
-_LINK = re.compile(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
+_LINK = regex(r"!?\[([^\]\n]+)\]\([^)\n]*\)")
 
 
 def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
@@ -24,6 +25,12 @@ def snippet(text: str, terms: Collection[str], *, width: int = 200) -> str:
 
     Without a match it is the text's start.
     """
+    return _snippet(text, frozenset(terms), width)
+
+
+# Whoever asks again, as agents do, has the same lines of the same texts.
+@lru_cache(maxsize=64)
+def _snippet(text: str, terms: frozenset[str], width: int) -> str:
     line = " ".join(_plain(unicodedata.normalize("NFC", text)).split())
     if len(line) <= width:
         return line

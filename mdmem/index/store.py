@@ -1,7 +1,6 @@
 """An index on disk: generations that never change once published, one writer, and one open for questions."""
 
 import os
-import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -20,6 +19,8 @@ _PREFIX = "generation-"
 @contextmanager
 def new_generation(folder: Path) -> Iterator[Path]:
     """Make an empty generation, which is removed again where writing it fails."""
+    import shutil
+
     path = folder / f"{_PREFIX}{os.urandom(8).hex()}"
     path.mkdir()
     with ExitStack() as undo:
@@ -30,6 +31,8 @@ def new_generation(folder: Path) -> Iterator[Path]:
 
 def link_files(source: Path, target: Path, names: Iterable[str]) -> None:
     """Give a generation files of another; they are never written again, so that both may share them."""
+    import shutil
+
     for name in names:
         # Not every file system links, and none links across devices.
         try:
@@ -59,6 +62,8 @@ def seal(path: Path) -> dict[str, int]:
 
 def sweep(folder: Path, *, keep: str | None) -> None:
     """Remove every generation but one; where the platform keeps files in use, they go the next time."""
+    import shutil
+
     for path in folder.glob(f"{_PREFIX}*"):
         if path.name != keep:
             shutil.rmtree(path, ignore_errors=True)

@@ -20,6 +20,7 @@ from mdmem.index.fields import DATES, EXACT, FIELDS, SCORED
 from mdmem.index.protocol import IndexDocument, QuerySyntaxError, Read
 from mdmem.index.scoring import Corpus, Frequencies, Leaf, Query, term
 from mdmem.index.terms import exact, sequences_of
+from mdmem.regex import regex
 
 _ANY = "text"
 # Whoosh's parser and ours recurse for each bracket.
@@ -35,7 +36,7 @@ _GIVEN_UP = (
     TypeError,
     ValueError,
 )
-_QUOTED = re.compile(r'"[^"]*"')
+_QUOTED = regex(r'"[^"]*"')
 
 
 class _Finder:

@@ -7,7 +7,7 @@ from heapq import nsmallest
 
 from lsprotocol import types
 
-from mdmem.entry.model import Entry
+from mdmem.entry.model import Entry, Status
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.spots import Spot
 from mdmem.lsp.texts import plain_line
@@ -15,19 +15,16 @@ from mdmem.render.lineage_graph import BoxState, state_of
 from mdmem.workspace.wings import shared_of
 
 _MOST = 100
-_RANKS = {BoxState.CURRENT: 0, BoxState.REVIEWED: 0, BoxState.DRAFT: 1, BoxState.ENDED: 2}
 
 
-def address_items(page: EditorPage, slot: Spot) -> tuple[list[types.CompletionItem], bool]:
-    """Return the addresses that hold what is typed, or whose titles do, and whether there are more."""
+def address_items(page: EditorPage, slot: Spot) -> list[types.CompletionItem]:
+    """Return the addresses that hold what is typed, or whose titles do; with the next letter others may."""
     typed, entries = slot.text.casefold(), page.session.catalog.entries
     held = [
         address for address in _readable(page, slot) if typed in address or typed in entries[address].title.casefold()
     ]
     ranked = nsmallest(_MOST, held, key=_order(page, typed))
-    items = [_item(page, slot, entries[address], number) for number, address in enumerate(ranked)]
-    # What is typed next may be held by what is cut off here.
-    return items, len(held) > _MOST
+    return [_item(page, slot, entries[address], number) for number, address in enumerate(ranked)]
 
 
 def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
@@ -41,13 +38,13 @@ def _readable(page: EditorPage, slot: Spot) -> Iterator[str]:
 
 
 def _order(page: EditorPage, typed: str) -> Callable[[str], tuple[int, bool, bool, bool, str]]:
-    """Return what orders addresses: by how they stand, whether they begin as is typed, and how near they are."""
-    catalog = page.session.catalog
+    """Return what orders addresses: what is in force, drafts, what ended; what begins as is typed; what is near."""
+    entries, is_current = page.session.catalog.entries, page.session.catalog.lineage.is_current
     room, wing = f"{page.near.rpartition('/')[0]}/", f"{page.wing}/"
 
     def rank(address: str) -> tuple[int, bool, bool, bool, str]:
         begins = address.startswith(typed) or address.rpartition("/")[2].startswith(typed)
-        state = _RANKS[state_of(catalog, address)]
+        state = 1 if entries[address].status is Status.DRAFT else 0 if is_current(address) else 2
         return state, not begins, not address.startswith(wing), not address.startswith(room), address
 
     return rank
@@ -65,8 +62,13 @@ def _item(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.Comp
         detail=" · ".join(filter(None, (entry.type.value, plain_line(entry.title), told))),
         tags=[types.CompletionItemTag.Deprecated] if is_ended else None,
         sort_text=f"{number:04}",
-        # What is typed may be of the title.
-        filter_text=f"{slot.text} {entry.address}",
+        filter_text=_from(slot.text.casefold(), entry),
         text_edit=types.TextEdit(page.range_of(slot), entry.address),
         data={"uri": page.buffer.uri, "address": entry.address},
     )
+
+
+def _from(typed: str, entry: Entry) -> str:
+    """Return an address or a title from where it says what is typed: editors filter by how a text begins."""
+    said = entry.address if typed in entry.address else entry.title.casefold()
+    return said[said.find(typed) :]

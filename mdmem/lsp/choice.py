@@ -28,7 +28,7 @@ def targets_of(session: EditorSession, addresses: Iterable[str]) -> list[tuple[s
     return [(title_line(session.catalog.entries[one]), session.uri_of(f"{one}.md")) for one in here]
 
 
-def show(server: LanguageServer, message: str, targets: Sequence[Mapping[str, str]]) -> None:
+def show(server: LanguageServer, message: str = "", targets: Sequence[Mapping[str, str]] = ()) -> None:
     """Show the file of the one target, or let somebody choose which; where no file can be shown, name them."""
     uris = {one["title"]: one["uri"] for one in targets if one["uri"].startswith("file:")}
     window = server.client_capabilities.window

@@ -1,152 +1,92 @@
-"""What an editor may have done by name: deeds whose reason somebody was asked for, a new entry, a check, why one holds.
-
-Each names by its uri the file that it is about. What changes files goes back to the editor as an edit.
-"""
+"""What somebody tells the server to do by name: show why an entry binds, check everything, begin a new entry."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 
-from mdmem.authoring.change_set import ChangeSet
-from mdmem.authoring.create import Draft, address_of, compose, create
+from mdmem.authoring.create import Draft, address_of, compose, refuse_taken
 from mdmem.authoring.place import place_of, require_wing
-from mdmem.dataclass import replace
 from mdmem.entry.model import EntryType
-from mdmem.errors import MdmemError, UsageError, shown_message
+from mdmem.errors import MdmemError, UsageError
 from mdmem.finding import Severity
-from mdmem.history import why as chains
-from mdmem.lsp.lifecycle_actions import approval, deprecation, doubt, succession, supersession, verification
-from mdmem.lsp.place import EditorPage
+from mdmem.lsp.choice import show
+from mdmem.lsp.place import START, EditorPage, is_here
 from mdmem.lsp.server import Server
-from mdmem.lsp.workspace_edit import proved_edit
-from mdmem.render.history import why_text
-from mdmem.render.ink import Ink
-
-_Do = Callable[[EditorPage], ChangeSet]
+from mdmem.lsp.session import EditorSession
+from mdmem.lsp.texts import plain_line, standing
 
 
-def approve(server: Server, uri: str) -> None:
-    """Put a draft in force."""
-    _carry_out(server, uri, "Approve", lambda page: approval(page, _address(page)))
-
-
-def verify(server: Server, uri: str) -> None:
-    """Say that an entry holds today."""
-    _carry_out(server, uri, "Verify", lambda page: verification(page, _address(page)))
-
-
-def review(server: Server, uri: str, reason: str = "") -> None:
-    """Put an entry under review for a reason."""
-    _carry_out(server, uri, "Put under review", lambda page: doubt(page, _address(page), reason))
-
-
-def deprecate(server: Server, uri: str, reason: str = "") -> None:
-    """End an entry that nothing replaces, for a reason."""
-    _carry_out(server, uri, "Deprecate", lambda page: deprecation(page, _address(page), reason))
-
-
-def supersede(server: Server, uri: str, by: str = "", reason: str = "") -> None:
-    """Put another entry in the place of one: that of an address, or a new draft of a title."""
-
-    def plan(page: EditorPage) -> ChangeSet:
-        address = _address(page)
-        if by in page.session.catalog.entries:
-            return supersession(page, address, by=by, reason=reason)
-        return succession(page, page.session.catalog.entries[address], by, reason)
-
-    _carry_out(server, uri, "Supersede", plan)
-
-
-def new(server: Server, uri: str, kind: str = "", title: str = "", place: str | None = None) -> None:
-    """Make a draft of a type, with a title, where its like goes or at a place, and show it."""
-    made: list[str] = []
-
-    def plan(page: EditorPage) -> ChangeSet:
-        workspace = page.session.workspace
-        if kind not in list(EntryType):
-            raise UsageError(f"`{kind}` is no type; write {', '.join(EntryType)}")
-        where = place_of(workspace, EntryType(kind), place or (None if page.is_code else page.wing))
-        draft = Draft(type=EntryType(kind), title=title.strip(), place=where)
-        address = address_of(draft)
-        change_set = create(address, compose(draft, today=page.session.today()))
-        made.append(page.session.uri_of(f"{address}.md"))
-        return replace(change_set, changes=(*require_wing(workspace, address), *change_set.changes))
-
-    def show() -> None:
-        server.window_show_document(types.ShowDocumentParams(made[0], take_focus=True))
-
-    _carry_out(server, uri, "New entry", plan, after=show)
+def why(server: Server, uri: str = "") -> None:
+    """List the chain of the entry that a file is, the oldest first, each with how it stands and why it took over."""
+    found = server.roots.page(uri)
+    page = EditorPage(*found) if found is not None else None
+    if page is None or page.address is None or page.entry is None:
+        _say(server, "no entry stands in this file")
+        return
+    session, catalog = page.session, page.session.catalog
+    chain = [one for one in catalog.lineage.chain(page.address) if is_here(session, one)]
+    targets = []
+    for one in chain:
+        entry = catalog.entries[one]
+        reason = entry.reason or entry.why_ended
+        told = f"{one} ({standing(catalog, one, session.today())}){f': {reason}' if reason else ''}"
+        targets.append({"title": plain_line(told), "uri": session.uri_of(entry.path)})
+    show(server, f"the chain of {page.address}, the oldest first", targets)
 
 
 def check(server: Server) -> None:
-    """Look at all files anew, tell every finding, and say how many there are."""
-    counted: Counter[Severity] = Counter()
+    """Look at the files anew, tell the findings of all, and say how many there are."""
+    counts: Counter[Severity] = Counter()
     for session in list(server.roots):
         server.publisher.rest(session)
-        counted.update(finding.weight for finding in session.findings)
-    told = [f"{number} {one}{'' if number == 1 else 's'}" for one in _TOLD if (number := counted[one])]
-    _say(server, ", ".join(told) or "nothing is found")
+        counts.update(finding.weight for finding in session.findings)
+    told = ", ".join(_counted(one, counts[one]) for one in Severity if counts[one])
+    _say(server, f"mdmem check: {told or 'nothing wrong'}")
 
 
-_TOLD = (Severity.ERROR, Severity.WARNING)
+def _counted(severity: Severity, count: int) -> str:
+    return f"{count} {severity.value}{'s' if count > 1 and severity is not Severity.INFO else ''}"
 
 
-def why(server: Server, uri: str) -> None:
-    """Say how an entry came to bind or was replaced."""
-    with _refusing(server):
-        page = _page(server, uri)
-        _say(server, why_text(chains.why(page.session.workspace, _address(page)), Ink()))
-
-
-def _carry_out(server: Server, uri: str, label: str, plan: _Do, *, after: Callable[[], None] = lambda: None) -> None:
-    with _refusing(server):
-        page = _page(server, uri)
-        change_set = plan(page)
-        edit = proved_edit(page.session, change_set)
-        remarks = "; ".join(change_set.remarks)
-        if edit is None:
-            _say(server, remarks or "nothing is to be changed")
-            return
-
-        def done(result: types.ApplyWorkspaceEditResult) -> None:
-            if not result.applied:
-                _say(server, result.failure_reason or "the editor changed nothing", types.MessageType.Warning)
-                return
-            after()
-            if remarks:
-                _say(server, remarks)
-
-        server.workspace_apply_edit(types.ApplyWorkspaceEditParams(edit, f"mdmem: {label}"), done)
-
-
-def _page(server: Server, uri: str) -> EditorPage:
-    """Return a file as it is now, also where the editor watches none."""
+def new(server: Server, uri: str = "", type_: str = "", place: str = "", title: str = "") -> None:
+    """Begin an entry of a type in the memory of a file, as `mdmem new` would: the editor makes its file."""
     found = server.roots.page(uri)
-    if found is not None and found[0].look():
-        found = server.roots.page(uri)
-    if found is None:
-        raise UsageError("this file belongs to no memory")
-    return EditorPage(*found)
-
-
-def _address(page: EditorPage) -> str:
-    if page.address is None or page.entry is None:
-        raise UsageError(f"`{page.buffer.path or page.buffer.uri}` is no entry that can be read")
-    return page.address
-
-
-@contextmanager
-def _refusing(server: Server) -> Iterator[None]:
-    """Show in one sentence what cannot be done: most editors keep to themselves that a command failed."""
+    operations = get_capability(server.client_capabilities, "workspace.workspace_edit.resource_operations")
+    if found is None or types.ResourceOperationKind.Create not in (operations or ()):
+        _say(
+            server,
+            "no memory belongs to this file" if found is None else "this editor makes no files; type `mdmem new`",
+        )
+        return
+    session = found[0]
     try:
-        yield
+        address, text = _begun(session, type_, place, title)
     except MdmemError as error:
-        _say(server, shown_message(str(error)), types.MessageType.Warning)
+        _say(server, str(error))
+        return
+    target = session.uri_of(f"{address}.md")
+    document = types.OptionalVersionedTextDocumentIdentifier(target)
+    written = types.TextDocumentEdit(document, [types.TextEdit(START, text)])
+    edit = types.WorkspaceEdit(document_changes=[types.CreateFile(target), written])
+    params = types.ApplyWorkspaceEditParams(edit, label=f"new {type_}")
+    opened = [{"title": address, "uri": target}]
+    server.workspace_apply_edit(params, lambda done: show(server, address, opened) if done.applied else None)
 
 
-def _say(server: Server, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
-    server.window_show_message(types.ShowMessageParams(kind, message))
+def _begun(session: EditorSession, type_: str, place: str, title: str) -> tuple[str, str]:
+    """Return the address and the text of a new entry; raises UsageError."""
+    if type_ not in list(EntryType):
+        raise UsageError(f"`{type_}` is no type; write {', '.join(EntryType)}")
+    kind = EntryType(type_)
+    draft = Draft(type=kind, place=place_of(session.workspace, kind, place or None), title=title)
+    address = address_of(draft)
+    require_wing(session.workspace, address)
+    refuse_taken(session.workspace, address)
+    return address, compose(draft, today=session.today())
+
+
+def _say(server: Server, message: str) -> None:
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, plain_line(message)))

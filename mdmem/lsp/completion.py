@@ -25,6 +25,8 @@ from mdmem.lsp.values import values_of
 _WORD = re.compile(r"(?:(?<!\S)-\Z)?(?P<begun>[^\s,\[\]{}\"':]*)\Z")
 # An address that is begun, in brackets that nobody closed yet.
 _REFERENCE = re.compile(r"\[(?:see:[ \t]*(?:[^\[\]\n]*,[ \t]*)?|\[)(?P<begun>[^\[\]\s,|#]*)\Z", re.IGNORECASE)
+# A file in which nothing but a word is begun.
+_EMPTY = re.compile(r"\s*\w*\s*")
 # No word that is completed is longer, and a line may be a megabyte.
 _LONGEST = 500
 _REST = re.compile(r"[\w./-]*")
@@ -59,11 +61,13 @@ _Items = tuple[list[types.CompletionItem], bool]
 
 def _items(page: EditorPage, offset: int) -> _Items:
     text = page.buffer.text
-    if page.parts.front is None and not text[:offset].strip() and page.address is not None:
-        return list(entry_snippets(page)), False
+    if page.address is not None and len(text) < _LONGEST and _EMPTY.fullmatch(text):
+        return list(entry_snippets(page, offset)), False
     if not page.parts.is_in_front(offset):
         found = _REFERENCE.search(text, max(text.rfind("\n", 0, offset) + 1, offset - _LONGEST), offset)
-        return address_items(page, _slot(page, found.start("begun"), offset, "")) if found else ([], False)
+        if found is None:
+            return [], False
+        return address_items(page, _slot(page, found.start("begun"), offset, "")), True
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     field = page.parts.field_at(offset)
     if field is None or _is_key(page, line, offset):
@@ -86,18 +90,23 @@ def _slot(page: EditorPage, start: int, offset: int, key: str) -> Spot:
     return Spot(SpotKind.VALUE, start, end, page.buffer.text[start:offset], key)
 
 
+def _value_slot(page: EditorPage, key: str, offset: int) -> Spot:
+    """Return what a value takes the place of: the item at a place, as far as it stands on that line, or a word."""
+    text, spot = page.buffer.text, page.parts.at(offset)
+    line, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    if spot is not None and spot.key == key and spot.kind is not SpotKind.KEY and spot.start >= line:
+        return Spot(
+            SpotKind.VALUE, spot.start, min(spot.end, end) if end >= 0 else spot.end, text[spot.start : offset], key
+        )
+    word = _WORD.search(text, max(line, offset - _LONGEST), offset)
+    return _slot(page, word.start("begun") if word else offset, offset, key)
+
+
 def _in_field(page: EditorPage, key: str, offset: int) -> _Items:
-    spot = page.parts.at(offset)
-    is_item = spot is not None and spot.key == key and spot.kind is not SpotKind.KEY
-    text = page.buffer.text
-    word = _WORD.search(text, max(text.rfind("\n", 0, offset) + 1, offset - _LONGEST), offset)
-    start = spot.start if is_item and spot is not None else word.start("begun") if word else offset
-    slot = _slot(page, start, offset, key)
-    if is_item and spot is not None:
-        slot = Spot(SpotKind.VALUE, start, spot.end, slot.text, key)
+    slot = _value_slot(page, key, offset)
     kind = next((field.kind for field in FIELDS if field.name == key), None)
     if kind is Kind.LINKS or kind is Kind.RELATIONS:
-        return address_items(page, slot)
+        return address_items(page, slot), True
     if kind is Kind.GLOBS:
         return code_path_items(page, slot)
     return [_value(page, slot, value, number) for number, value in enumerate(values_of(page, key))], False

@@ -17,19 +17,22 @@ _ACTING = re.compile(r"[\\$}]")
 _PLACEHOLDER = re.compile(r"<([^<>]+)>")
 
 
-def entry_snippets(page: EditorPage) -> Iterator[types.CompletionItem]:
-    """Yield an entry of each type; what the room holds most of is offered first."""
-    whole = page.buffer.range_of(0, len(page.buffer.text))
-    for number, kind in enumerate(_by_room(page)):
+def entry_snippets(page: EditorPage, offset: int) -> Iterator[types.CompletionItem]:
+    """Yield an entry of each type in place of a line of an empty file; what the room holds most of is offered first."""
+    number = page.buffer.position_at(offset).line
+    line = types.Range(types.Position(number, 0), types.Position(number, len(page.buffer.line(number))))
+    # The last line of many editors' texts ends already.
+    has_end = number + 1 < page.buffer.line_count
+    for rank, kind in enumerate(_by_room(page)):
         yield types.CompletionItem(
             label=kind.value,
             kind=types.CompletionItemKind.Snippet,
             detail=f"a new {kind.value}",
-            preselect=number == 0,
-            sort_text=f"{number}",
+            preselect=rank == 0,
+            sort_text=f"{rank}",
             filter_text=kind.value,
             insert_text_format=types.InsertTextFormat.Snippet,
-            text_edit=types.TextEdit(whole, snippet(kind, page)),
+            text_edit=types.TextEdit(line, snippet(kind, page).removesuffix("\n" if has_end else "")),
         )
 
 

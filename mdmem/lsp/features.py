@@ -32,8 +32,14 @@ class Feature(NamedTuple):
 # Each command with what carries it out: `function(server, *arguments)`.
 COMMANDS: Mapping[str, str] = {
     "mdmem.show": "mdmem.lsp.choice:show",
-    **{f"mdmem.{name}": f"mdmem.lsp.commands:{name}" for name in ("approve", "verify", "review", "deprecate")},
-    **{f"mdmem.{name}": f"mdmem.lsp.commands:{name}" for name in ("supersede", "new", "check", "why")},
+    "mdmem.why": "mdmem.lsp.commands:why",
+    "mdmem.check": "mdmem.lsp.commands:check",
+    "mdmem.new": "mdmem.lsp.commands:new",
+    "mdmem.approve": "mdmem.lsp.lifecycle_commands:approve",
+    "mdmem.verify": "mdmem.lsp.lifecycle_commands:verify",
+    "mdmem.review": "mdmem.lsp.lifecycle_commands:review",
+    "mdmem.deprecate": "mdmem.lsp.lifecycle_commands:deprecate",
+    "mdmem.supersede": "mdmem.lsp.lifecycle_commands:supersede",
 }
 # Each part has a block of its own, so that rows are added side by side.
 _COMPLETED = {"triggerCharacters": ["/", ":", "[", " "], "resolveProvider": True}

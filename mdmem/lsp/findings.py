@@ -8,6 +8,7 @@ from mdmem.catalog.edits import may_be_edited, with_edits
 from mdmem.checks.baseline import without_known
 from mdmem.checks.case import Case
 from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
+from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import with_extracts
 from mdmem.checks.live_findings import LiveFindings
 from mdmem.dataclass import dataclass
@@ -61,7 +62,9 @@ class SessionFindings:
         case = Case(workspace.catalog, settings, session.today(), session.facts)
         if self._live is None or edits is None or not self._live.may_edit(case, edits):
             require_known_wings(settings, workspace.catalog.wings)
-            self._live = LiveFindings(with_extracts(case, session.extracts), codes)
+            case = with_extracts(case, session.extracts)
+            answers = AnswerStore(workspace.cache_folder).load()
+            self._live = LiveFindings(case, codes, answers.asking(case))
         elif edits:
             self._live.edit(case, edits)
         session.unchecked = Edits.none()

@@ -30,13 +30,14 @@ class EditorSkills:
     """What an editor can do with what it is given.
 
     It fills in the places of a snippet; it shows Markdown; it takes edits of one version of a text, and asks for those
-    of an action once that is chosen; it makes, and renames, files.
+    of an action once that is chosen; it carries out edits that it did not ask for; it makes, and renames, files.
     """
 
     snippets: bool = True
     markdown: bool = True
     versions: bool = True
     resolves: bool = True
+    applies: bool = True
     creates: bool = True
     renames: bool = True
 
@@ -53,6 +54,7 @@ def skills_of(capabilities: types.ClientCapabilities) -> EditorSkills:
         markdown=types.MarkupKind.Markdown in (formats or ()),
         versions=edits,
         resolves="edit" in (resolved or ()),
+        applies=get_capability(capabilities, "workspace.apply_edit") is True,
         creates=types.ResourceOperationKind.Create in (files or ()),
         renames=types.ResourceOperationKind.Rename in (files or ()),
     )

@@ -61,6 +61,8 @@ class Publisher:
 
     def gone(self, session: EditorSession) -> None:
         """Take back what was told of a memory that is not there any more."""
+        for key in [key for key in self._timers if key[0] is session]:
+            self._timers.pop(key).cancel()
         for path in self._told_closed.pop(session, {}):
             self._tell(types.PublishDiagnosticsParams(session.uri_of(path), []))
         for buffer in session.buffers.values():
@@ -109,7 +111,10 @@ class Publisher:
         return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=known)
 
     def rest(self, session: EditorSession) -> None:
-        """Look at the disk, then tell the findings of all files."""
+        """Look at the disk, then tell the findings of all files; none where the memory went away."""
+        if not session.is_there:
+            self.gone(session)
+            return
         session.look()
         self._look(session)
         told = self._told_closed.setdefault(session, {})
@@ -122,5 +127,6 @@ class Publisher:
             if told.get(path) != findings:
                 told[path] = findings
                 buffer = session.buffer_of(path)
+                # What has no text, as a folder that cannot be read, has no place that an editor could show.
                 diagnostics = diagnostics_of(session, buffer, findings) if buffer is not None else []
                 self._tell(types.PublishDiagnosticsParams(session.uri_of(path), diagnostics))

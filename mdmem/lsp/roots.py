@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pygls.uris import to_fs_path
 
-from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.options import EditorSkills
@@ -95,7 +94,7 @@ class Roots:
 
     def forget_gone(self) -> list[EditorSession]:
         """Let the memories go whose folder went away, and return them."""
-        gone = [root for root in self.sessions if not (root / SETTINGS_NAME).is_file()]
+        gone = [root for root, session in self.sessions.items() if not session.is_there]
         found = [self.sessions.pop(root) for root in gone]
         self._found = {folder: one for folder, one in self._found.items() if one is None or one.root not in gone}
         for uri, (session, buffer) in self._open.items():

@@ -186,8 +186,8 @@ class Server(LanguageServer):
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Tell of a fault once; that of a request is told to who asked."""
-        if source is not FeatureRequestError:
+        """Tell of a fault once; that of a request is told to who asked, and what cannot be read is no fault of ours."""
+        if source not in (FeatureRequestError, JsonRpcException):
             self._tell_fault("a message", error)
 
 
@@ -214,7 +214,8 @@ class _Output:
         self._inner.flush()
 
     def close(self) -> None:
-        self._inner.close()
+        # The stream is the process's, which looks at its end whether all could be written.
+        self._inner.flush()
 
 
 class _Input:

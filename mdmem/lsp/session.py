@@ -22,7 +22,7 @@ from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.edits import Edits, differing
 from mdmem.lsp.options import EditorSkills
 from mdmem.settings import Settings
-from mdmem.tree import OverlaidTree, Unreadable, read_one
+from mdmem.tree import SETTINGS_NAME, OverlaidTree, Unreadable, read_one
 from mdmem.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class EditorSession:
     def facts(self) -> Any:
         """Return what git has to say, as of the last look at the disk; None outside git."""
         self._stamp = self._stamp_now()
-        return facts_of(self.disk)
+        return facts_of(self.workspace)
 
     @cached_property
     def extracts(self) -> ExtractStore:
@@ -189,6 +189,11 @@ class EditorSession:
         if buffer is not None and buffer.kept is None:
             self._mark([path])
 
+    @property
+    def is_there(self) -> bool:
+        """Say whether the folder is a memory still."""
+        return (self.location.root / SETTINGS_NAME).is_file()
+
     def look(self) -> bool:
         """Look at the disk and at git anew, and say whether anything is another than before."""
         stamp = self._stamp_now()
@@ -198,11 +203,13 @@ class EditorSession:
         if is_same_git and changed == frozenset():
             return False
         self._stamp, self.disk = stamp, fresh
-        for name in ("_overlay", "facts", "tracked_files", "settings"):
+        # What git says depends on its own files and on which files there are, not on what these hold.
+        is_text = is_same_git and changed is not None
+        for name in ("_overlay",) if is_text else ("_overlay", "facts", "tracked_files", "settings"):
             self.__dict__.pop(name, None)
         for path, buffer in self.buffers.items():
             self.buffers[path] = over_file(buffer, self.bytes_of(path))
-        self._mark(changed if is_same_git else None)
+        self._mark(changed if is_text else None)
         return True
 
     def _stamp_now(self) -> Stamp | None:

@@ -58,10 +58,10 @@ def _days(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
 
 def _stated(page: EditorPage, name: str) -> Iterator[tuple[str, str]]:
     """Yield what the entries of the wing state, the most frequent first, then what those of other wings do."""
-    catalog, own = page.session.catalog, f"{page.wing}/"
-    others = [(address, getattr(entry, name)) for address, entry in catalog.entries.items() if address != page.address]
-    here = Counter(_texts(value for address, value in others if address.startswith(own)))
-    everywhere = Counter(_texts(value for _, value in others))
+    catalog, wing_path, itself = page.session.catalog, f"{page.wing}/", page.address
+    others = {address: getattr(entry, name) for address, entry in catalog.entries.items() if address != itself}
+    here = Counter(_texts(value for address, value in others.items() if address.startswith(wing_path)))
+    everywhere = Counter(_texts(others.values()))
     wing = catalog.wings.get(page.wing or "")
     owners = wing.owners if wing is not None and name == "owner" else ()
     known = dict.fromkeys((*owners, *_by_number(here), *_by_number(everywhere)))

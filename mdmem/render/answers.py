@@ -16,11 +16,11 @@ from mdmem.render.retrieval import (
     PrintedText,
     blocks_of,
     elsewhere_text,
+    entries_of,
     item_markdown,
     item_text,
     pack_markdown,
     pack_text,
-    types_of,
 )
 from mdmem.render.words import entries, unheld
 from mdmem.retrieval.question import AnswerBasis, Coverage
@@ -95,13 +95,13 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
 def _short_text(pack: Pack, ink: Ink) -> str:
     """Return what stands below a question: what is lacking, entries with no blank line between, contradictions."""
     items = blocks_of((*pack.items, *pack.proposed), lambda packed: item_text(packed, ink))
-    told = (ink.warn(block) for block in contradictions_text(pack.basis, types_of(pack)))
+    told = (ink.warn(block) for block in contradictions_text(pack.basis, entries_of(pack)))
     return "".join(f"\n{one}" for one in (*_lacks(pack), *items, *told))
 
 
 def _short_markdown(pack: Pack) -> str:
     items = blocks_of((*pack.items, *pack.proposed), item_markdown)
-    return "".join(f"\n\n{one}" for one in (*_lacks(pack), *items, *contradictions_text(pack.basis, types_of(pack))))
+    return "".join(f"\n\n{one}" for one in (*_lacks(pack), *items, *contradictions_text(pack.basis, entries_of(pack))))
 
 
 def _lacks(pack: Pack) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from mdmem.entry.model import EntryType
+from mdmem.entry.model import Entry, day_of
 from mdmem.finding import Finding
 from mdmem.render.characters import one_line
 from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry, Contradiction
@@ -12,7 +12,7 @@ from mdmem.retrieval.question import BEARINGS, AnswerBasis, AnsweredEntry, Contr
 # The rest of a reason stands in the entry.
 _LONGEST = 160
 _TOLD = 4
-NO_TYPES: Mapping[str, EntryType] = {}
+NO_ENTRIES: Mapping[str, Entry] = {}
 _CLAIMS = {"claimed_by": ", which alone says that it replaces this", "claims": ", which is in force"}
 
 
@@ -33,24 +33,28 @@ def _place(problem: Finding) -> str:
     return f"{problem.place.path}:{problem.place.line}"
 
 
-def contradictions_text(basis: AnswerBasis, types: Mapping[str, EntryType] = NO_TYPES) -> Iterator[str]:
-    """Yield the contradictions, if there are any, and which side has more authority where the types of both are known.
+def contradictions_text(basis: AnswerBasis, entries: Mapping[str, Entry] = NO_ENTRIES) -> Iterator[str]:
+    """Yield the contradictions, if there are any, and which side has more authority, or is newer, where both are known.
 
-    That decides what to follow until a person resolves it.
+    Authority decides what to follow until a person resolves it; of two alike nothing does.
     """
     if basis.conflicts:
-        lines = [f"  {one.a} against {one.b}: {one.why}{_weighed(one, types)}" for one in basis.conflicts]
+        lines = [f"  {one.a} against {one.b}: {one.why}{_weighed(one, entries)}" for one in basis.conflicts]
         yield "\n".join(["Contradictions, for a person to resolve:", *lines])
 
 
-def _weighed(one: Contradiction, types: Mapping[str, EntryType]) -> str:
-    if one.a not in types or one.b not in types:
+def _weighed(one: Contradiction, entries: Mapping[str, Entry]) -> str:
+    a, b = entries.get(one.a), entries.get(one.b)
+    if a is None or b is None:
         return ""
-    a, b = types[one.a], types[one.b]
-    if a is b:
+    if a.type is not b.type:
+        stronger, weaker = sorted((a.type, b.type), key=lambda kind: kind.rank)
+        return f"; the {stronger} goes before the {weaker}"
+    if a.created_at is None or b.created_at is None or day_of(a.created_at) == day_of(b.created_at):
         return ""
-    stronger, weaker = (a, b) if a.rank < b.rank else (b, a)
-    return f"; the {stronger} goes before the {weaker}"
+    newer, older = sorted((day_of(a.created_at), day_of(b.created_at)), reverse=True)
+    which = "former" if day_of(a.created_at) == newer else "latter"
+    return f"; neither goes before the other, the {which} is newer ({newer} and {older})"
 
 
 def ended_text(basis: AnswerBasis) -> Iterator[str]:

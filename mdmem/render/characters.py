@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from mdmem.entry.model import ACTING, needs_joiner, visible_text
+from mdmem.regex import regex
 
 # File names may hold bytes that are no UTF-8; Python carries each as half of a surrogate pair.
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 # What XML 1.0 leaves out of `Char` and a person still does not see written out.
-_NOT_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_NOT_XML = regex("[\ud800-\udfff\ufffe\uffff]")
 
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
     """Return JSON in valid UTF-8 in which what a terminal would obey stands as its escape: the data are the same."""
+    import json
+
     return escaped(json.dumps(content, ensure_ascii=False, indent=indent))
 
 

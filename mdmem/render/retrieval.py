@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import EntryType, Status
+from mdmem.entry.model import Entry, Status
 from mdmem.entry.text import quoted
 from mdmem.render.basis import contradictions_text, ended_text, fallback_text, problems_text
 from mdmem.render.characters import one_line
@@ -31,7 +31,7 @@ def pack_text(pack: Pack, *, ink: Ink) -> str:
     if pack.proposed:
         drafts = blocks_of(pack.proposed, lambda packed: item_text(packed, ink))
         blocks += [ink.bold("Proposed (not binding):"), *drafts]
-    blocks += [ink.warn(block) for block in contradictions_text(pack.basis, types_of(pack))]
+    blocks += [ink.warn(block) for block in contradictions_text(pack.basis, entries_of(pack))]
     blocks += [*fallback_text(pack.basis), ink.dim(_counts(pack)), *elsewhere_text(pack)]
     return "\n\n".join(blocks)
 
@@ -42,7 +42,7 @@ def pack_markdown(pack: Pack) -> str:
     if pack.proposed:
         blocks += ["## Proposed (not binding)", *blocks_of(pack.proposed, item_markdown)]
     blocks += [
-        *contradictions_text(pack.basis, types_of(pack)),
+        *contradictions_text(pack.basis, entries_of(pack)),
         *fallback_text(pack.basis),
         f"_{_counts(pack)}_",
         *elsewhere_text(pack),
@@ -94,9 +94,9 @@ def blocks_of(packed: Iterable[PackedEntry], rendered: Callable[[PackedEntry], s
         yield "\n".join(lines)
 
 
-def types_of(pack: Pack) -> dict[str, EntryType]:
-    """Return the type of each entry that is given, by address."""
-    return {one.item.entry.address: one.item.entry.type for one in pack.items}
+def entries_of(pack: Pack) -> dict[str, Entry]:
+    """Return the entries that are given, by address."""
+    return {one.item.entry.address: one.item.entry for one in pack.items}
 
 
 def _doubts(pack: Pack) -> Iterator[str]:

@@ -43,10 +43,17 @@ _CLASS = {
     BoxState.DRAFT: "draft",
 }
 _LOOSE = {Way.CLAIMED: "loose", Way.PROPOSED: "loose", Way.CONFLICTS: "clash"}
+# What is longer than the gap between two boxes.
+_SHORT = {Way.PROPOSED: "proposed"}
 
 
-def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True) -> str:
-    """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near."""
+def lineage_svg(
+    graph: LineageGraph, *, href: Callable[[str], str] | None = None, alone: bool = True, name: str = "lineage"
+) -> str:
+    """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near.
+
+    `name` tells it from other pictures of the same page.
+    """
     placement = layered([node.entry.address for node in graph.nodes], [_forward(edge) for edge in graph.edges])
     columns = max((column for column, _ in placement.places.values()), default=0) + 1
     rows = max((row for _, row in (*placement.places.values(), *_passed(placement))), default=0) + 1
@@ -55,11 +62,11 @@ def lineage_svg(graph: LineageGraph, *, href: Callable[[str], str] | None = None
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     # Of an image, a reader of screens is told no part: where the boxes are links, it is a group.
     role = "img" if href is None else "group"
-    said = f'role="{role}" aria-labelledby="lineage-title" aria-describedby="lineage-said"'
+    said = f'role="{role}" aria-labelledby="{name}-title" aria-describedby="{name}-said"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {said}>',
-        f'<title id="lineage-title">{_text(_title(graph))}</title>',
-        f'<desc id="lineage-said">{_text(" ".join(_sentences(graph)))}</desc>',
+        f'<title id="{name}-title">{_text(_title(graph))}</title>',
+        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph)))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
         *(line for edge in graph.edges for line in _arrow(edge, placement)),
@@ -85,6 +92,9 @@ def _corner(place: tuple[int, int]) -> tuple[int, int]:
 
 def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     start, end = _forward(edge)
+    if edge.kind is Way.CONFLICTS:
+        # Neither side comes first.
+        start, end = sorted((start, end), key=lambda one: placement.places[one])
     (left, top), (right, low) = _corner(placement.places[start]), _corner(placement.places[end])
     is_back = placement.places[end][0] <= placement.places[start][0]
     points = [(left + BOX, top + TALL // 2)]
@@ -98,7 +108,8 @@ def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
     head = "" if edge.kind is Way.CONFLICTS else ' marker-end="url(#to)"'
     yield f'<path{kind} d="{path}"{head}/>'
     (x1, y1), (x2, y2) = points[-2], points[-1]
-    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{edge.kind}</text>'
+    label = _SHORT.get(edge.kind, edge.kind)
+    yield f'<text class="way" text-anchor="middle" x="{(x1 + x2) // 2}" y="{(y1 + y2) // 2 - 6}">{label}</text>'
 
 
 def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 
@@ -18,6 +17,8 @@ def entries(number: int) -> str:
 
 def indent(text: str, by: int = 2) -> str:
     """Return a text with every line that is not blank moved to the right."""
+    import textwrap
+
     return textwrap.indent(text, " " * by)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from mdmem.dataclass import dataclass, replace
 from mdmem.finding import Finding
@@ -97,6 +96,8 @@ def answer_each(
 
 
 def _digest_of(problems: Sequence[Finding]) -> str:
+    from hashlib import sha256
+
     return sha256(repr(problems).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
@@ -10,11 +9,12 @@ from itertools import islice
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Status
 from mdmem.entry.passages import Find
-from mdmem.entry.sections import deciding_section, shortened
+from mdmem.entry.sections import deciding_section, least_size, shortened
+from mdmem.entry.sentences import size_of
 from mdmem.entry.text import BYTES_A_TOKEN, content_of, tokens_of
 from mdmem.index.finder import finder
 from mdmem.retrieval.beneath import claims_on, fewer
-from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Printed, Texts
+from mdmem.retrieval.pack import CITED, NOTHING_GIVEN, PLAIN, Form, Given, Pack, PackedEntry, Plan, Printed, Texts
 from mdmem.retrieval.question import Omission, count_reasons, summed
 from mdmem.retrieval.ranks import Ranked, Retrieval, Retrieved
 from mdmem.retrieval.relevance import Relevance, always_stands
@@ -78,18 +78,6 @@ def pack(
     return packing.with_omissions(answer, plan, limit)
 
 
-@dataclass(slots=True)
-class _Plan:
-    """What is given of a retrieval; `used` counts what stands beside the invariants, of the bytes of `room`."""
-
-    room: int
-    taken: dict[str, PackedEntry] = field(default_factory=dict)
-    drafts: dict[str, PackedEntry] = field(default_factory=dict)
-    beside: int = 0
-    used: int = 0
-    lines: int = 0
-
-
 @dataclass
 class _Packing:
     found: Retrieval
@@ -99,12 +87,12 @@ class _Packing:
     given: Given
     _shapes: dict[tuple[int, Form], tuple[PackedEntry, int]] = field(default_factory=dict)
 
-    def plan(self, room: int) -> _Plan:
+    def plan(self, room: int) -> Plan:
         """Return what is given where so many bytes may stand beside the invariants.
 
         What no path asks for takes a part of the room alone: as small as it can govern.
         """
-        plan, part = _Plan(room=room), int(room * self._unasked_share)
+        plan, part = Plan(room=room), int(room * self._unasked_share)
         for item in self._relevance.standing:
             plan.taken[item.entry.address], cost = self._shape(item, Form.FULL)
             plan.beside += cost
@@ -125,7 +113,7 @@ class _Packing:
         self._fill_drafts(plan, room, part)
         return plan
 
-    def _fill(self, plan: _Plan, items: Iterable[Ranked], room: int, form: Form | None = None) -> None:
+    def _fill(self, plan: Plan, items: Iterable[Ranked], room: int, form: Form | None = None) -> None:
         """Give items in their order while they fit, shortened unless a form is named, or where little is held a line.
 
         Past a few that do not fit, none is read to see how short it gets.
@@ -138,16 +126,16 @@ class _Packing:
             wanted = form or (Form.SUMMARY if is_told else Form.LINE)
             misses += not self._give(plan, item, wanted, room) and wanted is not Form.LINE
 
-    def _fill_drafts(self, plan: _Plan, room: int, part: int) -> None:
+    def _fill_drafts(self, plan: Plan, room: int, part: int) -> None:
         # One that holds enough of the question has room of its own; more would swell the answer.
         beyond = min(room, part + _SHORT) if self.found.terms else room
         for item in filter(self._is_worth, self.found.proposed_ranks[:_DRAFTS]):
-            form = Form.FULL if self._is_short(item) else Form.SUMMARY
+            form = Form.FULL if self.texts[True].size(item.entry.address) <= _SHORT else Form.SUMMARY
             place = beyond if self._relevance.counts(item) else part
             if not self._give(plan, item, form, place, is_draft=True) and self.found.is_brief:
                 self._give(plan, item, Form.LINE, place, is_draft=True)
 
-    def _disputed(self, plan: _Plan) -> list[Ranked]:
+    def _disputed(self, plan: Plan) -> list[Ranked]:
         """Return what contradicts an invariant or what is given already: nobody decides between titles."""
         told = {address for address, one in plan.taken.items() if self._is_told(one)}
         sides = {(one.a, one.b) for one in self.found.basis.conflicts if one.is_declared}
@@ -176,7 +164,7 @@ class _Packing:
             found.setdefault(one.b, []).append(one.a)
         return found
 
-    def _opposes(self, plan: _Plan, item: Ranked) -> bool:
+    def _opposes(self, plan: Plan, item: Ranked) -> bool:
         """Say whether an item contradicts one whose content is given."""
         others = (plan.taken.get(one) for one in self._against.get(item.entry.address, ()))
         return any(other is not None and not other.form.is_line for other in others)
@@ -185,15 +173,14 @@ class _Packing:
         """Say whether a draft stands apart: one of what is written but touched, and each that changes what binds."""
         return (draft.entry.status is not Status.DRAFT and not self.found.is_brief) or self._relevance.counts(draft)
 
-    def _is_short(self, draft: Ranked) -> bool:
-        return self.texts[True].size(draft.entry.address) <= _SHORT
-
-    def _give(self, plan: _Plan, item: Ranked, form: Form, room: int, *, is_draft: bool = False) -> bool:
+    def _give(self, plan: Plan, item: Ranked, form: Form, room: int, *, is_draft: bool = False) -> bool:
         """Give an item in a form if it fits, in place of a mere line that it has; say whether it is given."""
         into, address = plan.drafts if is_draft else plan.taken, item.entry.address
         had = into.get(address)
         if had is not None and had.form is not Form.LINE:
             return True
+        if form is Form.SUMMARY and had is None and self._is_beyond(item, room - plan.used, self.texts[is_draft]):
+            return False
         packed, cost = self._shape(item, form, is_draft=is_draft)
         before = self._shape(item, Form.LINE, is_draft=is_draft)[1] if had is not None else 0
         is_line = packed.form is Form.LINE
@@ -243,6 +230,17 @@ class _Packing:
             self._shapes[key] = (replace(made, tokens=tokens_of(size)), size)
         return self._shapes[key]
 
+    def _is_beyond(self, item: Ranked, left: int, texts: Texts) -> bool:
+        """Say whether the least that an item may be shortened to is too much: to find its passages takes long."""
+        address = item.entry.address
+        if left > _SHORT + _HEAD or address in self.given or (id(item), Form.SUMMARY) in self._shapes:
+            return False
+        body = texts.body(address)
+        if size_of(content_of(item.entry, body)) <= _SHORT:
+            return False
+        least = least_size(item.entry, body, self._longest(Form.SUMMARY))
+        return self.printed.entry(PackedEntry(item.described, Form.SUMMARY, "x" * least)) > left
+
     def _made(self, item: Retrieved, form: Form, texts: Texts) -> PackedEntry:
         address, entry = item.entry.address, item.entry
         before = self.given.get(address)
@@ -252,7 +250,7 @@ class _Packing:
             return PackedEntry(item, Form.LINE, "", beneath=tuple(claims_on(item)))
         body = texts.body(address)
         whole = content_of(entry, body)
-        size = len(whole.encode("utf-8", "surrogateescape"))
+        size = size_of(whole)
         if always_stands(item) or size <= (_WHOLE if form is Form.FULL else _SHORT):
             return self._told(item, Form.FULL, whole, texts)
         if form is Form.FULL:
@@ -267,6 +265,8 @@ class _Packing:
 
     def _in_part(self, item: Retrieved, form: Form, content: str, texts: Texts) -> PackedEntry:
         """Return an item of which a part is given; that part alone counts as given later."""
+        import hashlib
+
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if self.given.get(item.entry.address) == digest:
             return PackedEntry(item, Form.GIVEN, "")
@@ -299,7 +299,7 @@ class _Packing:
             return _FEWER
         return 0 if self._is_pressed else _FEWER if size > _MUCH else _FEWEST
 
-    def answer(self, plan: _Plan) -> Pack:
+    def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
         return Pack(
             scope=self.found.scope,
@@ -318,7 +318,7 @@ class _Packing:
             ),
         )
 
-    def with_omissions(self, answer: Pack, plan: _Plan, limit: int) -> Pack:
+    def with_omissions(self, answer: Pack, plan: Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
         covering = self._covering(plan)
         left = [*((one.address, one.type, one.why) for one in self.found.basis.omitted), *self._left_out(plan)]
@@ -339,12 +339,12 @@ class _Packing:
             basis=replace(answer.basis, omitted=tuple(omitted), omitted_counts=summed(counts), covering=covering),
         )
 
-    def _covering(self, plan: _Plan) -> frozenset[str]:
+    def _covering(self, plan: Plan) -> frozenset[str]:
         """Return the first addresses of what covers a given path, is in force and is not given."""
         left = (item.entry.address for item in self._relevance.on_path if item.entry.address not in plan.taken)
         return frozenset(islice(left, _COVERING))
 
-    def _left_out(self, plan: _Plan) -> Iterator[tuple[str, str, str]]:
+    def _left_out(self, plan: Plan) -> Iterator[tuple[str, str, str]]:
         """Yield address, type and reason of what is not given: of thousands a few are named, and the others counted."""
         for item in self.found.ranks:
             if item.entry.address not in plan.taken:
@@ -353,14 +353,14 @@ class _Packing:
             if item.entry.address not in plan.drafts:
                 yield item.entry.address, item.entry.type, self._limit(item, plan, is_draft=True)
 
-    def _why(self, item: Ranked, plan: _Plan) -> str:
+    def _why(self, item: Ranked, plan: Plan) -> str:
         if not item.current:
             return "no longer in force"
         if item.is_proposal:
             return f"proposed, {self._limit(item, plan)}"
         return self._limit(item, plan)
 
-    def _limit(self, item: Ranked, plan: _Plan, *, is_draft: bool = False) -> str:
+    def _limit(self, item: Ranked, plan: Plan, *, is_draft: bool = False) -> str:
         """Return whether the question or the budget keeps an item out, or that an answer is kept shorter than that."""
         if not self._relevance.counts(item):
             return "holds little of the question"

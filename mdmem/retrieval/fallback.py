@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from mdmem.entry.origin import KEY, origin_in
 from mdmem.entry.text import tokens_of
 from mdmem.errors import GitError
 from mdmem.git import Repository, find_repository, matching_lines, search_lines
+from mdmem.regex import regex
 from mdmem.retrieval.pack import Pack
 from mdmem.retrieval.question import AnswerBasis, Passage, Question
 from mdmem.settings import Settings
@@ -29,7 +29,7 @@ _WIDTH = 240
 # What is read where there is no memory.
 NO_SCOPE = Scope(wing=None, wings=(), state=ScopeState.UNRESOLVED)
 # Markdown that carries no statement: fences, rules, table borders.
-_NO_TEXT = re.compile(r"^[\s`~|=*_-]*$")
+_NO_TEXT = regex(r"^[\s`~|=*_-]*$")
 
 # Returns path, line and text of workspace lines that hold any of the words; the number is the limit.
 SearchLines = Callable[[Sequence[str], int], list[tuple[str, int, str]]]

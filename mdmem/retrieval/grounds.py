@@ -140,4 +140,5 @@ class Grounds:
 
 def members_of(catalog: Catalog, scope: Scope) -> tuple[Entry, ...]:
     """Return the entries that a question to a scope is put to, by address."""
-    return tuple(entry for entry in catalog.entries.values() if scope.reads(entry))
+    held = frozenset(scope.held(catalog.entries))
+    return tuple(entry for address, entry in catalog.entries.items() if address in held or scope.binds(entry))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Protocol
 
-from mdmem.dataclass import dataclass
+from mdmem.dataclass import dataclass, field
 from mdmem.retrieval.question import AnswerBasis, Omission
 from mdmem.retrieval.ranks import Retrieved
 from mdmem.workspace.scope import Scope
@@ -75,6 +75,18 @@ class Pack:
     def gave(self) -> dict[str, str]:
         """Return the digest of each entry that is handed over with its content, by address."""
         return {one.item.entry.address: one.digest for one in (*self.items, *self.proposed) if one.digest}
+
+
+@dataclass(slots=True)
+class Plan:
+    """What is given of a retrieval; `used` counts what stands beside the invariants, of the bytes of `room`."""
+
+    room: int
+    taken: dict[str, PackedEntry] = field(default_factory=dict)
+    drafts: dict[str, PackedEntry] = field(default_factory=dict)
+    beside: int = 0
+    used: int = 0
+    lines: int = 0
 
 
 # Address to digest of what an earlier answer of the same session handed over.

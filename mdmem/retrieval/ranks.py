@@ -87,6 +87,7 @@ class Rank(NamedTuple):
     is_proposal: bool
     on_path: bool
     lies_aside: bool
+    matches: bool
     describe: Callable[[Rank], Retrieved]
 
     @property

@@ -32,7 +32,7 @@ class Reasons:
             status=entry.status_on(grounds.today),
             tier=grounds.tier_of(entry),
             score=rank.score,
-            matches=grounds.suits(entry),
+            matches=rank.matches,
             current=rank.current,
             why=partial(self._reason, entry, via),
             via=via,

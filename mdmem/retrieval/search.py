@@ -24,9 +24,14 @@ from mdmem.workspace.workspace import Workspace
 def search_in(workspace: Workspace, scope: Scope, question: Question) -> SearchResult:
     """Return the hits in a scope, best first; equal scores put what is current before what ended."""
     catalog, today = workspace.catalog, workspace.today
-    answer = find_text(workspace, question, [address for address in catalog.entries if scope.holds(address)])
+    answer = find_text(workspace, question, scope.held(catalog.entries))
     found: dict[str, _Found] = {}
+    alone = catalog.lineage.alone if _lets_all_in(question.filters) else frozenset[str]()
     for match in answer.matches:
+        if match.key in alone:
+            # Of most that match it is seen at once that they stand for themselves.
+            found[match.key] = _Found(catalog.entries[match.key], match.score, match.terms)
+            continue
         for one in _found_by(catalog, match, question.filters, today=today):
             address = one.entry.address
             found[address] = _merged(found[address], one) if address in found else one
@@ -83,6 +88,11 @@ def passes(entry: Entry, filters: Filters, today: date) -> bool:
     )
 
 
+def _lets_all_in(filters: Filters) -> bool:
+    named = (filters.types, filters.labels, filters.tags, filters.owners, filters.statuses, filters.focuses)
+    return not any(named)
+
+
 def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
     """Say whether an entry is shown under its own name: current, or of a kind that was asked for."""
     if entry.status is Status.DRAFT:
@@ -93,8 +103,9 @@ def is_shown(catalog: Catalog, entry: Entry, filters: Filters) -> bool:
 
 
 def _is_hidden_draft(entry: Entry, filters: Filters, today: date) -> bool:
-    is_asked_for = filters.include_drafts or filters.statuses
-    return entry.status is Status.DRAFT and not is_asked_for and passes(entry, filters, today)
+    if entry.status is not Status.DRAFT:
+        return False
+    return not (filters.include_drafts or filters.statuses) and passes(entry, filters, today)
 
 
 class _Found(NamedTuple):
@@ -109,11 +120,12 @@ class _Found(NamedTuple):
 def _hits(catalog: Catalog, scope: Scope, found: Iterable[_Found], *, today: date) -> Sequence[Hit]:
     lineage, hit = catalog.lineage, partial(_hit, catalog, scope, today=today)
 
+    stances = (catalog.stances or {}).items()
+    proposals = {address for address, stance in stances if stance.standing.is_proposal}
+
     def key(one: _Found) -> _Key:
         address = one.entry.address
-        stance = catalog.stance(address)
-        is_proposal = stance is not None and stance.standing.is_proposal
-        return _key(one.entry, one.score, is_current=lineage.is_current(address), is_proposal=is_proposal)
+        return _key(one.entry, one.score, is_current=address in lineage.current, is_proposal=address in proposals)
 
     ordered: Sequence[_Found] = sorted(found, key=key)
     if not lineage.claimed.isdisjoint(one.entry.address for one in ordered):

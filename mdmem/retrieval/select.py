@@ -17,6 +17,7 @@ from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved, sort_key_of
 from mdmem.retrieval.reasons import Reasons
 
+_RULES = frozenset(one for one in EntryType if one.is_rule)
 # Among so many of the best matches the likely room is the one that holds most.
 _BEST = 10
 NOTHING_SHARED = "shares no word or path"
@@ -61,25 +62,26 @@ class Selection(Grounds):
         return Described(sorted(self._ranked(drafts, {})), attrgetter("described"))
 
     def _ranked(self, entries: Iterable[Entry], overriders: Mapping[str, Entry]) -> Iterator[Rank]:
-        describe, lineage = Reasons(self, overriders).described, self.catalog.lineage
-        paths, distances = self.question.paths, dict[tuple[str, str | None], int]()
+        describe, current = Reasons(self, overriders).described, self.catalog.lineage.current
+        paths, beside, distances = self.question.paths, self.question.beside, dict[tuple[str, str | None], int]()
         for entry in entries:
             address = entry.address
             place = address.partition("/")[0], entry.focus
             if place not in distances:
                 distances[place] = self._distance(entry)
             score, terms = self.held_by(entry, overriders)
-            current, is_proposal = lineage.is_current(address), address in self._proposals
+            is_current, is_proposal = address in current, address in self._proposals
             certainty = 0 if entry.status_on(self.today) is Status.ACTIVE else 1
             yield Rank(
-                sort_key_of(entry, score, force=(not current, is_proposal, distances[place], certainty)),
+                sort_key_of(entry, score, force=(not is_current, is_proposal, distances[place], certainty)),
                 entry,
                 score,
                 terms,
-                current,
+                is_current,
                 is_proposal,
                 bool(paths) and self.covers_path(entry),
-                self.question.lies_aside(entry),
+                bool(beside) and self.question.lies_aside(entry),
+                self.suits(entry),
                 describe,
             )
 
@@ -117,7 +119,8 @@ class Selection(Grounds):
 
     def spoken(self, items: Iterable[Ranked]) -> list[Entry]:
         """Return what binds among some items, each with what it replaced or overrides: that speaks for it."""
-        found = [item.entry for item in items if item.current and not item.is_proposal and item.entry.type.is_rule]
+        binding = (item.entry for item in items if item.current and not item.is_proposal)
+        found = [entry for entry in binding if entry.type in _RULES]
         more = (entry for entry in found if entry.overrides or entry.address in self.inherited)
         others = [one for entry in more for one in (*self.replaced_by(entry), *self.overrides.overridden_by(entry))]
         return found + others
@@ -159,15 +162,26 @@ class Selection(Grounds):
         return (OmittedCount(EntryType.DECISION.value, NOTHING_SHARED, len(others)),) if others else ()
 
     def _candidates(self) -> Iterator[Entry]:
+        named, current, paths = self.named, self.catalog.lineage.current, self.question.paths
         for entry in self.members:
-            # Of most entries it is seen at once that nothing brings them in.
-            if not (entry.type is EntryType.INVARIANT or self.is_brought(entry)) or not self._may_bind(entry):
+            is_invariant, applies = entry.type is EntryType.INVARIANT, paths and entry.applies_to
+            # Of most entries it is seen at once that nothing brings them in, or that nothing keeps them out.
+            if not (is_invariant or entry.address in named or self.is_open or (applies and self.covers_path(entry))):
                 continue
-            if self.is_unconditional(entry):
-                if self._invariant_applies(entry):
-                    yield entry
-            elif self._passes(entry) and self._is_asked_for(entry):
+            if not (is_invariant or applies or self._narrows) and entry.address in current:
                 yield entry
+            elif self._may_bind(entry):
+                if self.is_unconditional(entry):
+                    if self._invariant_applies(entry):
+                        yield entry
+                elif self._passes(entry) and self._is_asked_for(entry):
+                    yield entry
+
+    @cached_property
+    def _narrows(self) -> bool:
+        """Say whether a filter may keep out what the scope reads."""
+        wanted = self.question.filters
+        return any((wanted.types, wanted.labels, wanted.tags, wanted.owners, wanted.statuses, wanted.focuses))
 
     def _may_bind(self, entry: Entry) -> bool:
         if self.is_shown(entry):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
@@ -10,9 +9,10 @@ from mdmem.dataclass import dataclass, field
 from mdmem.entry.model import EntryType, Status
 from mdmem.finding import Severity
 from mdmem.profile import Profile
+from mdmem.regex import regex
 
-_TABLE = re.compile(r"\s*\[+([^\]#]+)\]")
-_KEY = re.compile(r"""\s*([\w."' -]+?)\s*=""")
+_TABLE = regex(r"\s*\[+([^\]#]+)\]")
+_KEY = regex(r"""\s*([\w."' -]+?)\s*=""")
 _QUOTES = str.maketrans("", "", "\"' ")
 
 
@@ -117,7 +117,8 @@ class Settings:
     status that an agent's writes get, by type, and `rooms` their room, by kind. `baseline` is a path below the root,
     in `/` form; `wings` is by name. `profile`, `timeout_seconds` of a retrieval and `answer_tokens`, where an answer
     is cut, are the server's; `answer_bytes`, where it is stated, goes before the tokens. `proposals` counts as the
-    default branch has it. `consultations` says that what agents are told is counted on this machine.
+    default branch has it. `consultations` says that what agents are told is counted on this machine. `diff_url` is
+    where the page of a change is, `files_url` where a host shows the files.
     `source` is the file itself, which equality leaves out.
     """
 
@@ -146,6 +147,8 @@ class Settings:
     timeout_seconds: int = 5
     answer_tokens: int = 6_000
     answer_bytes: int | None = None
+    diff_url: str | None = None
+    files_url: str | None = None
     consultations: bool = True
     source: bytes = field(default=b"", repr=False, compare=False)
 

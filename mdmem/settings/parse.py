@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +12,21 @@ from mdmem.finding import Severity
 from mdmem.profile import Profile
 from mdmem.settings.model import Approvals, Ended, Old, OneSided, Proposals, Settings, WingSettings
 from mdmem.settings.remotes import commit, ref, repository
-from mdmem.settings.values import below_root, choice, count, flag, number_in, rooms, statuses, table, text, texts, wing
+from mdmem.settings.values import (
+    below_root,
+    choice,
+    count,
+    files,
+    flag,
+    number_in,
+    page,
+    rooms,
+    statuses,
+    table,
+    text,
+    texts,
+    wing,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +121,8 @@ def _tables(rows: _Rows) -> set[str]:
 
 
 def _unknown(prefix: str, key: str, rows: _Rows) -> str:
+    import difflib
+
     known = sorted(rows) if prefix else [*sorted(rows), f"{_WINGS}.NAME.check", f"{_WINGS}.NAME.git"]
     candidates = [*known, *sorted(_tables(rows)), *([] if prefix else [_WINGS])]
     close = difflib.get_close_matches(key, candidates, n=1, cutoff=0.5)
@@ -193,6 +208,17 @@ KEYS: _Rows = {
     ),
     "server.answer_bytes": Key(
         "answer_bytes", number_in(1_000, 40_000, "bytes"), "the same in bytes, which goes before; 1000 to 40000"
+    ),
+    "site.diff_url": Key(
+        "diff_url",
+        page,
+        "where the page of a change is, which `mdmem diff --format markdown` links to; a CI job fills in `{change}`, "
+        "the number of the pull request, and `{run}`, its own",
+    ),
+    "site.files_url": Key(
+        "files_url",
+        files,
+        "where a host shows the repository's files, for the links of each page: `{view}` is `blob`, `edit` or `blame`",
     ),
 }
 _WINGS = "wings"

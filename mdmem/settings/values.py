@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from enum import StrEnum
@@ -10,10 +9,13 @@ from typing import Any, TypeVar
 
 from mdmem.entry.model import EntryType, Status
 from mdmem.errors import SettingsError
+from mdmem.regex import regex
 from mdmem.settings.model import AGENT_STATUS, ROOMS
 
-_ROOM = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
-_WING = re.compile(r"[^\W_]+(?:_[^\W_]+)*\Z")
+_ROOM = regex(r"[^\W_]+(?:-[^\W_]+)*\Z")
+_WING = regex(r"[^\W_]+(?:_[^\W_]+)*\Z")
+# What would end a link of Markdown, or be read as something else there, is no part of it.
+_PAGE = regex(r"https?://[\w.~:/?#@!$&*+,;=%-]+(?:\{(?:change|run|view)\}[\w.~:/?#@!$&*+,;=%-]*)*", re.ASCII)
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -22,6 +24,24 @@ def text(key: str, value: object) -> str:
     if not isinstance(value, str) or not value:
         raise SettingsError(f"mdmem.toml: `{key}` must be a text, found {value!r}")
     return value
+
+
+def files(key: str, value: object) -> str:
+    """Read the address below which a host shows the files of a repository, `{view}` being how."""
+    if not _PAGE.fullmatch(text(key, value)) or str(value).count("{view}") != 1:
+        wanted = "an address such as `https://host.example/team/memory/{view}/main`"
+        raise SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+    return str(value).rstrip("/")
+
+
+def page(key: str, value: object) -> str:
+    """Read the address of a page; `{change}` and `{run}` may stand in it."""
+    if not _PAGE.fullmatch(stated := text(key, value)) or "{view}" in stated:
+        wanted = (
+            "an address such as `https://pages.example/{change}/diff.html`, with {change} and {run} to be filled in"
+        )
+        raise SettingsError(f"mdmem.toml: `{key}` must be {wanted}, found {value!r}")
+    return stated
 
 
 def count(key: str, value: object) -> int:
@@ -60,6 +80,8 @@ def wing(key: str, value: object) -> str:
 
 def rooms(key: str, value: object) -> dict[str, str]:
     """Read the rooms by kind, with the defaults of the others."""
+    import difflib
+
     stated = table(text)(key, value)
     for kind, room in stated.items():
         if kind not in ROOMS:

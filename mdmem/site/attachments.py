@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from urllib.parse import quote
 
@@ -12,8 +12,8 @@ from mdmem.site.code_map import script_rules
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept
 from mdmem.site.links import page_of
-from mdmem.site.shards import TITLE, shards
-from mdmem.site.texts import TermCounts, term_counts
+from mdmem.site.shards import shards
+from mdmem.site.texts import TermCounts
 
 _FEED_EVENTS = 60
 
@@ -22,16 +22,13 @@ def attachments(facts: SiteFacts, name: str, terms: Kept[TermCounts]) -> Iterato
     """Yield the path and the text of each file."""
     yield "index/titles.js", f"mdmemTitles({_json(_titles(facts))});\n"
     entries = facts.entries
-    yield from shards([_terms(entry.title, terms.get(entry.address) or {}) for entry in entries])
-    ruling = [entry for entry in entries if entry.type.is_rule and facts.is_current(entry)]
-    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(ruling))};\n"
+    yield from shards([terms.get(entry.address) or {} for entry in entries])
+    # As `mdmem retrieve --path` answers: rules, and also patterns and notes.
+    named = [entry for entry in entries if entry.applies_to and facts.is_current(entry)]
+    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(named))};\n"
     yield "feed.xml", _feed(facts, name)
     yield "entries.json", _data(facts)
     yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))
-
-
-def _terms(title: str, body: Mapping[str, int]) -> Mapping[str, int]:
-    return {**body, **{term: body.get(term, 0) + TITLE * often for term, often in term_counts(title).items()}}
 
 
 def _json(value: object) -> str:

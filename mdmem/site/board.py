@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from mdmem.dataclass import dataclass
-from mdmem.entry.model import Entry, Status, visible
+from mdmem.entry.model import LINK_FIELDS, Entry, Status, visible
 from mdmem.finding import Finding
 from mdmem.site.links import BOARD, href_from, page_of
 from mdmem.site.rows import PageRows
 
 # More is told by the command.
 _MOST_PROBLEMS = 200
+_MOST_SHOWN = 50
 _WAITING = (
     ("Overdue", ("review-overdue", "expired"), "`mdmem verify` says that they still hold."),
     ("Owner missing", ("owner-missing",), "Somebody answers for every rule."),
@@ -51,6 +53,10 @@ class Board:
                 "Another entry claims to have replaced them.",
             ),
         ]
+        groups += [
+            self._some("Not verified", self._unverified(), "`mdmem verify` says that somebody looked at it since."),
+            self._some("Alone", self._orphans(), "Nothing names them, they name nothing, and they are about no code."),
+        ]
         lists = [(title, self.rows.rows(some, BOARD, said=True), said) for title, some, said in groups]
         pairs = sorted(
             {
@@ -71,6 +77,24 @@ class Board:
             "problems": [self._problem(one) for one in problems[:_MOST_PROBLEMS]],
             "more_problems": max(0, len(problems) - _MOST_PROBLEMS),
         }
+
+    def _some(self, title: str, found: Sequence[Entry], said: str) -> tuple[str, list[Entry], str]:
+        """Return a group that a long list would make useless: the first of it, and how many there are."""
+        cut = f" The first {_MOST_SHOWN} of {len(found)}." if len(found) > _MOST_SHOWN else ""
+        return title, [*found[:_MOST_SHOWN]], f"{said}{cut}"
+
+    def _unverified(self) -> Sequence[Entry]:
+        facts = self.rows.facts
+        return [e for e in facts.entries if e.type.is_rule and facts.is_current(e) and e.verified_at is None]
+
+    def _orphans(self) -> Sequence[Entry]:
+        facts = self.rows.facts
+        return [
+            e
+            for e in facts.entries
+            if facts.is_current(e) and e.address not in facts.named_by and not e.applies_to
+            if not any(e.links(name) for name in LINK_FIELDS)
+        ]
 
     def _problem(self, finding: Finding) -> dict[str, Any]:
         known = finding.address in self.rows.facts.catalog.entries

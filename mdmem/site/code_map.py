@@ -50,6 +50,14 @@ class CodeMap:
         for folder in shown:
             yield FolderRow(folder, files[folder], len(ruled[folder]), tuple(sorted(rules[folder])))
 
+    def unruled(self) -> Iterator[FolderRow]:
+        """Yield the folders of which no file is named by a rule, without those within them."""
+        above: set[str] = set()
+        for row in self.folders():
+            if not row.ruled and not any(one in above for one in _above(row.path.rstrip("/"))):
+                above.add(row.path)
+                yield row
+
     @property
     def ruled(self) -> int:
         """Return how many tracked files a rule names."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from mdmem.dataclass import dataclass
 from mdmem.entry.fields import FIELDS
 from mdmem.entry.model import LINK_FIELDS, Entry, visible
+from mdmem.entry.sentences import cut_at_word
 from mdmem.git.history import Commit
 from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.site.facts import MOST_FILES
@@ -15,8 +17,15 @@ from mdmem.site.links import href_from, page_of, page_of_room
 from mdmem.site.rows import PageRows
 
 _MOST_COMMITS = 30
+# So many of a chain are told on each side of an entry.
+_MOST_BESIDE = 20
 # What the page says elsewhere.
 _SHOWN = frozenset({"type", "title", "status", "applies_to", "relations", "ignore"})
+_TOLD = tuple(
+    (field.name, field.name.replace("_", " "), field.name in LINK_FIELDS)
+    for field in FIELDS
+    if field.name not in _SHOWN and hasattr(Entry, field.name)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,31 @@ class EntryView:
             ],
             "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
             "more_commits": max(0, len(commits) - _MOST_COMMITS),
+            "chain": [*self._chain(entry, page)],
+            "file": self._file(entry),
         }
+
+    def _chain(self, entry: Entry, page: str) -> Iterator[dict[str, Any]]:
+        """Yield how it came to an entry and what became of it, with the reasons, the oldest first."""
+        facts = self.rows.facts
+        if not facts.bearings.joins(entry.address):
+            return
+        entries, members = facts.catalog.entries, facts.catalog.lineage.chain(entry.address)
+        at = members.index(entry.address)
+        for one in members[max(0, at - _MOST_BESIDE) : at + _MOST_BESIDE + 1] if len(members) > 1 else ():
+            other = entries[one]
+            made = other.created_at.isoformat()[:10] if other.created_at else ""
+            reason = visible(cut_at_word(other.reason or "", 600))
+            yield {**self.rows.named(one, page), "day": made, "reason": reason, "is_here": one == entry.address}
+
+    def _file(self, entry: Entry) -> dict[str, Any]:
+        """Return the file of an entry, with the pages of the host that show it, where settings name one."""
+        workspace = self.rows.facts.workspace
+        under = f"{workspace.location.under}/" if workspace.location.under else ""
+        url, path = workspace.settings.files_url, f"{under}{entry.path}"
+        views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url is not None else ()
+        links = [(label, f"{(url or '').replace('{view}', view)}/{quote(path)}") for label, view in views]
+        return {"path": visible(path), "links": links}
 
     def graph(self, entry: Entry) -> LineageGraph | None:
         """Return the lineage of an entry, None where it has none but itself."""
@@ -58,24 +91,14 @@ class EntryView:
             return None
         return lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
 
-    def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[dict[str, str | None]]]]:
+    def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
         known = self.rows.facts.catalog.entries
-        for field in FIELDS:
-            value = getattr(entry, field.name, None)
-            if not value or field.name in _SHOWN:
+        for name, shown, is_link in _TOLD:
+            if not (value := getattr(entry, name)):
                 continue
             texts = value if isinstance(value, tuple) else (value,)
-            is_link = field.name in LINK_FIELDS
-            yield (
-                field.name.replace("_", " "),
-                [
-                    {
-                        "text": visible(str(one)),
-                        "href": href_from(page, page_of(one)) if is_link and one in known else None,
-                    }
-                    for one in texts
-                ],
-            )
+            hrefs = [href_from(page, page_of(one)) if is_link and one in known else None for one in texts]
+            yield shown, [*zip((visible(str(one)) for one in texts), hrefs, strict=True)]
 
 
 def _met(files: Sequence[str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -11,7 +12,7 @@ from functools import cached_property
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
 from mdmem.dataclass import dataclass
-from mdmem.entry.globs import all_matches
+from mdmem.entry.globs import all_matches, fixed_part
 from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Finding
@@ -171,11 +172,20 @@ class SiteFacts:
     @cached_property
     def met(self) -> Mapping[str, tuple[str, ...]]:
         """Return the files that the globs of each entry meet."""
+        globs = dict.fromkeys(glob for entry in self.entries for glob in entry.applies_to)
+        found = {glob: frozenset(all_matches([glob], self._below(fixed_part(glob)))) for glob in globs}
         return {
-            entry.address: tuple(all_matches(entry.applies_to, self.tracked))
+            entry.address: tuple(sorted(frozenset[str]().union(*(found[glob] for glob in entry.applies_to))))
             for entry in self.entries
             if entry.applies_to
         }
+
+    def _below(self, beginning: str | None) -> Sequence[str]:
+        """Return the tracked files whose path begins so: no rule is put to every file of the repository."""
+        if beginning is None:
+            return ()
+        at = bisect_left(self.tracked, beginning)
+        return self.tracked[at : bisect_left(self.tracked, f"{beginning}\U0010ffff", at)]
 
     @cached_property
     def events(self) -> tuple[BindingEvent, ...]:

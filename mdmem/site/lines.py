@@ -72,4 +72,37 @@ def _event(event: _Row) -> str:
     return f'<li><time datetime="{day}">{day}</time><span class="what {what}">{what}</span>{named}</li>'
 
 
-PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened)}
+def told(fields: Sequence[tuple[str, Sequence[tuple[str, str | None]]]]) -> Markup:
+    """Return the fields of an entry with their values, those that lead to entries as links."""
+
+    def value(text: str, href: str | None) -> str:
+        return escape(text) if href is None else f'<a href="{escape(href)}">{escape(text)}</a>'
+
+    pairs = ((name, "<br>".join(value(*one) for one in values)) for name, values in fields)
+    return Markup("".join(f"<dt>{name}</dt><dd>{shown}</dd>" for name, shown in pairs))
+
+
+def why(chain: Sequence[_Row]) -> Markup:
+    """Return how it came to an entry and what became of it, nothing where it stands alone."""
+    if not chain:
+        return Markup("")
+    return Markup(f'<h2>Why</h2><ol class="commits">{"".join(map(_step, chain))}</ol>')
+
+
+def _step(one: _Row) -> str:
+    day = f'<time datetime="{one["day"]}">{one["day"]}</time> ' if one["day"] else ""
+    named = (
+        f"<strong>{titled(one)}</strong>" if one["is_here"] else f'<a href="{escape(one["href"])}">{titled(one)}</a>'
+    )
+    reason = f' <span class="said">{prose(one["reason"])}</span>' if one["reason"] else ""
+    return f"<li>{day}{named}{reason}</li>"
+
+
+def origin(file: _Row) -> Markup:
+    """Return the path of a file, with the links to the host that shows it."""
+    links = " · ".join(f'<a href="{escape(href)}" rel="noreferrer">{label}</a>' for label, href in file["links"])
+    said = f'<p class="said">{links}</p>' if links else ""
+    return Markup(f"<h2>File</h2><p><code>{escape(file['path'])}</code></p>{said}")
+
+
+PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told, why, origin)}

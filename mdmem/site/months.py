@@ -23,22 +23,24 @@ def months_svg(months: Mapping[str, Sequence[BindingEvent]], href: Callable[[str
     most_ended = max((ended for *_, ended in counted), default=0)
     scale = _TALL / (most_new + most_ended or 1)
     middle = _ABOVE + max(_LEAST, round(scale * most_new))
-    width, low = len(counted) * _STEP + _WORDS, middle + round(scale * most_ended) + (_ABOVE if most_ended else 0)
+    width, low = 4 + len(counted) * _STEP + _WORDS, middle + round(scale * most_ended) + (_ABOVE if most_ended else 0)
     height = low + _BELOW
     said = f'role="group" aria-label="New and ended entries of {len(counted)} months"'
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="months" {size} {said}>']
     parts.append(f'<line x1="0" x2="{width}" y1="{middle + 1}" y2="{middle + 1}"/>')
     for at, (name, made, ended) in enumerate(counted):
-        x, center = at * _STEP, at * _STEP + _BAR // 2
+        x = 4 + at * _STEP
+        center = x + _BAR // 2
         year, month = name.split("-")
         label = [f'<text text-anchor="middle" x="{center}" y="{low + 18}">{_NAMES[int(month) - 1]}</text>']
-        if at == 0 or month == "01":
+        if at == 0 or month == "01" or (name == names[-1] and month > "02"):
             label.append(f'<text x="{x}" y="{low + 34}">{year}</text>')
         if name not in months:
             parts += label
             continue
         parts.append(f'<a href="{escape(href(name))}"><title>{name}: {made} new, {ended} ended</title>')
+        parts.append(f'<rect class="all" x="{x - 4}" y="0" width="{_STEP - 2}" height="{low + 24}" rx="4"/>')
         parts += _bar(x, middle, made, tall=max(_LEAST, round(scale * made)), is_up=True) if made else ()
         parts += _bar(x, middle, ended, tall=max(_LEAST, round(scale * ended)), is_up=False) if ended else ()
         parts += [*label, "</a>"]

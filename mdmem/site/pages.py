@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -48,6 +47,10 @@ from mdmem.site.rows import PageRows
 from mdmem.site.texts import TermCounts, markups, terms
 
 _LATELY = 12
+# Each month tells what bound then: of more, the weightiest, or ten years of a large memory would fill a disk.
+_MOST_BOUND = 500
+# So many groups are told that the picture of all has no room for.
+_MOST_GROUPS = 200
 # No text that is shown has one.
 _CUT = "\x1f"
 _STATES = ("in force", "under review", "draft", "ended")
@@ -63,9 +66,7 @@ class SitePage:
 
 
 def _hash(*parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[
-        :20
-    ]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class SitePages:
         single: dict[str, tuple[str, str, Callable[[], Mapping[str, Any]]]] = {
             START: ("start.html", "What binds here", self._start),
             ALL: ("all.html", "All entries", lambda: {"rooms": [*self._all_rooms()]}),
-            LINEAGE: ("lineage.html", "Lineage", lambda: {"picture": self._all_chains()}),
+            LINEAGE: ("lineage.html", "Lineage", self._all_chains),
             TIMELINE: ("timeline.html", "Timeline", self._timeline),
             CODE: ("code.html", "Code under rules", self._code),
             BOARD: ("board.html", "Board", Board(self.rows).context),
@@ -127,7 +128,8 @@ class SitePages:
         up, stamp = up_from(path), context.get("stamp", "")
         before, between, after = self._frame(path if path in dict(self._menu) else "", up, stamp)
         made = self._templates.get_template(template)
-        main = "".join(made.blocks["main"](made.new_context({**self._common, **context, "up": up})))
+        told = {**self._templates.globals, **self._common, **context, "up": up}
+        main = "".join(made.blocks["main"](made.new_context(told, shared=True)))
         return f"{before}{escape(visible(title))}{between}{main}{after}"
 
     def _frame(self, here: str, up: str, stamp: str) -> Sequence[str]:
@@ -197,9 +199,18 @@ class SitePages:
             href = href_from(ALL, page_of_room(wing, room))
             yield {"place": f"{wing}/{room}", "href": href, "rows": self.rows.rows(entries, ALL)}
 
-    def _all_chains(self) -> Markup | None:
-        graph = linked_graph(self.facts.catalog, bearings=self.facts.bearings)
-        return self.rows.picture(graph, LINEAGE) if graph.nodes else None
+    def _all_chains(self) -> dict[str, Any]:
+        facts = self.facts
+        graph = linked_graph(facts.catalog, bearings=facts.bearings)
+        drawn = {node.entry.address for node in graph.nodes}
+        # Each has its picture on the page of any of its entries.
+        others = [group for group in facts.bearings.groups if drawn.isdisjoint(group)]
+        newest = [facts.catalog.entries[group[-1]] for group in others[:_MOST_GROUPS]]
+        return {
+            "picture": self.rows.picture(graph, LINEAGE) if graph.nodes else None,
+            "others": self.rows.rows(newest, LINEAGE),
+            "more": max(0, len(others) - _MOST_GROUPS),
+        }
 
     @cached_property
     def _months(self) -> Mapping[str, list[BindingEvent]]:
@@ -222,14 +233,15 @@ class SitePages:
 
     def _month(self, at: int) -> dict[str, Any]:
         names, last = self._month_names, _last_day(self._month_names[at])
-        page = page_of_month(names[at])
+        page, bound = page_of_month(names[at]), self.facts.bound_on(last)
         return {
             "month": names[at],
             "day": last.isoformat(),
             "before": names[at - 1] if at else None,
             "after": names[at + 1] if at + 1 < len(names) else None,
             "events": [self.rows.event(event, page) for event in self._months[names[at]]],
-            "bound": [{**self.rows.row(one, page), "state": "in force"} for one in self.facts.bound_on(last)],
+            "bound": [{**self.rows.row(one, page), "state": "in force"} for one in bound[:_MOST_BOUND]],
+            "number": len(bound),
         }
 
     @cached_property
@@ -249,10 +261,12 @@ class SitePages:
             for row in self._map.folders()
         ]  # fmt: skip
         idle = [entries[one] for one, paths in self._map.met.items() if not paths]
+        unruled = [(visible(row.path), row.files) for row in self._map.unruled()]
         return {
             "files": len(facts.tracked),
             "ruled": self._map.ruled,
             "folders": folders,
+            "unruled": unruled,
             "idle": self.rows.rows(idle, CODE, globs=True),
             "everywhere": self.rows.rows([one for one in current if not one.applies_to], CODE),
         }

@@ -27,6 +27,7 @@ def shards(counts: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, str]]:
     """
     lengths = [sum(one.values()) for one in counts]
     average = sum(lengths) / len(lengths) if lengths else 1.0
+    norms = [_K1 * (1 - _B + _B * length / average) for length in lengths]
     postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number, one in enumerate(counts):
         for term, often in one.items():
@@ -37,10 +38,10 @@ def shards(counts: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, str]]:
         if len(counts) > 30 and len(held) * _COMMON > len(counts):  # in a small memory all count
             continue
         rarity = log(1 + (len(counts) - len(held) + 0.5) / (len(held) + 0.5))
+        most = 10 * rarity * (_K1 + 1)
         flat: list[int] = []
         for number, often in held:
-            norm = _K1 * (1 - _B + _B * lengths[number] / average)
-            flat += (number, max(1, round(10 * rarity * often * (_K1 + 1) / (often + norm))))
+            flat += (number, int(most * often / (often + norms[number]) + 0.5) or 1)
         groups[_name(term[:2])][term] = flat
     names = []
     for name in sorted(groups):

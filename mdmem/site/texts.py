@@ -6,10 +6,13 @@ from mdmem.entry.model import Entry
 from mdmem.index import analysis
 from mdmem.site.facts import SiteFacts
 from mdmem.site.kept import Kept
+from mdmem.site.shards import TITLE
 
 TermCounts = dict[str, int]
 # Raised whenever the same text becomes other markup.
-_MARKUP = 1
+_MARKUP = 2
+# Raised whenever the same text has other terms, but for those of the index, which has a number of its own.
+_TERMS = 1
 
 
 def markups(facts: SiteFacts) -> Kept[str]:
@@ -25,12 +28,16 @@ def markups(facts: SiteFacts) -> Kept[str]:
 
 
 def terms(facts: SiteFacts) -> Kept[TermCounts]:
-    """Return the terms of each body."""
-    return Kept(facts, "site-terms", str(analysis.VERSION), dict[str, TermCounts], lambda _, body: term_counts(body))
+    """Return the terms of each entry with how often they stand in it, in its title `TITLE` times."""
+
+    def make(entry: Entry, body: str) -> TermCounts:
+        found = _counted(body)
+        return {**found, **{term: found.get(term, 0) + TITLE * n for term, n in _counted(entry.title).items()}}
+
+    return Kept(facts, "site-terms", f"{analysis.VERSION}.{_TERMS}", dict[str, TermCounts], make)
 
 
-def term_counts(text: str) -> TermCounts:
-    """Return the terms of a text with how often they stand in it."""
+def _counted(text: str) -> TermCounts:
     words, wholes = analysis.counted(text)
     return {**words, **{term: words.get(term, 0) + often for term, often in wholes.items()}}
 

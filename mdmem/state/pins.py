@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import date
 from pathlib import Path
 
@@ -45,4 +44,6 @@ def _record(cache: Path, url: str, commit: str) -> Path:
 
 
 def _folder(cache: Path, url: str) -> Path:
+    import hashlib
+
     return cache / "wings" / hashlib.sha256(url.encode()).hexdigest()[:20]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mdmem import SETTINGS_NAME
 from mdmem.dataclass import dataclass, field
-from mdmem.git import Blob, BlobReader, Repository, list_left_out, list_revision, list_staged
+from mdmem.git import Blob, BlobReader, Repository, list_apart, list_left_out, list_revision, list_staged
 from mdmem.tree.model import FileKind, TreeFile, Unreadable, digest_of, is_wing_manifest
 
 
@@ -17,6 +17,7 @@ class GitTree:
     """The files that git lists below a root, in its index or in a commit; never what is on disk.
 
     `commit` may be a tree, too; None is the index. `only` are the paths from the top that count, None for all.
+    `beside` is the index that a commit has most in common with, so that only what differs need be listed.
     """
 
     repository: Repository
@@ -25,6 +26,7 @@ class GitTree:
     name: str
     index: Path | None = None
     only: frozenset[str] | None = None
+    beside: GitTree | None = None
     _listed: tuple[TreeFile, ...] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
     _orphans: dict[str, str] = field(default_factory=dict)
@@ -37,8 +39,27 @@ class GitTree:
     def files(self) -> tuple[TreeFile, ...]:
         """Return the listed files, sorted by path."""
         if self._listed is None:
-            self._listed = self._list()
+            self._listed = (self._list_beside(self.beside) if self.beside is not None else None) or self._list()
         return self._listed
+
+    def _list_beside(self, index: GitTree) -> tuple[TreeFile, ...] | None:
+        """Return the files of the index but for what the commit has otherwise; None where that is more than entries."""
+        files = {file.path: file for file in index.files()}
+        apart = list_apart(self.repository, self.commit or "", self.under, index=index.index)
+        if apart is None or not files:
+            return None
+        digests, wings = dict(index._digests), {path.partition("/")[0] for path in files}
+        for path, blob in apart.items():
+            name = path.removeprefix(f"{self.under}/") if self.under else path
+            # A manifest decides what is a wing, and a name with a dot in front is left out.
+            if not _may_be_entry(name) or "/." in f"/{name}" or name.partition("/")[0] not in wings:
+                return None
+            files.pop(name, None)
+            digests.pop(name, None)
+            if blob is not None:
+                files[name], digests[name] = TreeFile(name, _kind_of(blob), blob.digest), blob.digest
+        self._digests, self._orphans = digests, index._orphans
+        return tuple(files[path] for path in sorted(files))
 
     def _list(self) -> tuple[TreeFile, ...]:
         prefix = f"{self.under}/" if self.under else ""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -13,8 +11,9 @@ from typing import Protocol
 
 from mdmem.dataclass import dataclass
 from mdmem.record import StoredRecord
+from mdmem.regex import regex
 
-_KIND_LINE = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
+_KIND_LINE = regex(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---).*\n)*?kind:")
 
 
 class FileKind(StrEnum):
@@ -106,6 +105,8 @@ class Forgetful:
 
 def digest_of(content: bytes) -> str:
     """Return the name git gives a blob of these bytes."""
+    import hashlib
+
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 

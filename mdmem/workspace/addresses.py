@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -122,6 +121,8 @@ _DEPTH = 3
 
 def _nearest(name: str, addresses: list[str]) -> str:
     """Name the addresses whose entry-id begins with a name, as a record's number, else those that look most like it."""
+    import difflib
+
     wanted = name.rsplit("/", 1)[-1]
     by_id: dict[str, list[str]] = {}
     for address in addresses:

@@ -88,6 +88,18 @@ class Scope:
         wing, room, _ = address.split("/", 2)
         return wing in self.wings and (not self.rooms or room in self.rooms)
 
+    def held(self, addresses: Iterable[str]) -> list[str]:
+        """Return those addresses that lie in this scope."""
+        rooms: dict[str, bool] = {}
+        found = []
+        for address in addresses:
+            room = address.rpartition("/")[0]
+            if room not in rooms:
+                rooms[room] = self.holds(address)
+            if rooms[room]:
+                found.append(address)
+        return found
+
     def binds(self, entry: Entry) -> bool:
         """Say whether an entry is an invariant of a wing that binds whatever is asked, in whatever room."""
         return entry.type is EntryType.INVARIANT and entry.wing in self.binding_wings

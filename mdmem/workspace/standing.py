@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from zlib import crc32
 
 from mdmem.catalog import is_entry_place
 from mdmem.dataclass import dataclass, field
@@ -15,15 +14,16 @@ from mdmem.git import Blob, Repository, UnknownRevisionError, resolve
 from mdmem.git.default_branch import DefaultBranch, find_default_branch
 from mdmem.git.merge import merge_base
 from mdmem.git.revisions import Touch, last_touches, list_changed_on_disk, list_differing
+from mdmem.regex import regex
 from mdmem.standing import Standing
 from mdmem.state import read_packed, write_packed
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, path_of
 from mdmem.workspace.branch_settings import kept_branch_settings
 from mdmem.workspace.workspace import Workspace
 
-_VERSION = "standing 2"
+_VERSION = "standing 3"
 _FilesByCommit = dict[str, dict[str, str]]
-_MANIFEST = re.compile(r"[^/]+/README\.md")
+_MANIFEST = regex(r"[^/]+/README\.md")
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,13 @@ class _StandingScan:
     @cached_property
     def _binding(self) -> dict[str, str]:
         """The digest of each file of the default branch."""
-        under, commit = self.workspace.location.under, self.branch.commit
-        name = hashlib.sha256(under.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        file = self.workspace.cache_folder / f"standing-{name}"
+        under = self.workspace.location.under
+        # The name parts one folder from another most of the time, and the key always.
+        part = under.encode("utf-8", "surrogateescape")
+        file, commit = self.workspace.cache_folder / f"standing-{crc32(part):08x}", f"{self.branch.commit} {part!r}"
         kept = read_packed(file, _VERSION, _FilesByCommit) or {}
         if commit not in kept:
-            listed = GitTree(self.repository, under, commit, self.branch.ref).files()
+            listed = GitTree(self.repository, under, self.branch.commit, self.branch.ref).files()
             kept = {commit: {one.path: one.digest or "" for one in listed if one.kind is FileKind.FILE}}
             write_packed(file, _VERSION, kept)
         return kept[commit]

@@ -75,6 +75,14 @@ class Workspace:
         """Return the same root at another snapshot; what both have in common is parsed once."""
         return replace(self, snapshot=snapshot, parts=Parts())
 
+    def beside_index(self, commit: str) -> Self:
+        """Return the same root at a commit, of which this one, git's index, holds most."""
+        index, at = self.whole_tree, self.at(Snapshot(revision=commit))
+        if not isinstance(index, GitTree):
+            return at
+        name = _named(commit, commit)
+        return at.over(self._joined(GitTree(index.repository, index.under, commit, name, beside=index)))
+
     def as_of(self, said: str | None) -> Self:
         """Return the same root at a revision, or at a date and judged on that day; itself where nothing is said.
 

@@ -166,12 +166,12 @@ async def _calls(folder: Path, empty: tuple[str, ...], repeats: int) -> dict[str
     async with Client(ours) as client, Client(other) as yardstick:
         for _ in range(2 + repeats):
             for tool, arguments in asked.items():
-                best[tool] = min(best.get(tool, 1e9), await _call(client, tool, arguments))
-            best["empty"] = min(best.get("empty", 1e9), await _call(yardstick, "search", {"query": "x"}))
+                best[tool] = min(best.get(tool, 1e9), await call(client, tool, arguments))
+            best["empty"] = min(best.get("empty", 1e9), await call(yardstick, "search", {"query": "x"}))
     return best
 
 
-async def _call(client: Client, tool: str, arguments: dict[str, object]) -> float:
+async def call(client: Client, tool: str, arguments: dict[str, object]) -> float:
     start = time.perf_counter()
     await client.call_tool(tool, arguments)
     return time.perf_counter() - start

@@ -2,7 +2,7 @@
 
 import ast
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -18,10 +18,11 @@ from mdmem.checks.engine import Ask, ask, get_check, run_checks
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
-from mdmem.checks.registry import CODES, KEPT, READS
+from mdmem.checks.registry import ANSWERED, CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
+from mdmem.index import fork
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
 
@@ -216,6 +217,19 @@ def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.
     assert read == []
 
 
+@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: b"", lambda packed: packed[:-1]])
+def test_half_of_the_files_may_be_read_by_a_second_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
+) -> None:
+    tree = small(**{f"app/rules/{name}.md": entry_text("See /home/somebody7/x.").encode() for name in "bcde"})
+    found, alone = found_in(kept_case(tree, tmp_path / "one")), stored(tmp_path / "one")
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(fork, "is_free", lambda: True)
+    monkeypatch.setattr(kept_findings, "pack", lambda *given: says(pack(*given)))
+    assert found_in(kept_case(tree, tmp_path / "two")) == found
+    assert stored(tmp_path / "two") == alone
+
+
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = small(**{"app/rules/b.md": entry_text("See /home/somebody7/x.").encode()})
     found = found_in(kept_case(tree, tmp_path))
@@ -266,6 +280,28 @@ def test_kept_check_asks_for_one_file_alone(code: str) -> None:
     assert asked.keys() <= OF_ONE_FILE
     catalog = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_catalog(node.value)]
     assert {node.attr for node in catalog} <= OF_ITS_CATALOG
+
+
+# What a digest of a whole case does not hold: a base, its changes, and bodies beyond what extracts hold.
+NOT_IN_A_DIGEST = {
+    "base",
+    "changes",
+    "known_changes",
+    "faults",
+    "documents",
+    "entries",
+    "prose",
+    "prose_of",
+    "unmerged",
+}
+
+
+@pytest.mark.parametrize("code", sorted(code for code in ANSWERED if code not in LOADED))
+def test_answered_check_asks_for_what_a_digest_holds(code: str) -> None:
+    tree = ast.parse((RULES / f"{code.replace('-', '_')}.py").read_text(encoding="utf-8"))
+    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_case(node.value)}
+    # The prose of a body is asked for its references alone, and a merge, which has no answers kept, for its sides.
+    assert asked & NOT_IN_A_DIGEST <= ({"prose_of"} if "references" in asked else set())
 
 
 def is_case(node: ast.expr) -> bool:

@@ -309,7 +309,10 @@ def test_diff_changes_no_byte(top: Path, run: Run) -> None:
 
 def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
     edit(top, RULE, "must not", "may not")
-    assert run("diff", "--format", "markdown").out.startswith("<!-- mdmem diff -->\n\n## mdmem diff: 1 changed;")
+    write(top, "memory/mdmem.toml", '[site]\ndiff_url = "https://pages.example/diff.html"\n')
+    shown = run("diff", "--no-check", "--format", "markdown").out
+    assert shown.startswith("<!-- mdmem diff -->\n\n## mdmem diff: 1 changed;")
+    assert "\n\n[The page of this change](https://pages.example/diff.html)\n\n" in shown
 
 
 def test_two_dots_say_where_the_first_has_moved_on(top: Path, run: Run) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mdmem.entry.headings import sections_of
 from mdmem.entry.passages import Find, Hit
-from mdmem.entry.sections import citing_sentences, deciding_section, naming, shortened
+from mdmem.entry.sections import citing_sentences, deciding_section, least_size, naming, shortened
 from mdmem.entry.sentences import sentences_in, size_of
 
 ENTRY = entry("a/b/c", title="T")
@@ -52,6 +52,13 @@ def test_sections_are_the_body_whatever_it_is(parts: list[str]) -> None:
 @given(st.text(st.sampled_from("aB. \n#-=*`>|猫。:[]()<!"), max_size=300), st.integers(40, 700))
 def test_shortened_keeps_its_limit_whatever_the_body(body: str, limit: int) -> None:
     assert size_of(shortened(ENTRY, body, finding("a"), limit)) <= limit
+
+
+@given(st.lists(st.sampled_from([*PARTS, "ab cd. ", "ab must cd. ", "x" * 90, "\n\n"])), st.sampled_from([380, 600]))
+def test_least_size_is_no_more_than_what_is_given(parts: list[str], limit: int) -> None:
+    one, body = entry("a/b/c", repeatable_steps=["first"]), "".join(parts)
+    for find in (None, finding("ab"), finding("cd")):
+        assert least_size(one, body, limit) <= size_of(shortened(one, body, find, limit))
 
 
 def test_deciding_section_is_whole_without_what_was_turned_down() -> None:

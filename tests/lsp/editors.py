@@ -166,6 +166,7 @@ class Editor:
             await self.client.stop()
 
         self.run(leave())
+        assert self.client._server.returncode == 0, "it ends without a fault"
         self._loop.close()
 
     def uri(self, path: str) -> str:

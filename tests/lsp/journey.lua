@@ -1,6 +1,6 @@
--- A rule is opened, broken, mended by what the editor offers, and saved.
+-- A note is opened, broken, mended by what the editor offers, and saved.
 local journey = dofile(arg[0]:gsub("[^/]+$", "neovim.lua"))
-local rule = "memory/nav/rules/callbacks.md"
+local rule = "memory/nav/notes/queue.md"
 local buffer = journey.open(rule)
 journey.tell("open", journey.codes(buffer))
 
@@ -10,7 +10,7 @@ vim.cmd.undo()
 journey.wait("the undo", journey.same(buffer, {}))
 journey.tell("undone", journey.codes(buffer))
 
-journey.type(buffer, "the robot stops", "see [[nav/architecture/thread]]", journey.same(buffer, { "body-link-broken" }))
+journey.type(buffer, "it was tried", "see [[nav/architecture/thread]]", journey.same(buffer, { "body-link-broken" }))
 journey.tell("broken", journey.codes(buffer))
 journey.type(buffer, "thread]]", "threads]]", journey.same(buffer, {}))
 vim.cmd.write()

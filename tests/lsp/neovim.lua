@@ -1,7 +1,11 @@
--- What a person does in Neovim, as steps for a test: each prints one line of JSON. Arguments: the server's command, then
--- the folder.
+-- What a person does in Neovim, as steps for a test: each prints one line of JSON. Arguments: the interpreter,
+-- the folder, and the lines of the guide for Neovim.
 local command, folder = { arg[1], "-m", "mdmem", "lsp" }, arg[2]
-local M = { folder = folder }
+local M = {}
+
+vim.cmd("filetype on")
+dofile(arg[3])
+vim.lsp.config("mdmem", { cmd = command })
 
 function M.tell(step, value)
   io.stdout:write(vim.json.encode({ step, value }) .. "\n")
@@ -26,7 +30,6 @@ end
 function M.open(path)
   vim.cmd.edit(vim.fn.fnameescape(folder .. "/" .. path))
   local buffer = vim.api.nvim_get_current_buf()
-  vim.lsp.start({ name = "mdmem", cmd = command, root_dir = folder }, { bufnr = buffer })
   M.wait("the server", function()
     local client = vim.lsp.get_clients({ bufnr = buffer })[1]
     return client ~= nil and client.initialized

@@ -150,6 +150,13 @@ def test_an_entry_in_an_empty_file_leaves_no_finding_once_it_is_filled_in(reader
         assert codes == set(), text
 
 
+def test_an_entry_takes_the_place_of_the_word_that_was_begun(reader: Hand) -> None:
+    text = taken(reader, "dec|\n", "decision")
+    assert text.startswith("---\ntype: decision\n")
+    assert text.endswith("turned down.>}\n")
+    assert labels(reader, "two words|\n") == []
+
+
 def filled(item: types.CompletionItem) -> str:
     """Return what a person makes of a snippet: the first choice, and words in place of what is in angles."""
     assert isinstance(item.text_edit, types.TextEdit)

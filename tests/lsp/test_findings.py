@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from builders import commit_all, merge_conflict, run_here, write, write_entry
 from editors import Hand
+from lsprotocol.types import PublishDiagnosticsParams
 
-from mdmem.git import process
 from mdmem.lsp.findings import SETTINGS_CODE, SessionFindings
+from mdmem.lsp.publisher import Publisher
 
 RULE = "memory/nav/rules/callbacks.md"
 THREADS = "memory/nav/architecture/threads.md"
@@ -53,8 +54,8 @@ def test_no_git_process_runs_while_one_types(hand: Hand, monkeypatch: pytest.Mon
     def refuse(*arguments: Any, **options: Any) -> None:
         raise AssertionError(arguments)
 
-    monkeypatch.setattr(process.subprocess, "run", refuse)
-    monkeypatch.setattr(process.subprocess, "Popen", refuse)
+    monkeypatch.setattr("subprocess.run", refuse)
+    monkeypatch.setattr("subprocess.Popen", refuse)
     hand.type(RULE, "robot stops", "robot halts")
     assert found.now() == ()
 
@@ -132,3 +133,19 @@ def test_a_memory_that_goes_away_says_nothing_and_one_that_comes_is_found(hand: 
     (again,) = hand.roots.find_new()
     assert again is not session
     assert codes(hand) == []
+
+
+def test_a_memory_that_goes_away_takes_its_findings_along(hand: Hand) -> None:
+    write_entry(hand.folder / "memory", "nav/rules/closed", status="actve")
+    session, _ = hand.open(RULE)
+    hand.type(RULE, "active", "actve")
+    told: list[PublishDiagnosticsParams] = []
+    publisher = Publisher(told.append, lambda _, work: work())
+    publisher.rest(session)
+    closed = hand.uri("memory/nav/rules/closed.md")
+    assert {one.uri: len(one.diagnostics) for one in told} == {hand.uri(RULE): 1, closed: 1}
+    publisher.rest(session)
+    assert len(told) == 2, "the same is not told twice"
+    (hand.folder / "memory").rename(hand.folder / "moved")
+    publisher.rest(session)
+    assert {one.uri: len(one.diagnostics) for one in told} == {hand.uri(RULE): 0, closed: 0}

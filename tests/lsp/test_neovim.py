@@ -1,6 +1,7 @@
 """A real Neovim, which pip brings, with the real server."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import environment, git, memory, run_mdmem
+from builders import commit_all, environment, git, memory, run_mdmem, write, write_entry
 from processes import python
+
+from mdmem.guide import page
 
 HERE = Path(__file__).parent
 
@@ -23,15 +26,28 @@ def neovim() -> str:
 
 def steps(script: str, folder: Path) -> dict[str, Any]:
     """Run a script in Neovim and return what its steps told."""
-    line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder)]
-    ran = subprocess.run(line, cwd=folder, env=environment(), capture_output=True, timeout=60, check=False)
+    told_in_guide = re.search(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
+    assert told_in_guide is not None
+    lines = write(folder.parent, "init.lua", told_in_guide[1])
+    said = environment(XDG_STATE_HOME=str(folder.parent))
+    line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]
+    ran = subprocess.run(
+        line,
+        cwd=folder,
+        env=said,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     told = dict(json.loads(one) for one in ran.stdout.decode().splitlines())
     assert ran.returncode == 0, (told, ran.stderr.decode())
     return told
 
 
-def test_a_rule_is_broken_mended_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
-    folder = memory(tmp_path.resolve())
+def test_a_note_is_broken_mended_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
+    folder = memory(tmp_path.resolve() / "project")
+    write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
+    commit_all(folder)
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     told = steps("journey.lua", folder)
     assert told["open"] == []
@@ -39,4 +55,4 @@ def test_a_rule_is_broken_mended_saved_and_committed_through_the_hook(tmp_path: 
     assert told["undone"] == told["saved"] == []
     assert run_mdmem("check", cwd=folder).returncode == 0
     git(folder, "commit", "-qam", "A reason that links")
-    assert git(folder, "show", "--name-only", "--format=") == "memory/nav/rules/callbacks.md"
+    assert git(folder, "show", "--name-only", "--format=") == "memory/nav/notes/queue.md"

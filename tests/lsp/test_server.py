@@ -6,6 +6,7 @@ import pytest
 from builders import memory, write_entry
 from editors import Editor
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.server import Server
@@ -52,6 +53,7 @@ def test_a_file_outside_every_memory_is_met_with_silence(editor: Editor, tmp_pat
     never = types.VersionedTextDocumentIdentifier(7, editor.uri("memory/nav/rules/never.md"))
     whole = types.TextDocumentContentChangeWholeDocument("x")
     editor.client.text_document_did_change(types.DidChangeTextDocumentParams(never, [whole]))
+    editor.client.cancel_request(types.CancelParams(id=12345))
     editor.open("memory/nav/architecture/threads.md")
     assert editor.wait(lambda: editor.codes("memory/nav/architecture/threads.md") is not None)
     assert other not in editor.client.diagnostics
@@ -93,6 +95,7 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, caplog:
     monkeypatch.setattr(server.roots, "page", lambda uri: 1 // 0)
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier("file:///a.md"))
     assert [server.diagnostic(params).items for _ in range(2)] == [[], []]
+    server.report_server_error(ValueError("no JSON"), JsonRpcException)
     assert [one.message.partition(";")[0] for one in shown] == [
         "mdmem failed at textDocument/diagnostic: ZeroDivisionError"
     ]

@@ -21,13 +21,21 @@ def walker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
         completion=types.CompletionClientCapabilities(completion_item=item),
         hover=types.HoverClientCapabilities(content_format=_MARKDOWN),
     )
-    found.start(types.ClientCapabilities(window=window, text_document=texts))
+    files = types.WorkspaceEditClientCapabilities(resource_operations=[types.ResourceOperationKind.Create])
+    workspace = types.WorkspaceClientCapabilities(workspace_edit=files)
+    found.start(types.ClientCapabilities(window=window, text_document=texts, workspace=workspace))
     yield found
     found.stop()
 
 
 def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     client, asked = walker.client, list[types.ShowMessageRequestParams]()
+    edits: list[types.ApplyWorkspaceEditParams] = []
+
+    @client.feature(types.WORKSPACE_APPLY_EDIT)
+    def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        edits.append(params)
+        return types.ApplyWorkspaceEditResult(applied=True)
 
     @client.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
     def choose(params: types.ShowMessageRequestParams) -> types.MessageActionItem:
@@ -67,9 +75,39 @@ def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     above = ask(client.type_hierarchy_supertypes_async(types.TypeHierarchySupertypesParams(entry)))
     assert [one.name for one in above] == ["Use two threads"]
 
+    asked.clear()
+    ask(client.workspace_execute_command_async(types.ExecuteCommandParams("mdmem.why", [walker.uri(ONE)])))
+    walker.wait(lambda: asked)
+    assert [one.title for one in asked[0].actions or ()] == [
+        "nav/architecture/one-thread (replaced)",
+        "nav/architecture/threads (in force): two actions contend",
+    ]
+    ask(client.workspace_execute_command_async(types.ExecuteCommandParams("mdmem.check", [])))
+    assert walker.wait(lambda: client.messages)[0].message == "mdmem check: 1 error, 2 warnings"
+    client.messages.clear()
+
+    place = [walker.uri(NODE), "pattern", "nav/conventions", "Two is enough"]
+    ask(client.workspace_execute_command_async(types.ExecuteCommandParams("mdmem.new", place)))
+    created, written = walker.wait(lambda: edits)[0].edit.document_changes
+    assert created.uri == written.text_document.uri == walker.uri("memory/nav/conventions/two-is-enough.md")
+    assert written.edits[0].new_text.startswith("---\ntype: pattern\nstatus: draft\ncreated_at: 2026-11-21\n")
+    walker.wait(lambda: client.shown_documents[-1].uri == created.uri)
+    ask(client.workspace_execute_command_async(types.ExecuteCommandParams("mdmem.new", [*place[:2], "x/y", "No"])))
+    assert "there is no wing `x`" in walker.wait(lambda: client.messages)[0].message
+    client.messages.clear()
+
     client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"mdmem": {"codeLens": False}}))
     rule = types.TextDocumentIdentifier(walker.uri(RULE))
     assert ask(client.text_document_code_lens_async(types.CodeLensParams(rule))) is None
     client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"mdmem": {"codeLens": True}}))
     assert ask(client.text_document_code_lens_async(types.CodeLensParams(rule)))
     assert client.messages == []
+
+
+def test_commands_without_what_they_need_say_so(walker: Editor) -> None:
+    client = walker.client
+    for name in ("mdmem.why", "mdmem.new", "mdmem.show"):
+        walker.run(client.workspace_execute_command_async(types.ExecuteCommandParams(name, [])))
+    assert walker.wait(lambda: client.messages[1:])[-1].message == "no memory belongs to this file"
+    assert client.messages[0].message == "no entry stands in this file"
+    client.messages.clear()

@@ -14,7 +14,7 @@ from review.sides import ARTICLE, reviewed, successor, superseded
 
 from mdmem.finding import Finding, Place, Severity
 from mdmem.render.ink import Ink
-from mdmem.render.review.bodies import FileLinks, file_links
+from mdmem.render.review.bodies import FileLinks, diff_page, file_links
 from mdmem.render.review.graph import mermaid
 from mdmem.render.review.json import review_json
 from mdmem.render.review.markdown import LIMIT, MARKER, review_markdown
@@ -311,6 +311,21 @@ def test_words_of_a_new_draft_are_shown_to_who_approves_it() -> None:
 )
 def test_files_are_linked_where_a_host_shows_them(environment: dict[str, str], base: str) -> None:
     assert file_links(environment, "memory") == FileLinks(base, "memory")
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "page"),
+    [
+        ("https://a/pr-{change}/diff.html", {"GITHUB_REF": "refs/pull/12/merge"}, "https://a/pr-12/diff.html"),
+        ("https://a/{run}", {"GITHUB_RUN_ID": "7"}, "https://a/7"),
+        ("https://a/{change}", {"CI_MERGE_REQUEST_IID": "3"}, "https://a/3"),
+        ("https://a/{change}", {"GITHUB_REF": "refs/heads/main"}, None),
+        ("https://a/{change}", {"CI_MERGE_REQUEST_IID": "3)<script>"}, None),
+        (None, {"GITHUB_RUN_ID": "7"}, None),
+    ],
+)
+def test_page_of_a_change_is_named_by_the_job(url: str | None, environment: dict[str, str], page: str | None) -> None:
+    assert diff_page(url, environment) == page
 
 
 def test_errors_stand_second() -> None:

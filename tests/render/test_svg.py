@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -87,5 +88,15 @@ def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert everything.out == run_here(capsys, "graph", cwd=root).out
     assert "Choice 0" in everything.out
     assert "Alone" not in everything.out
+    write_entry(root, "nav/a/more", title="More", amends=["nav/a/alone"])
+    assert "More amends Alone." in run_here(capsys, "graph", cwd=root).out
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdout.isatty", lambda: True)
+        shown = run_here(capsys, "graph", "nav/a/more", cwd=root).out
+    assert re.sub("\x1b\\[[0-9;]*m", "", shown).splitlines()[:3] == [
+        "More (decision, in force, 2026-03-05)",
+        "  nav/a/more",
+        "    amends nav/a/alone",
+    ]
     assert "Choice 1" in run_here(capsys, "why", "nav/a/e000", "--format", "svg", cwd=root).out
     assert run_here(capsys, "graph", "nav/a/alone", "--format", "mermaid", cwd=root).out.startswith("flowchart TD")

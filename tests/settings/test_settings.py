@@ -25,6 +25,8 @@ review_after_days = 90
 severity = {expired = "error", not-iso = "info"}
 [check.entry_tokens]
 note = 800
+[site]
+diff_url = "https://pages.example/{change}/diff.html"
 """
     assert parse_settings(content) == Settings(
         default_wing="navigation",
@@ -35,6 +37,7 @@ note = 800
         review_after_days=90,
         severity={"expired": Severity.ERROR, "not-iso": Severity.INFO},
         entry_tokens={"note": 800},
+        diff_url="https://pages.example/{change}/diff.html",
     )
 
 

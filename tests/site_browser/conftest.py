@@ -31,13 +31,17 @@ class Visit:
         self.page.add_init_script(_TELL)
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self._check(request.url, "failed"))
-        self.page.on("request", lambda request: self._check(request.url, "asked"))
+        self.page.on("requestfailed", lambda request: self._fail(request.url, request.failure))
+        self.page.on("request", lambda request: self._check(request.url))
 
-    def _check(self, url: str, what: str) -> None:
-        # A page that is left no longer waits for changes.
-        if not url.startswith(self.allowed) or (what == "failed" and not url.endswith("/changes")):
-            self.complaints.append(f"{what}: {url}")
+    def _check(self, url: str) -> None:
+        if not url.startswith(self.allowed):
+            self.complaints.append(f"asked: {url}")
+
+    def _fail(self, url: str, why: str | None) -> None:
+        # Whoever leaves a page no longer waits for its icon.
+        if why != "net::ERR_ABORTED":
+            self.complaints.append(f"{why}: {url}")
 
 
 Visiting = Callable[..., AbstractContextManager[Visit]]

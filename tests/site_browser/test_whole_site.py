@@ -13,12 +13,13 @@ from site_browser.conftest import Visiting
 
 pytestmark = pytest.mark.long
 ENDED = "entries/ros2/communication/sensor-streams-best-effort.html"
-# One of each kind; those with a lineage, a table and code among the entries.
+# One of each kind, and of those that are long or of another kind in the small site.
 KINDS = (
-    "index.html", "all.html", "lineage.html", "timeline.html", "code.html", "board.html", "months/2026-04.html",
+    "index.html", "lineage.html", "timeline.html", "board.html", "months/2026-04.html",
     "wings/mdmem.html", "rooms/ros2/architecture.html", "code/mdmem/checks/index.html", ENDED,
     "entries/mdmem/architecture/entries-are-records.html",
 )  # fmt: skip
+SMALL = ("diff.html", "all.html", "code.html", f"entries/{NEW}.html")
 # Every rule but the experimental ones; the style sheet is not asked for again, which the policy forbids.
 AXE = """async () => (await axe.run({preload: false})).violations.map((one) =>
   one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html).join(' | '))"""
@@ -67,7 +68,7 @@ def test_an_open_page_follows_the_files(tmp_path: Path, visiting: Visiting) -> N
 def test_axe_finds_nothing(examples: Path, small: Path, visiting: Visiting, scheme: str, width: int) -> None:
     source, found = axe_source(), {}
     with visiting(width=width, scheme=scheme) as visit:
-        for page in (*(examples / kind for kind in KINDS), small / "diff.html", small / f"entries/{NEW}.html"):
+        for page in (*(examples / kind for kind in KINDS), *(small / kind for kind in SMALL)):
             visit.page.goto(page.as_uri())
             visit.page.locator("details").evaluate_all("(all) => all.forEach((one) => { one.open = true; })")
             visit.page.evaluate(source)
@@ -76,11 +77,11 @@ def test_axe_finds_nothing(examples: Path, small: Path, visiting: Visiting, sche
     assert found == {}
 
 
-def test_axe_finds_nothing_where_somebody_searches(examples: Path, visiting: Visiting) -> None:
+def test_axe_finds_nothing_where_somebody_searches(small: Path, visiting: Visiting) -> None:
     with visiting() as visit:
-        visit.page.goto((examples / "code.html").as_uri())
-        visit.page.fill("#path", "mdmem/checks/run.py")
-        visit.page.fill("#q", "executor zzzz")
+        visit.page.goto((small / "code.html").as_uri())
+        visit.page.fill("#path", "src/nav/node.py")
+        visit.page.fill("#q", "threads zzzz")
         visit.page.locator("#hits a").first.wait_for()
         visit.page.evaluate(axe_source())
         assert visit.page.evaluate(AXE) == []

@@ -24,7 +24,7 @@ from mdmem.checks.case import Case
 from mdmem.checks.fixes.base import field_at, fields_of, loaded_with_fixes, with_fix
 from mdmem.document.parse import Document
 from mdmem.document.patch import replace_item, set_fields
-from mdmem.entry.values import kind_of
+from mdmem.entry.model import kind_of
 from mdmem.finding import Finding, Severity
 
 CODE = "wrong-type"

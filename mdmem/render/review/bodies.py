@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
@@ -38,6 +39,22 @@ def file_links(environment: Mapping[str, str], under: str) -> FileLinks:
         return FileLinks(f"{environment.get('GITHUB_SERVER_URL', '')}/{repository}/blob/{commit}/", under)
     project, commit = environment.get("CI_PROJECT_URL"), environment.get("CI_COMMIT_SHA")
     return FileLinks(f"{project}/-/blob/{commit}/", under) if project and commit else FileLinks("", under)
+
+
+def diff_page(url: str | None, environment: Mapping[str, str]) -> str | None:
+    """Return where the page of the change at hand is; None where that is not said, or needs a job that is not at hand.
+
+    `{change}` and `{run}` are filled in by the numbers of the CI job, GitHub's or GitLab's.
+    """
+    asked = re.fullmatch(r"refs/pull/(\d+)/.*", environment.get("GITHUB_REF", ""))
+    numbers = {
+        "{change}": asked[1] if asked else environment.get("CI_MERGE_REQUEST_IID", ""),
+        "{run}": environment.get("GITHUB_RUN_ID") or environment.get("CI_JOB_ID", ""),
+    }
+    needed = [name for name in numbers if url is not None and name in url]
+    if url is None or not all(re.fullmatch("[0-9]+", numbers[name]) for name in needed):
+        return None
+    return re.sub(r"\{\w+\}", lambda found: numbers[found[0]], url)
 
 
 def folded(one: Wording, links: FileLinks) -> str:

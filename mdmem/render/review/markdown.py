@@ -20,7 +20,12 @@ _DEEPEST = 8
 _CUT = "- {} more lines left out; `mdmem diff` shows all."
 
 
-def review_markdown(review: ReviewReport, links: FileLinks = FileLinks()) -> str:  # noqa: B008  # frozen
+def review_markdown(
+    review: ReviewReport,
+    links: FileLinks = FileLinks(),  # noqa: B008  # frozen
+    *,
+    page: str | None = None,
+) -> str:
     """Return the review in 65,000 characters at most; where lines are left out, their part says so.
 
     Nothing that is quoted from a file is read as markup, a link, a mention or a reference.
@@ -31,6 +36,7 @@ def review_markdown(review: ReviewReport, links: FileLinks = FileLinks()) -> str
         f"{code(clipped(review.before))} → {code(clipped(review.after))}",
     ]
     head += [f"**{prose(clipped(remark))}**" for remark in review.remarks]
+    head += [f"[The page of this change]({page})"] if page is not None else []
     told = sections(review)
     blocks = [[f"### {prose(section.title)}\n", *map(_line, section.lines)] for section in told]
     folds = [[*(folded(one, links) for one in section.wordings), _diagram(section)] for section in told]

@@ -33,7 +33,7 @@
         for (let at = 0; at < flat.length; at += 2) best.set(flat[at], Math.max(best.get(flat[at]) ?? 0, flat[at + 1]));
       }
       if (!best.size) unknown.push(word);
-      for (const [number, weight] of best) scores.set(number, (scores.get(number) ?? 0) + weight);
+      for (const [number, weight] of best) scores.set(number, (scores.get(number) ?? 0) + weight / (titles[number][3] === "ended" ? 2 : 1));
     }
     return [[...scores].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([number]) => number), unknown];
   };
@@ -96,7 +96,7 @@
       if (!path) return bound.replaceChildren();
       const rows = path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
         : binding(path).map(([address, type, title]) => hit([title, `entries/${address}.html`, type, "in force"]));
-      bound.replaceChildren(...(rows.length ? rows : [element("p", "No rule names this file; those that hold everywhere are below.")]));
+      bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
   }
   const state = document.body.dataset.state;

@@ -1,0 +1,46 @@
+;; What a person does in Emacs with eglot: a note is opened, broken, mended and saved. Arguments: the folder, and the
+;; lines of the guide for Emacs.
+(require 'eglot)
+(define-derived-mode markdown-mode text-mode "Markdown")
+(setq folder (pop command-line-args-left)
+      eglot-sync-connect t
+      project-find-functions (list (lambda (_) (cons 'transient folder))))
+(load (pop command-line-args-left) nil t)
+(remove-hook 'markdown-mode-hook #'eglot-ensure)
+
+(defun told (step value)
+  (princ (format "[\"%s\", \"%s\"]\n" step value)))
+
+(defun messages ()
+  (flymake-start)
+  (accept-process-output nil 0.02)
+  (mapconcat (lambda (one) (car (split-string (flymake-diagnostic-text one) "\n"))) (flymake-diagnostics) "; "))
+
+(defun wait (what ready)
+  (let ((end (+ (float-time) 30)))
+    (while (not (funcall ready))
+      (when (> (float-time) end)
+        (told "timeout" what)
+        (kill-emacs 1))
+      (accept-process-output nil 0.02))))
+
+(defun replace-here (old new)
+  (goto-char (point-min))
+  (search-forward old)
+  (replace-match new t t)
+  (eglot--signal-textDocument/didChange))
+
+(find-file (concat folder "/memory/nav/notes/queue.md"))
+(markdown-mode)
+(apply #'eglot--connect (eglot--guess-contact))
+(wait "the server" (lambda () (eglot-current-server)))
+(eglot--maybe-activate-editing-mode)
+(replace-here "status: active" "status: actve")
+(wait "a finding" (lambda () (string-match-p "unknown status" (messages))))
+(told "typed" (messages))
+(replace-here "status: actve" "status: active")
+(wait "nothing" (lambda () (string-empty-p (messages))))
+(replace-here "it was tried" "it was measured")
+(save-buffer)
+(told "saved" (messages))
+(ignore-errors (eglot-shutdown (eglot-current-server)))

@@ -1,0 +1,86 @@
+"""Editors that a machine may have, each with the lines that the guide has for it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from builders import commit_all, environment, memory, run_mdmem, write, write_entry
+from processes import python
+
+from mdmem.guide import page
+
+pytestmark = pytest.mark.long
+HERE = Path(__file__).parent
+NOTE = "memory/nav/notes/queue.md"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with a note, beside a folder in which `mdmem` is found."""
+    found = memory(tmp_path.resolve() / "project")
+    write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue")
+    commit_all(found)
+    write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec {python()} -m mdmem "$@"\n').chmod(0o755)
+    return found
+
+
+def program(name: str) -> str:
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+def lines_for(language: str, folder: Path) -> str:
+    """Write the guide's lines in a language to a file, and return its path."""
+    found = re.search(rf"```{language}\n(.+?)```", page("editors"), re.DOTALL)
+    assert found is not None
+    return str(write(folder.parent, f"lines.{language}", found[1]))
+
+
+def variables(folder: Path) -> dict[str, str]:
+    path = f"{folder.parent / 'bin'}:{environment()['PATH']}"
+    return environment(PATH=path, HOME=str(folder.parent), TERM="xterm")
+
+
+def run(line: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(line, cwd=folder, env=variables(folder), capture_output=True, timeout=120, check=False)
+
+
+def test_emacs_with_eglot(folder: Path) -> None:
+    emacs = [program("emacs"), "--batch", "-q"]
+    if run([*emacs, "--eval", "(require 'eglot)"], folder).returncode:
+        pytest.skip("Emacs has no eglot")
+    ran = run([*emacs, "-l", str(HERE / "journey.el"), str(folder), lines_for("elisp", folder)], folder)
+    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith("["))
+    assert ran.returncode == 0, (told, ran.stderr.decode())
+    assert "unknown status `actve`" in told["typed"]
+    assert told["saved"] == ""
+    assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert run_mdmem("check", cwd=folder).returncode == 0
+
+
+def test_vim_with_ale(folder: Path) -> None:
+    import pty
+
+    vim = program("vim")
+    if run([vim, "-es", "-N", "-u", "NONE", "-c", "packadd ale", "-c", "qa!"], folder).returncode:
+        pytest.skip("Vim has no ALE")
+    told = folder.parent / "told"
+    named = {"FOLDER": str(folder), "LINES_OF_GUIDE": lines_for("vim", folder), "TOLD": str(told)}
+    ours, theirs = pty.openpty()
+    line = [vim, "-N", "-u", str(HERE / "journey.vim")]
+    process = subprocess.Popen(line, cwd=folder, env=variables(folder) | named, stdin=theirs, stdout=theirs)
+    os.close(theirs)
+    with suppress(OSError):
+        while os.read(ours, 65536):
+            pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0, told.read_text() if told.exists() else "nothing was told"
+    steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
+    assert steps["typed"][0].startswith("unknown status `actve`")
+    assert steps["saved"] == []
+    assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert run_mdmem("check", cwd=folder).returncode == 0
