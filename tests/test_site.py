@@ -19,6 +19,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mdmem.entry.globs import all_matches
 from mdmem.errors import EnvironmentFaultError
@@ -347,6 +349,15 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
 )
 def test_markdown_leads_to_entries(text: str, html: str) -> None:
     assert linked(marked(text), lambda address: "to" if address == "a/b/c" else None) == html
+
+
+@given(st.lists(st.text(alphabet="ab1 -=+.)#:/'\"{}é\u00a0"), max_size=6))
+def test_plain_text_is_what_the_reader_makes_of_it(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mdmem.site.markup._paragraphs", lambda _: None)
+        read = marked(text)
+    assert marked(text) == read
 
 
 @contextmanager

@@ -87,6 +87,11 @@ class Neighbourhood:
                     found.setdefault(key, Neighbour(entry, relationship, direction))
         return tuple(sorted(found.values(), key=_rank))
 
+    def citing(self, address: str) -> list[str]:
+        """Return what links an entry by `see` in a field, or stands in the place of what does, sorted."""
+        sources = self.catalog.adjacency.citing.get(address, ())
+        return sorted({one.address for source in sources for one in self._answering(source, "see")} - {address})
+
     def _in_body(self, address: str, body: str) -> Iterator[Edge]:
         # To blank out the code takes longest, and brings no link about.
         if may_have_links(body):

@@ -40,7 +40,7 @@ def why(server: Server, uri: str = "") -> None:
 def check(server: Server) -> None:
     """Look at the files anew, tell the findings of all, and say how many there are."""
     counts: Counter[Severity] = Counter()
-    for session in list(server.roots):
+    for session in server.roots.all_known():
         server.publisher.rest(session)
         counts.update(finding.weight for finding in session.findings)
     told = ", ".join(_counted(one, counts[one]) for one in Severity if counts[one])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
 from pygls.uris import to_fs_path
 
+from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.options import EditorSkills
@@ -22,6 +23,7 @@ class Roots:
         """Take what says where memories are; nothing is read yet."""
         self._environment, self._today = environment, today
         self.skills = EditorSkills()
+        self.folders: Callable[[], Iterable[str]] = tuple
         self.sessions: dict[Path, EditorSession] = {}
         self._found: dict[Path, Location | None] = {}
         self._open: dict[str, tuple[EditorSession | None, Buffer]] = {}
@@ -108,6 +110,14 @@ class Roots:
         homeless = [buffer for session, buffer in self._open.values() if session is None]
         found = [self.open(buffer.uri, buffer.text, buffer.version) for buffer in homeless]
         return list(dict.fromkeys(session for session in found if session is not None))
+
+    def all_known(self) -> list[EditorSession]:
+        """Return the memories of the open texts, and those of the editor's folders, where nothing may be open yet."""
+        for uri in self.folders():
+            folder = file_of(uri)
+            if folder is not None:
+                self.session_of(folder / SETTINGS_NAME)
+        return list(self.sessions.values())
 
     def __iter__(self) -> Iterator[EditorSession]:
         """Yield the memories that are open."""

@@ -75,6 +75,7 @@ class Server(LanguageServer):
     def did_initialize(self, params: types.InitializeParams) -> None:
         """Take in what the editor can do, and its settings."""
         self.roots.skills = skills_of(params.capabilities)
+        self.roots.folders = lambda: [*self.workspace.folders, *filter(None, (self.workspace.root_uri,))]
         self._configure(params.initialization_options)
 
     def did_change_settings(self, params: types.DidChangeConfigurationParams) -> None:

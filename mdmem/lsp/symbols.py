@@ -80,7 +80,7 @@ def workspace_symbols(roots: Roots, params: types.WorkspaceSymbolParams) -> list
     words = params.query.casefold().split()
     found: list[types.WorkspaceSymbol] = []
     ended: list[tuple[EditorSession, str]] = []
-    for session in roots:
+    for session in roots.all_known():
         for address in _holding(session, words):
             if len(found) == _MOST:
                 return found

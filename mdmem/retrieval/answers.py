@@ -15,8 +15,8 @@ from mdmem.workspace.workspace import Workspace
 SHORT_BUDGET = 400
 # Of what was given before, a line where it is among the best for the question: the rest was looked for elsewhere.
 _REPEATED = 2
-# No address is like this: under it stands which problems were told.
-_PROBLEMS = "!"
+# No address is like these: under one stands which problems were told, behind the other a file of the work at hand.
+_PROBLEMS, _AT_HAND = "!", "/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,15 @@ class Answer:
 class Answers:
     """What a call gives: the answer to the work at hand, if it was asked for, then the short ones, in their order.
 
-    `unread` are other projects' wings, where the questions named none. `known`: its problems were told before.
+    `unread` are other projects' wings, where the questions named none. `known`: its problems were told before. `paths`
+    are the files of the work at hand, which later questions of the session are about, too.
     """
 
     main: Pack | None
     short: tuple[Answer, ...]
     unread: tuple[str, ...] = ()
     known: bool = False
+    paths: tuple[str, ...] = ()
 
     @property
     def packs(self) -> tuple[Pack, ...]:
@@ -51,9 +53,10 @@ class Answers:
 
     @property
     def gave(self) -> dict[str, str]:
-        """Return the digest of each entry that is handed over with its content, by address."""
+        """Return the digest of each entry that is handed over with its content, by address, and the work at hand."""
         entries = {address: digest for pack in self.packs for address, digest in pack.gave.items()}
-        return entries | ({_PROBLEMS: _digest_of(self.problems)} if self.problems else {})
+        files = {f"{_AT_HAND}{path}": "" for path in self.paths}
+        return entries | files | ({_PROBLEMS: _digest_of(self.problems)} if self.problems else {})
 
 
 def answer_each(
@@ -74,7 +77,10 @@ def answer_each(
     if not questions:
         from mdmem.retrieval.retrieve import retrieve
 
-        return Answers(retrieve(workspace, main or Question(), budget=budget, printed=printed, given=given), ())
+        pack = retrieve(workspace, main or Question(), budget=budget, printed=printed, given=given)
+        return Answers(pack, (), paths=main.paths if main is not None else ())
+
+    at_hand = main.paths if main is not None else tuple(sorted(one[1:] for one in given if one.startswith(_AT_HAND)))
 
     def read(reading: Reading) -> Answers:
         before = dict(given)
@@ -85,11 +91,11 @@ def answer_each(
         short: list[Answer] = []
         for question in questions:
             room = SHORT_BUDGET if budget is None else budget
-            asked = replace(question, beside=main.paths) if main is not None else question
+            asked = replace(question, beside=at_hand)
             pack = retrieve_from(reading, asked, budget=room, printed=printed_short, given=before, is_brief=True)
             short.append(Answer(question, _without_repeats(pack, [first, *(one.pack for one in short)])))
             before |= pack.gave
-        answers = Answers(first, tuple(short), _unread(reading, short[0]))
+        answers = Answers(first, tuple(short), _unread(reading, short[0]), paths=at_hand)
         return replace(answers, known=given.get(_PROBLEMS) == _digest_of(answers.problems))
 
     return read_steadily(workspace, read)

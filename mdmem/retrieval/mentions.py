@@ -8,7 +8,7 @@ from datetime import date
 from functools import cached_property
 
 from mdmem.catalog import Catalog
-from mdmem.catalog.links import Direction, Neighbourhood
+from mdmem.catalog.links import Neighbourhood
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, day_of
 from mdmem.entry.sections import citing_sentences, is_changing
@@ -96,11 +96,7 @@ class Mentions:
     def _likely(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:
         """Return the entries in force that link to one, and those whose text holds the words of its name."""
         is_current = self._catalog.lineage.is_current
-        linking = [
-            one.entry.address
-            for one in self._links.of(item.entry.address)
-            if one.direction is Direction.INCOMING and one.relationship == "see"
-        ]
+        linking = self._links.citing(item.entry.address)
         return [one for one in dict.fromkeys([*linking, *self._holding(item, names)]) if is_current(one)][:_READ]
 
     def _holding(self, item: Retrieved, names: tuple[str, ...]) -> list[str]:

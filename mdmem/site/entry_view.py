@@ -77,9 +77,7 @@ class EntryView:
 
     def _file(self, entry: Entry) -> dict[str, Any]:
         """Return the file of an entry, with the pages of the host that show it, where settings name one."""
-        workspace = self.rows.facts.workspace
-        under = f"{workspace.location.under}/" if workspace.location.under else ""
-        url, path = workspace.settings.files_url, f"{under}{entry.path}"
+        url, path = self.rows.facts.files_url, f"{self.rows.facts.under}{entry.path}"
         views = (("File", "blob"), ("Edit", "edit"), ("Blame", "blame")) if url is not None else ()
         links = [(label, f"{(url or '').replace('{view}', view)}/{quote(path)}") for label, view in views]
         return {"path": visible(path), "links": links}

@@ -127,7 +127,7 @@ class SiteFacts:
             told = {one.digest: one for one in visible_commits(self.workspace, listed)}
         except MdmemError:
             return {}
-        under = f"{location.under}/" if location.under else ""
+        under = self.under
         found: dict[str, list[Commit]] = defaultdict(list)
         for commit in listed:
             for path in commit.paths:
@@ -161,10 +161,20 @@ class SiteFacts:
             return ()
 
     @cached_property
+    def under(self) -> str:
+        """Return what stands before a path of the memory in one of the repository."""
+        under = self.workspace.location.under
+        return f"{under}/" if under else ""
+
+    @cached_property
+    def files_url(self) -> str | None:
+        """Return where a host shows the files, as settings say."""
+        return self.workspace.settings.files_url
+
+    @cached_property
     def tracked(self) -> tuple[str, ...]:
         """Return the tracked files that are no part of the memory."""
-        under = f"{self.workspace.location.under}/" if self.workspace.location.under else ""
-        tree = self.workspace.tree
+        under, tree = self.under, self.workspace.tree
         hidden = tuple(f"{under}{name}/" for name in tree.hidden()) if isinstance(tree, NarrowedTree) else ()
         files = (path for path in sorted(self.workspace.tracked_files()) if not path.startswith(hidden))
         return tuple(path for path in files if not (under and path.startswith(under)))

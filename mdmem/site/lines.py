@@ -98,6 +98,30 @@ def _step(one: _Row) -> str:
     return f"<li>{day}{named}{reason}</li>"
 
 
+def naming(others: Sequence[_Row]) -> Markup:
+    """Return who names an entry, and in which field."""
+    if not others:
+        return Markup("")
+    shown = "".join(
+        f'<li><a href="{escape(one["href"])}">{titled(one)}</a> <span class="said">{one["how"]}</span></li>'
+        for one in others
+    )
+    return Markup(f'<h2>Named by</h2><ul class="plain">{shown}</ul>')
+
+
+def history(commits: Sequence[_Row], more: int) -> Markup:
+    """Return the commits that touched an entry, and how many more did."""
+    if not commits:
+        return Markup("")
+    rest = f'<p class="said">+{more} more</p>' if more else ""
+    return Markup(f'<h2>History</h2><ol class="commits">{"".join(map(_commit, commits))}</ol>{rest}')
+
+
+def _commit(one: _Row) -> str:
+    who = f'<span class="said">{escape(one["author"])} · <code>{one["digest"]}</code></span>'
+    return f'<li><time datetime="{one["day"]}">{one["day"]}</time> {escape(one["subject"])} {who}</li>'
+
+
 def origin(file: _Row) -> Markup:
     """Return the path of a file, with the links to the host that shows it."""
     links = " · ".join(f'<a href="{escape(href)}" rel="noreferrer">{label}</a>' for label, href in file["links"])
@@ -105,4 +129,6 @@ def origin(file: _Row) -> Markup:
     return Markup(f"<h2>File</h2><p><code>{escape(file['path'])}</code></p>{said}")
 
 
-PIECES = {one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told, why, origin)}
+PIECES = {
+    one.__name__: one for one in (prose, titled, mark, rows, folded, happened, told, naming, why, history, origin)
+}

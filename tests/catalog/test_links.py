@@ -4,12 +4,16 @@ from pathlib import Path
 
 from builders import make_root, open_root, write_entry
 
-from mdmem.catalog.links import Neighbourhood
+from mdmem.catalog.links import Direction, Neighbourhood
 
 
 def near(root: Path, address: str, body: str = "") -> list[tuple[str, str, str]]:
     """Return relationship, direction and entry-id of each neighbour, in order."""
-    found = Neighbourhood(open_root(root).catalog).of(address, body=body)
+    links = Neighbourhood(open_root(root).catalog)
+    found = links.of(address, body=body)
+    # Those that cite it are known sooner, and the same.
+    citing = [one for one in found if one.direction is Direction.INCOMING and one.relationship == "see"]
+    assert links.citing(address) == [one.entry.address for one in citing]
     return [(one.relationship, one.direction.value, one.entry.address.rsplit("/", 1)[-1]) for one in found]
 
 
@@ -24,6 +28,7 @@ def test_neighbours_come_from_both_ends_the_weightiest_first(tmp_path: Path) -> 
         ("produced", "incoming", "three"),
         ("see", "outgoing", "two"),
     ]
+    assert near(root, "app/a/two") == [("overrides", "outgoing", "one"), ("see", "incoming", "one")]
 
 
 def test_either_end_of_a_supersession_tells_it_once(tmp_path: Path) -> None:

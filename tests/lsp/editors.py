@@ -142,8 +142,8 @@ def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
 class Editor:
     """A client of the protocol with a server process of its own."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        self.folder, self._arguments = folder, arguments
+    def __init__(self, folder: Path, *arguments: str, program: str = "") -> None:
+        self.folder, self._arguments, self._program = folder, arguments, program
         self._loop = asyncio.new_event_loop()
         # Imported here, for it takes a third of a second.
         from pytest_lsp import make_test_lsp_client
@@ -155,7 +155,7 @@ class Editor:
 
     def start(self, capabilities: types.ClientCapabilities | None = None) -> types.InitializeResult:
         """Start the server and introduce the editor."""
-        line = (python(), "-m", "mdmem", "lsp", *self._arguments)
+        line = (self._program or python(), "-m", "mdmem", "lsp", *self._arguments)
         self.run(self.client.start_io(*line, cwd=self.folder, env=environment()))
         params = types.InitializeParams(capabilities or types.ClientCapabilities(), root_uri=self.folder.as_uri())
         return self.run(self.client.initialize_session(params))

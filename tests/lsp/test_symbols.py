@@ -47,6 +47,15 @@ def test_every_entry_is_found_by_title_or_address(reader: Hand) -> None:
     assert found("no such thing") == []
 
 
+def test_entries_are_found_before_any_file_is_open(hand: Hand) -> None:
+    found = workspace_symbols(hand.roots, types.WorkspaceSymbolParams("threads"))
+    hand.roots.folders = lambda: [hand.folder.as_uri(), "untitled:x", "file:///no/such/folder"]
+    assert found == []
+    assert [one.name for one in workspace_symbols(hand.roots, types.WorkspaceSymbolParams("threads"))] == [
+        "Use two threads"
+    ]
+
+
 def test_front_matter_fields_and_sections_fold(reader: Hand) -> None:
     session, buffer = reader.open(NEW, TEXT)
     found = folds(session, buffer, types.FoldingRangeParams(reader.document(NEW)))

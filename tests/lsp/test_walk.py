@@ -45,6 +45,8 @@ def test_a_walk_from_code_to_the_head_of_a_chain(walker: Editor) -> None:
     def ask(answer: Any) -> Any:
         return walker.run(answer)
 
+    found = ask(client.workspace_symbol_async(types.WorkspaceSymbolParams("two threads")))
+    assert [one.location.uri for one in found] == [walker.uri(THREADS)], "nothing is open yet"
     walker.open(NODE, language="python")
     code = types.TextDocumentIdentifier(walker.uri(NODE))
     (lens,) = ask(client.text_document_code_lens_async(types.CodeLensParams(code)))

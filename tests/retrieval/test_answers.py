@@ -41,6 +41,17 @@ def test_session_holds_for_the_answers_of_a_call(folder: Path, capsys: Capture) 
     assert ["Navigation uses two threads" in said for said in calls] == [True, False]
 
 
+def test_session_knows_the_work_at_hand(folder: Path, capsys: Capture) -> None:
+    rule = "nav/rules/dialogs"
+    write_entry(folder / "memory", rule, "Dialogs must trap focus.\n", type="invariant", applies_to=["src/ui/**"])
+    commit_all(folder)
+    asked = ("retrieve", "--session", "one", *ASKED[2:])
+    run_here(capsys, "retrieve", "--session", "one", "--path", "src/a.py", cwd=folder)
+    assert rule not in run_here(capsys, *asked, cwd=folder).out
+    run_here(capsys, "retrieve", "--session", "one", "--fresh", "threads", cwd=folder)
+    assert rule in run_here(capsys, *asked, "--fresh", cwd=folder).out
+
+
 def test_unknown_words_and_what_nothing_covers_are_said_for_each(folder: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--ask", "zebra", "--ask", "threads", cwd=folder).out
     assert said.startswith("1. zebra\nNothing binding covers this.\nNo entry of nav holds zebra.\n")
