@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from builders import write_entry
-from editors import Editor, Hand
+from editors import Hand
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp import lifecycle_commands as commands
+from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.server import Server
 
 THREADS = "memory/nav/architecture/threads.md"
@@ -72,14 +73,14 @@ def test_what_is_no_entry_is_said_to_be_none(hand: Hand, server: Any) -> None:
     assert server.said == ["`nav/README.md` is no entry that can be read", "this file belongs to no memory"]
 
 
-def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(editor: Editor) -> None:
-    editor.open(RULE)
-    document = types.TextDocumentIdentifier(editor.uri(RULE))
-    params = types.RenameParams(document, types.Position(0, 1), "architecture/threads")
-    with pytest.raises(JsonRpcException, match="exists already") as caught:
-        editor.run(editor.client.text_document_rename_async(params))
-    assert caught.value.code == types.LSPErrorCodes.RequestFailed
-    arguments = [editor.uri(RULE), "why not"]
-    editor.run(editor.client.workspace_execute_command_async(types.ExecuteCommandParams("mdmem.review", arguments)))
-    told = editor.wait(lambda: editor.client.messages)
-    assert [one.message for one in told] == ["this editor carries out no edits of a command; the command line does"]
+def test_an_editor_that_carries_no_edit_out_is_told_so(hand: Hand, server: Any) -> None:
+    hand.page(RULE)[0].skills = EditorSkills(applies=False)
+    commands.verify(server, hand.uri(RULE))
+    assert server.said == ["this editor carries out no edits of a command; the command line does"]
+
+
+def test_what_cannot_be_is_refused_to_who_asked_and_is_no_fault(hand: Hand, server: Any) -> None:
+    params = types.RenameParams(hand.document(RULE), types.Position(0, 1), "architecture/threads")
+    with pytest.raises(JsonRpcException, match="exists already"):
+        server.protocol.fm.features[types.TEXT_DOCUMENT_RENAME](params)
+    assert server.said == []
