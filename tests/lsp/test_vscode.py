@@ -171,7 +171,9 @@ def test_rules_stand_above_code_and_an_entry_is_mended_and_renamed(
         page.keyboard.press("Control+s")
         page.locator(".tab.active.dirty").wait_for(state="detached")
         rename(page, 6, 20, "nav/architecture/two-threads")
-        page.locator(".view-line", has_text="nav/architecture/two-threads").wait_for()
+        end = time.monotonic() + _PATIENCE / 2000
+        while not moved.is_file() and time.monotonic() < end:
+            page.wait_for_timeout(200)
         page.keyboard.press("Control+s")
         page.locator(".tab.active.dirty").wait_for(state="detached")
         page.close()
