@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygls.uris import from_fs_path
 
@@ -28,6 +28,8 @@ from mdmem.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from mdmem.catalog import Catalog
     from mdmem.workspace.location import Location
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(eq=False)
@@ -82,6 +84,17 @@ class EditorSession:
             return None
         contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
         return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None
+
+    def once(self, make: Callable[[EditorSession], _Made]) -> _Made:
+        """Return what a function makes of this session, made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[[EditorSession], Any], Any]:
+        return {}
 
     @property
     def catalog(self) -> Catalog:

@@ -44,15 +44,23 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     return told
 
 
-def test_a_note_is_broken_mended_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
+def test_entries_are_mended_superseded_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
     folder = memory(tmp_path.resolve() / "project")
     write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
+    write_entry(folder / "memory", "nav/architecture/pool", title="Use a pool", see=["nav/architecture/threads"])
     commit_all(folder)
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     told = steps("journey.lua", folder)
     assert told["open"] == []
     assert told["typed"].startswith("unknown status `actve`")
-    assert told["undone"] == told["saved"] == []
+    assert told["mended"] == "status: active"
+    assert told["undone"] is True, "one undo a file takes a supersession back"
+    assert told["ends"] == [[], []]
     assert run_mdmem("check", cwd=folder).returncode == 0
-    git(folder, "commit", "-qam", "A reason that links")
-    assert git(folder, "show", "--name-only", "--format=") == "memory/nav/notes/queue.md"
+    git(folder, "commit", "-qam", "A pool in place of threads")
+    names = git(folder, "show", "--name-only", "--format=").splitlines()
+    assert [name.removeprefix("memory/nav/") for name in names] == [
+        "architecture/pool.md",
+        "architecture/threads.md",
+        "notes/queue.md",
+    ]
