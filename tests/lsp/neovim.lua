@@ -53,6 +53,32 @@ function M.type(buffer, old, new, ready)
   os.exit(1)
 end
 
+-- Put the cursor on the start of a text.
+function M.go(text)
+  vim.fn.cursor(1, 1)
+  if vim.fn.search("\\V" .. text, "cW") == 0 then
+    M.tell("absent", text)
+    os.exit(1)
+  end
+end
+
+-- Choose what is offered under a title where the cursor is.
+function M.choose(kind, title)
+  vim.lsp.buf.code_action({
+    context = { only = { kind } },
+    apply = true,
+    filter = function(one)
+      return vim.startswith(one.title, title)
+    end,
+  })
+end
+
+function M.has(buffer, text)
+  return function()
+    return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n"):find(text, 1, true) ~= nil
+  end
+end
+
 function M.same(buffer, codes)
   return function()
     return vim.deep_equal(M.codes(buffer), codes)

@@ -44,15 +44,22 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     return told
 
 
-def test_a_note_is_broken_mended_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
+def test_a_note_is_mended_put_in_the_place_of_another_renamed_and_committed_through_the_hook(tmp_path: Path) -> None:
     folder = memory(tmp_path.resolve() / "project")
-    write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
+    write_entry(folder / "memory", "nav/notes/list", type="note", title="A list 😀")
+    write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue", see=["nav/notes/list"])
     commit_all(folder)
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     told = steps("journey.lua", folder)
     assert told["open"] == []
     assert told["typed"].startswith("unknown status `actve`")
     assert told["undone"] == told["saved"] == []
+    assert told["fixed"] == "status: active"
+    assert told["superseded"]
+    assert told["taken back"] == [False, False]
     assert run_mdmem("check", cwd=folder).returncode == 0
-    git(folder, "commit", "-qam", "A reason that links")
-    assert git(folder, "show", "--name-only", "--format=") == "memory/nav/notes/queue.md"
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "A queue is fair")
+    shown = git(folder, "show", "--name-status", "--format=", "-M").splitlines()
+    assert [line.split()[-1] for line in shown] == [f"memory/nav/notes/{name}.md" for name in ("first-list", "queue")]
+    assert shown[0].startswith("R")
