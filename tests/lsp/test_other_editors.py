@@ -55,11 +55,12 @@ def test_emacs_with_eglot(folder: Path) -> None:
     if run([*emacs, "--eval", "(require 'eglot)"], folder).returncode:
         pytest.skip("Emacs has no eglot")
     ran = run([*emacs, "-l", str(HERE / "journey.el"), str(folder), lines_for("elisp", folder)], folder)
-    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith("["))
-    assert ran.returncode == 0, (told, ran.stderr.decode())
+    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith('["'))
+    assert ran.returncode == 0, f"{told}\n{ran.stderr.decode()[-3000:]}"
     assert "unknown status `actve`" in told["typed"]
     assert told["saved"] == ""
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0
 
 
