@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -75,6 +74,9 @@ def interpret(document: Document, former: LoadedFile | None = None) -> LoadedFil
 
 def _head(document: Document, heading: str | None) -> str:
     front = document.text[: len(document.text) - len(document.body)]
+    # Imported here, as wherever a hash is made: it takes 4 ms, and a question to files that did not change makes none.
+    import hashlib
+
     return hashlib.blake2b(f"{front}\0{heading}".encode(), digest_size=12).hexdigest()
 
 

@@ -18,9 +18,10 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 def invisible_in_names(case: Case) -> Iterator[tuple[str, str]]:
     """Yield the paths in focus in which a character does not show, with the first such; no entry's is in focus, too."""
-    for file in (*case.catalog.files, *case.catalog.others):
-        if not file.path.isprintable() and case.is_in_focus(file.path):
-            yield file.path, next(character for character in file.path if not character.isprintable())
+    entries = (file.path for file in case.catalog.files) if case.focus is None else sorted(case.focus)
+    for path in (*entries, *(file.path for file in case.catalog.others)):
+        if not path.isprintable():
+            yield path, next(character for character in path if not character.isprintable())
 
 
 def in_name(code: str, path: str, character: str) -> Finding:

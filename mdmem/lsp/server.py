@@ -21,7 +21,10 @@ from mdmem.lsp.options import SECTION, Options, options_from, skills_of
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.publisher import Publisher
 from mdmem.lsp.roots import Roots
+from mdmem.lsp.session import EditorSession
 
+# Of so many files reading takes longer than a moment.
+_LARGE = 2000
 _WATCHED = ("**/*.md", f"**/{SETTINGS_NAME}")
 
 _log = logging.getLogger("mdmem.lsp")
@@ -61,6 +64,7 @@ class Server(LanguageServer):
         self.options = Options()
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
+        self._read: set[EditorSession] = set()
         self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
         self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
         self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
@@ -119,7 +123,25 @@ class Server(LanguageServer):
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         """Take a text in that the editor opened."""
         document = params.text_document
-        self.publisher.changed(self.roots.open(document.uri, document.text, document.version))
+        session = self.roots.open(document.uri, document.text, document.version)
+        if session is not None and session not in self._read:
+            self._read.add(session)
+            self._guarded("reading the memory", lambda: self._read_large(session))
+        self.publisher.changed(session)
+
+    def _read_large(self, session: EditorSession) -> None:
+        """Read a memory that takes a while at once, so that the editor can show that something is done."""
+        window = self.client_capabilities.window
+        if window is None or not window.work_done_progress or len(session.disk.tree.files()) < _LARGE:
+            return
+        token = f"mdmem {len(self._read)}"
+        self.work_done_progress.create(token)
+        begin = types.WorkDoneProgressBegin("mdmem", message=f"reading {session.location.root.name}")
+        self.work_done_progress.begin(token, begin)
+        try:
+            self.publisher.findings(session)
+        finally:
+            self.work_done_progress.end(token, types.WorkDoneProgressEnd())
 
     def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take changes in; those of a text that was never opened say nothing."""

@@ -1,9 +1,10 @@
 """The server as an editor meets it: a real process, driven by the protocol's own client."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
-from builders import memory, write_entry
+from builders import TODAY, memory, write_entry
 from editors import Editor
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -100,3 +101,19 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, caplog:
         "mdmem failed at textDocument/diagnostic: ZeroDivisionError"
     ]
     assert len(caplog.records) == 2
+
+
+def test_reading_a_large_memory_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mdmem.lsp.server._LARGE", 2)
+    folder = memory(tmp_path.resolve())
+    server, sent = Server(Roots(environment={}, today=lambda: date.fromisoformat(TODAY))), []
+    window = types.WindowClientCapabilities(work_done_progress=True)
+    monkeypatch.setattr(Server, "client_capabilities", types.ClientCapabilities(window=window))
+    monkeypatch.setattr(server.protocol, "_send_data", lambda data: sent.append(data))
+    monkeypatch.setattr(server.publisher, "changed", lambda session: None)
+    for name in ("rules/callbacks", "architecture/threads"):
+        file = folder / f"memory/nav/{name}.md"
+        item = types.TextDocumentItem(file.as_uri(), "markdown", 1, file.read_text(encoding="utf-8"))
+        server.did_open(types.DidOpenTextDocumentParams(item))
+    kinds = [getattr(getattr(one.params, "value", None), "kind", "create") for one in sent]
+    assert kinds == ["create", "begin", "end"], "once for each memory"
