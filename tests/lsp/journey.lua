@@ -37,6 +37,19 @@ end
 journey.wait("the reason is missing", journey.same(buffer, { "template-leftover" }))
 journey.type(buffer, '"<say why>"', "a queue is fair", journey.same(buffer, {}))
 
+-- A command takes the reason that somebody was asked for.
+vim.fn.input = function()
+  return "nobody waits"
+end
+-- What a script does is one step of undo, where a person's keys are one each.
+vim.o.undolevels = vim.o.undolevels
+vim.cmd.Deprecate()
+journey.wait("the end", journey.has(buffer, "deprecated_reason"))
+journey.go("deprecated_reason")
+journey.tell("ended", vim.api.nvim_get_current_line())
+vim.cmd.undo()
+journey.wait("the end of the end", journey.same(buffer, {}))
+
 -- The file moves, and what names it follows.
 journey.go("nav/notes/list")
 vim.lsp.buf.rename("nav/notes/first-list")

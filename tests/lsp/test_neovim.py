@@ -26,9 +26,8 @@ def neovim() -> str:
 
 def steps(script: str, folder: Path) -> dict[str, Any]:
     """Run a script in Neovim and return what its steps told."""
-    told_in_guide = re.search(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
-    assert told_in_guide is not None
-    lines = write(folder.parent, "init.lua", told_in_guide[1])
+    told_in_guide = re.findall(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
+    lines = write(folder.parent, "init.lua", "\n".join(told_in_guide))
     said = environment(XDG_STATE_HOME=str(folder.parent))
     line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]
     ran = subprocess.run(
@@ -57,6 +56,7 @@ def test_a_note_is_mended_put_in_the_place_of_another_renamed_and_committed_thro
     assert told["fixed"] == "status: active"
     assert told["superseded"]
     assert told["taken back"] == [False, False]
+    assert told["ended"] == "deprecated_reason: nobody waits"
     assert run_mdmem("check", cwd=folder).returncode == 0
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "A queue is fair")
