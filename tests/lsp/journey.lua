@@ -1,61 +1,59 @@
--- A note is opened, broken, mended by what the editor offers, put in the place of another, renamed, and saved.
+-- A note is opened, broken and mended by what the editor offers; then one decision is put in the place of another, taken
+-- back, done again and renamed, and all is saved.
 local journey = dofile(arg[0]:gsub("[^/]+$", "neovim.lua"))
-local rule = "memory/nav/notes/queue.md"
-local buffer = journey.open(rule)
-journey.tell("open", journey.codes(buffer))
+local note = journey.open("memory/nav/notes/queue.md")
+journey.tell("open", journey.codes(note))
 
-journey.type(buffer, "active", "actve", journey.same(buffer, { "unknown-status" }))
-journey.tell("typed", vim.diagnostic.get(buffer)[1].message)
-vim.cmd.undo()
-journey.wait("the undo", journey.same(buffer, {}))
-journey.tell("undone", journey.codes(buffer))
+journey.type(note, "active", "actve", journey.same(note, { "unknown-status" }))
+journey.tell("typed", vim.diagnostic.get(note)[1].message)
+journey.act("status: actve", "quickfix", "active")
+journey.wait("the fix", journey.same(note, {}))
+journey.tell("mended", vim.api.nvim_buf_get_lines(note, 0, -1, false)[3])
 
-journey.type(buffer, "active", "actve", journey.same(buffer, { "unknown-status" }))
-journey.go("actve")
-journey.choose("quickfix", "Write `status: active`")
-journey.wait("the fix", journey.same(buffer, {}))
-journey.tell("fixed", vim.api.nvim_buf_get_lines(buffer, 2, 3, false)[1])
+journey.type(note, "it was tried", "see [[nav/architecture/thread]]", journey.same(note, { "body-link-broken" }))
+journey.type(note, "thread]]", "threads]]", journey.same(note, {}))
 
-journey.type(buffer, "it was tried", "see [[nav/architecture/thread]]", journey.same(buffer, { "body-link-broken" }))
-journey.tell("broken", journey.codes(buffer))
-journey.type(buffer, "thread]]", "threads]]", journey.same(buffer, {}))
-vim.cmd.write()
-
--- Both ends change at once, and an undo takes both back.
-local older = vim.fn.bufadd(vim.fn.fnamemodify("memory/nav/notes/list.md", ":p"))
-journey.go("nav/notes/list")
-journey.choose("refactor", "Supersede nav/notes/list")
-journey.wait("the older end", journey.has(older, "status: deprecated"))
-journey.tell("superseded", journey.has(buffer, "supersedes: [nav/notes/list]")())
-for _, one in ipairs({ buffer, older }) do
-  vim.api.nvim_buf_call(one, vim.cmd.undo)
+local old = journey.open("memory/nav/architecture/threads.md")
+local new = journey.open("memory/nav/architecture/pool.md")
+journey.act("nav/architecture/threads", "refactor", "Supersede nav/architecture/threads")
+journey.wait("both ends", function()
+  return journey.has(new, "supersedes:") and journey.has(old, "superseded_by:")
+end)
+for _, buffer in ipairs({ new, old }) do
+  vim.api.nvim_buf_call(buffer, vim.cmd.undo)
 end
-journey.tell("taken back", { journey.has(buffer, "supersedes:")(), journey.has(older, "deprecated")() })
-for _, one in ipairs({ buffer, older }) do
-  vim.api.nvim_buf_call(one, vim.cmd.redo)
+journey.tell("undone", not journey.has(new, "supersedes:") and not journey.has(old, "superseded_by:"))
+for _, buffer in ipairs({ new, old }) do
+  vim.api.nvim_buf_call(buffer, vim.cmd.redo)
 end
-journey.wait("the reason is missing", journey.same(buffer, { "template-leftover" }))
-journey.type(buffer, '"<say why>"', "a queue is fair", journey.same(buffer, {}))
+journey.wait("what is left to say", function()
+  return vim.tbl_contains(journey.codes(new), "template-leftover")
+end)
+journey.type(new, journey.after(new, "reason: "), "two threads were too many", journey.same(new, {}))
+journey.tell("ends", { journey.codes(new), journey.codes(old) })
 
--- A command takes the reason that somebody was asked for.
+-- A command takes the reason that somebody was asked for. What a script does is one undo, where keys are one each.
 vim.fn.input = function()
   return "nobody waits"
 end
--- What a script does is one step of undo, where a person's keys are one each.
 vim.o.undolevels = vim.o.undolevels
 vim.cmd.Deprecate()
-journey.wait("the end", journey.has(buffer, "deprecated_reason"))
-journey.go("deprecated_reason")
-journey.tell("ended", vim.api.nvim_get_current_line())
-vim.cmd.undo()
-journey.wait("the end of the end", journey.same(buffer, {}))
-
--- The file moves, and what names it follows.
-journey.go("nav/notes/list")
-vim.lsp.buf.rename("nav/notes/first-list")
-journey.wait("the new name", function()
-  return vim.fn.filereadable("memory/nav/notes/first-list.md") == 1
+journey.wait("the end", function()
+  return journey.has(new, "deprecated_reason:")
 end)
-journey.wait("what names it", journey.has(buffer, "supersedes: [nav/notes/first-list]"))
+journey.tell("ended", journey.after(new, "deprecated_reason: "))
+vim.cmd.undo()
+journey.wait("no end", journey.same(new, {}))
+
+vim.fn.cursor(1, 1)
+vim.fn.search("nav/architecture/threads", "c")
+vim.lsp.buf.rename("two-threads")
+journey.wait("the new name", function()
+  return vim.fn.filereadable("memory/nav/architecture/two-threads.md") == 1
+end)
+journey.wait("what names it", function()
+  return journey.has(note, "[[nav/architecture/two-threads]]") and journey.has(new, "[nav/architecture/two-threads]")
+end)
+journey.wait("the link to what ended", journey.same(note, { "link-to-superseded" }))
 vim.cmd.wall()
-journey.tell("saved", journey.codes(buffer))
+journey.tell("saved", true)

@@ -53,36 +53,36 @@ function M.type(buffer, old, new, ready)
   os.exit(1)
 end
 
--- Put the cursor on the start of a text.
-function M.go(text)
-  vim.fn.cursor(1, 1)
-  if vim.fn.search("\\V" .. text, "cW") == 0 then
-    M.tell("absent", text)
-    os.exit(1)
-  end
-end
-
--- Choose what is offered under a title where the cursor is.
-function M.choose(kind, title)
-  vim.lsp.buf.code_action({
-    context = { only = { kind } },
-    apply = true,
-    filter = function(one)
-      return vim.startswith(one.title, title)
-    end,
-  })
-end
-
-function M.has(buffer, text)
-  return function()
-    return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n"):find(text, 1, true) ~= nil
-  end
-end
-
 function M.same(buffer, codes)
   return function()
     return vim.deep_equal(M.codes(buffer), codes)
   end
+end
+
+function M.has(buffer, text)
+  return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n"):find(text, 1, true) ~= nil
+end
+
+-- Return what stands in a line behind some words.
+function M.after(buffer, words)
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+    if vim.startswith(line, words) then
+      return line:sub(#words + 1)
+    end
+  end
+end
+
+-- Put the cursor on a text of the file at hand, and apply the one action there whose title has some words.
+function M.act(text, kind, words)
+  vim.fn.cursor(1, 1)
+  vim.fn.search("\\V" .. text, "c")
+  vim.lsp.buf.code_action({
+    context = { only = { kind } },
+    filter = function(action)
+      return action.title:find(words, 1, true) ~= nil
+    end,
+    apply = true,
+  })
 end
 
 return M

@@ -1,5 +1,6 @@
 """Findings of open texts: those that `mdmem check` has once they are saved."""
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -144,8 +145,13 @@ def test_a_memory_that_goes_away_takes_its_findings_along(hand: Hand) -> None:
     publisher.rest(session)
     closed = hand.uri("memory/nav/rules/closed.md")
     assert {one.uri: len(one.diagnostics) for one in told} == {hand.uri(RULE): 1, closed: 1}
+    circle: list[object] = [Hand.__new__(Hand)]
+    circle[0].circle = circle
+    gone = weakref.ref(circle[0])
+    del circle
     publisher.rest(session)
     assert len(told) == 2, "the same is not told twice"
+    assert gone() is None, "what goes round in circles is let go"
     (hand.folder / "memory").rename(hand.folder / "moved")
     publisher.rest(session)
     assert {one.uri: len(one.diagnostics) for one in told} == {hand.uri(RULE): 0, closed: 0}

@@ -43,23 +43,26 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     return told
 
 
-def test_a_note_is_mended_put_in_the_place_of_another_renamed_and_committed_through_the_hook(tmp_path: Path) -> None:
+def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
     folder = memory(tmp_path.resolve() / "project")
-    write_entry(folder / "memory", "nav/notes/list", type="note", title="A list 😀")
-    write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue", see=["nav/notes/list"])
+    write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
+    write_entry(folder / "memory", "nav/architecture/pool", title="Use a pool", see=["nav/architecture/threads"])
     commit_all(folder)
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     told = steps("journey.lua", folder)
     assert told["open"] == []
     assert told["typed"].startswith("unknown status `actve`")
-    assert told["undone"] == told["saved"] == []
-    assert told["fixed"] == "status: active"
-    assert told["superseded"]
-    assert told["taken back"] == [False, False]
-    assert told["ended"] == "deprecated_reason: nobody waits"
+    assert told["mended"] == "status: active"
+    assert told["undone"] is True, "one undo a file takes a supersession back"
+    assert told["ends"] == [[], []]
     assert run_mdmem("check", cwd=folder).returncode == 0
+    assert told["ended"] == "nobody waits"
     git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "A queue is fair")
-    shown = git(folder, "show", "--name-status", "--format=", "-M").splitlines()
-    assert [line.split()[-1] for line in shown] == [f"memory/nav/notes/{name}.md" for name in ("first-list", "queue")]
-    assert shown[0].startswith("R")
+    git(folder, "commit", "-qm", "A pool in place of threads, which have another name")
+    names = git(folder, "show", "--name-only", "--no-renames", "--format=").splitlines()
+    assert [name.removeprefix("memory/nav/") for name in names] == [
+        "architecture/pool.md",
+        "architecture/threads.md",
+        "architecture/two-threads.md",
+        "notes/queue.md",
+    ]
