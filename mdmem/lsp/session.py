@@ -197,14 +197,15 @@ class EditorSession:
     def look(self) -> bool:
         """Look at the disk and at git anew, and say whether anything is another than before."""
         stamp = self._stamp_now()
-        fresh = self.disk.reread()
+        fresh = replace(self.disk.reread(), today=self.today())
         changed = differing(self.disk.tree, fresh.tree)
-        is_same_git = stamp is not None and stamp == self._stamp
-        if is_same_git and changed == frozenset():
+        # What is in force depends on the day, and an editor stays open for many.
+        is_same = stamp is not None and stamp == self._stamp and fresh.today == self.disk.today
+        if is_same and changed == frozenset():
             return False
         self._stamp, self.disk = stamp, fresh
         # What git says depends on its own files and on which files there are, not on what these hold.
-        is_text = is_same_git and changed is not None
+        is_text = is_same and changed is not None
         for name in ("_overlay",) if is_text else ("_overlay", "facts", "tracked_files", "settings"):
             self.__dict__.pop(name, None)
         for path, buffer in self.buffers.items():
