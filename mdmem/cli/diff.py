@@ -73,17 +73,7 @@ def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Worksp
         from mdmem.render.review.markdown import review_markdown
 
         links = file_links(os.environ, workspace.location.under)
-        return review_markdown(report, links, page=diff_page(_diff_url(workspace), os.environ))
+        return review_markdown(report, links, page=diff_page(report.page_url, os.environ))
     from mdmem.render.review.text import review_text
 
     return review_text(report, given.ink())
-
-
-def _diff_url(workspace: Workspace) -> str | None:
-    from mdmem.errors import SettingsError
-
-    try:
-        return workspace.settings.diff_url
-    except SettingsError:
-        # The review tells it.
-        return None
