@@ -42,14 +42,10 @@ from mdmem.review.texts import field_edits, rewordings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewReport:
-    """What a change does to what is believed, from one tree to another.
-
-    `page_url` is where the settings of the first tree say that the page of the change is.
-    """
+    """What a change does to what is believed, from one tree to another."""
 
     before: str
     after: str
-    page_url: str | None = None
     remarks: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
     counts: Counts = field(default_factory=Counts)
@@ -94,8 +90,6 @@ def report_on(
     return ReviewReport(
         before=before.name,
         after=after.name,
-        # Whoever proposes the change does not choose where its review leads to.
-        page_url=before.settings.diff_url,
         unread=tuple(_unread(comparison)),
         counts=_counts(comparison),
         wings=_wings(comparison),

@@ -31,13 +31,14 @@ def terms(facts: SiteFacts) -> Kept[TermCounts]:
     """Return the terms of each entry with how often they stand in it, in its title `TITLE` times."""
 
     def make(entry: Entry, body: str) -> TermCounts:
-        found = _counted(body)
-        return {**found, **{term: found.get(term, 0) + TITLE * n for term, n in _counted(entry.title).items()}}
+        found = term_counts(body)
+        return {**found, **{term: found.get(term, 0) + TITLE * n for term, n in term_counts(entry.title).items()}}
 
     return Kept(facts, "site-terms", f"{analysis.VERSION}.{_TERMS}", dict[str, TermCounts], make)
 
 
-def _counted(text: str) -> TermCounts:
+def term_counts(text: str) -> TermCounts:
+    """Return the terms of a text with how often they stand in it, those of the index."""
     words, wholes = analysis.counted(text)
     return {**words, **{term: words.get(term, 0) + often for term, often in wholes.items()}}
 
