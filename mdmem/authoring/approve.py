@@ -141,7 +141,7 @@ def approve(workspace: Workspace, name: str, *, by: str | None, options: WriteOp
     """Put a draft in force and end what it supersedes; git says who approves unless somebody is named."""
 
     def plan(one: Workspace) -> ChangeSet:
-        address, person = resolve_name(one, name), by or _person(one)
+        address, person = resolve_name(one, name), by or approver(one)
         return plan_approval(one.catalog, one.settings, address, person=person, today=one.today)
 
     return write(workspace, plan, options)
@@ -165,7 +165,8 @@ def _identity(workspace: Workspace) -> str | None:
     return identity(workspace.location.repository) if workspace.location.repository is not None else None
 
 
-def _person(workspace: Workspace) -> str:
+def approver(workspace: Workspace) -> str:
+    """Return who approves here, as git would write it; raises UsageError where git knows nobody."""
     found = _identity(workspace)
     if found is None:
         help_ = 'write --by "Name <email>", or set `user.name` and `user.email` with `git config`'

@@ -50,6 +50,13 @@ def mend_all(tree: Tree, check: _Check, *, with_unsafe: bool = False, prove: _Ch
     return FixResult(proved.report, _ended(proved.fixed, proved.report), plan, tuple(mending.refused))
 
 
+def plan_fix(tree: Tree, finding: Finding) -> ChangeSet:
+    """Return what the fix of one finding changes; nothing where it cannot be made, or a file would load worse."""
+    overlaid = OverlaidTree(tree)
+    chosen = choose(overlaid, [finding], with_unsafe=True)
+    return _Moves().after(chosen).plan(overlaid.with_changes(chosen.contents, chosen.renames))
+
+
 class _Mending:
     """The rounds of one run.
 

@@ -33,16 +33,25 @@ def plan_move(case: Case, old: str, new: str, *, under: str | None = None) -> Ch
     Raises LostRaceError where something is there, UsageError for what is no regular file, and UnpatchableError where
     a link cannot be rewritten byte by byte. `under` is the root's path from the repository's top.
     """
-    is_entry = old.count("/") == 2
-    moves = {f"{old}.md": f"{new}.md"} if is_entry else below(case, old, new)
-    if old == new:
+    return plan_moves(case, {old: new}, under=under)
+
+
+def plan_moves(case: Case, places: Mapping[str, str], *, under: str | None = None) -> ChangeSet:
+    """Return what gives several entries, rooms or wings another place at once, as `plan_move` does for one."""
+    moved = {old: new for old, new in places.items() if old != new}
+    if not moved:
         return ChangeSet(actions=())
-    moving = MoveFix(case, moves, folders={} if is_entry else {old: new}, under=under)
-    _refuse(moving, old, new)
+    folders = {old: new for old, new in moved.items() if old.count("/") < 2}
+    moves = {f"{old}.md": f"{new}.md" for old, new in moved.items() if old not in folders}
+    for old, new in folders.items():
+        moves |= below(case, old, new)
+    moving = MoveFix(case, moves, folders=folders, under=under)
+    for old, new in moved.items():
+        _refuse(moving, old, new)
     after = _Afterwards(moving)
     changes = [*_changes(moving), *after.settings(), *after.baseline()]
     remarks = (*after.remarks, *_remarks(moving))
-    return ChangeSet(tuple(changes), actions=_actions(moving, old, new), remarks=remarks)
+    return ChangeSet(tuple(changes), actions=_actions(moving, moved), remarks=remarks)
 
 
 def _refuse(moving: MoveFix, old: str, new: str) -> None:
@@ -128,10 +137,10 @@ class _Afterwards:
         return self._moving.addresses.get(place, self._moving.moves.get(place, place))
 
 
-def _actions(moving: MoveFix, old: str, new: str) -> tuple[WriteAction, ...]:
+def _actions(moving: MoveFix, moved: Mapping[str, str]) -> tuple[WriteAction, ...]:
     entries = [one for one in moving.case.catalog.addresses if f"{one}.md" in moving.moves]
     if not entries:
-        return (WriteAction(Verb.MOVE, f"{old}/", f"{new}/"),)
+        return tuple(WriteAction(Verb.MOVE, f"{old}/", f"{new}/") for old, new in moved.items())
     return tuple(WriteAction(Verb.MOVE, one, moving.addresses[one]) for one in sorted(entries))
 
 
@@ -159,15 +168,23 @@ def plan_named_move(workspace: Workspace, name: str, to: str, *, wing: WingKind 
 
     Raises what `plan_move` raises, and UsageError.
     """
-    old = _old_place(workspace, name)
-    new = _new_place(workspace, old, to)
-    require_names(new.split("/"), known=old.split("/"))
-    made = require_wing(workspace, new, wing) if "/" in old else ()
+    return plan_named_moves(workspace, {name: to}, wing=wing)
+
+
+def plan_named_moves(workspace: Workspace, names: Mapping[str, str], *, wing: WingKind | None = None) -> ChangeSet:
+    """Return what moves several at once, as `plan_named_move` does one."""
+    places: dict[str, str] = {}
+    made: dict[str, Change] = {}
+    for name, to in names.items():
+        old = _old_place(workspace, name)
+        new = places[old] = _new_place(workspace, old, to)
+        require_names(new.split("/"), known=old.split("/"))
+        made |= {one.path: one for one in (require_wing(workspace, new, wing) if "/" in old else ())}
     case = Case(workspace.whole_catalog, workspace.settings, workspace.today)
     under = workspace.location.under if workspace.location.repository is not None else None
-    change_set = plan_move(case, old, new, under=under)
-    remarks = (*change_set.remarks, *_left_behind(workspace, old))
-    return replace(change_set, changes=(*made, *change_set.changes), remarks=remarks)
+    change_set = plan_moves(case, places, under=under)
+    remarks = (*change_set.remarks, *(one for old in places for one in _left_behind(workspace, old)))
+    return replace(change_set, changes=(*made.values(), *change_set.changes), remarks=remarks)
 
 
 def _old_place(workspace: Workspace, name: str) -> str:

@@ -154,13 +154,18 @@ class _BrokenError(UsageError):
 
 def _proved(workspace: Workspace, change_set: ChangeSet) -> ChangeSet:
     """Return a change set without the changes that are none; raises where it may not be applied."""
-    for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
-        workspace.access.require_write(wing)
-        refuse_remote(workspace, wing)
-    changes = tuple(one for one in change_set.changes if (one.path, one.before) != (one.to, one.after))
+    changes = permitted(workspace, change_set)
     if not change_set.tells_faults:
         _prove(workspace, changes)
     return replace(change_set, changes=changes)
+
+
+def permitted(workspace: Workspace, change_set: ChangeSet) -> tuple[Change, ...]:
+    """Return the changes that change something; raises UsageError where the caller may not make them."""
+    for wing in sorted({path.split("/", 1)[0] for one in change_set.changes for path in (one.path, one.to)}):
+        workspace.access.require_write(wing)
+        refuse_remote(workspace, wing)
+    return tuple(one for one in change_set.changes if (one.path, one.before) != (one.to, one.after))
 
 
 def is_unchanged(workspace: Workspace, fresh: Workspace, known: Mapping[str, str]) -> bool:
@@ -210,13 +215,21 @@ def repository_to_commit_to(workspace: Workspace, *, commit: bool | None) -> Rep
 
 
 def _prove(workspace: Workspace, changes: Sequence[Change]) -> None:
-    touched = {path.removesuffix(".md") for change in changes for path in (change.path, change.to)}
-    moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in changes}
-    faults = sorted(new_faults(workspace.catalog, catalog_after(workspace, changes), touched, moved=moved))
-    if faults:
+    try:
+        refuse_faults(workspace.catalog, catalog_after(workspace, changes), changes)
+    except _BrokenError as error:
         # The fault may be another's write: then the files are not those that were planned on any more.
         if workspace.reread().catalog.digests != workspace.catalog.digests:
-            raise LostRaceError("the memory changed while it was looked at; nothing was written, try again")
+            raise LostRaceError("the memory changed while it was looked at; nothing was written, try again") from error
+        raise
+
+
+def refuse_faults(before: Catalog, after: Catalog, changes: Sequence[Change]) -> None:
+    """Raise UsageError where the entries as they would be with changes made have faults that they had not before."""
+    touched = {path.removesuffix(".md") for change in changes for path in (change.path, change.to)}
+    moved = {change.path.removesuffix(".md"): change.to.removesuffix(".md") for change in changes}
+    faults = sorted(new_faults(before, after, touched, moved=moved))
+    if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise _BrokenError(f"nothing is written: {faults[0]}{more}")
 

@@ -114,7 +114,8 @@ class Case:
     """One run of the checks; `facts` is None outside git, `base` where there is nothing to compare with.
 
     `merge` is given where the tree is the result of a merge that has not happened; `faults` are what went wrong
-    while the case was put together; `known_changes` what the change did, where that was found out already.
+    while the case was put together; `known_changes` what the change did, and `known_suppressions` what the files want
+    silent, where that was found out already.
     `kept` is what is known of files by path, so that nobody need read them again; `focus` are the paths of the files
     that checks of one file look at, `near` the addresses of the entries whose links the others look at; None where
     that is all of them.
@@ -129,6 +130,7 @@ class Case:
     faults: tuple[Finding, ...] = ()
     in_ci: bool = False
     known_changes: Changes | None = None
+    known_suppressions: tuple[Suppression, ...] | None = None
     kept: Mapping[str, KeptExtract] = field(default_factory=dict)
     focus: frozenset[str] | None = None
     near: frozenset[str] | None = None
@@ -201,8 +203,10 @@ class Case:
 
     @cached_property
     def suppressions(self) -> tuple[Suppression, ...]:
-        """Return every suppression of every near entry and manifest, by path and place; one that is faulty, too."""
-        entries = (entry.path for entry in self.near_entries)
+        """Return every suppression of every readable entry and manifest, by path and place; one that is faulty, too."""
+        if self.known_suppressions is not None:
+            return self.known_suppressions
+        entries = (entry.path for entry in self.catalog.entries.values())
         manifests = (file.path for file in self.catalog.others if is_manifest(file))
         return tuple(one for path in (*entries, *manifests) for one in self.extract(path).suppressions)
 

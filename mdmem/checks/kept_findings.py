@@ -23,7 +23,6 @@ from mdmem.checks.engine import ask, get_check
 from mdmem.checks.extract import KeptExtract, kept_extract, replaces
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.entry.model import Status
 from mdmem.finding import Finding
 from mdmem.record import pack, unpack
 from mdmem.state import read_packed, write_packed
@@ -172,7 +171,7 @@ def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
 def _said(case: Case, document: Document) -> str:
     """Return the digest of what a file says outside its body; empty where its body may say something of others."""
     extract, entry = case.extract(document.path), case.catalog.entries.get(document.path.removesuffix(".md"))
-    if entry is None or entry.status is Status.DEPRECATED or extract.references or extract.amendments:
+    if entry is None or extract.references or extract.amendments:
         return ""
     front = document.text[: len(document.text) - len(document.body)]
     reason = replaces(extract) and extract.gives_reason

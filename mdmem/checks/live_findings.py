@@ -7,7 +7,7 @@ So the findings are those of a full run, at a cost that grows little with the me
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from itertools import chain
+from itertools import chain, groupby
 
 from mdmem.catalog.links import reference_of
 from mdmem.checks.case import Case
@@ -16,6 +16,7 @@ from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import extracts_of
 from mdmem.checks.registry import BY_PATHS, KEPT, READS
 from mdmem.checks.rules import unused_suppression
+from mdmem.checks.suppressions import Suppression
 from mdmem.dataclass import replace
 from mdmem.finding import Finding
 
@@ -32,6 +33,9 @@ class LiveFindings:
         """Take a whole case, with what is known of its files; `asking` may know an answer to it."""
         self._codes = tuple(codes)
         self._kept: dict[str, KeptExtract] = dict(case.kept)
+        self._silent: dict[str, tuple[Suppression, ...]] = {}
+        for path, stated in groupby(case.suppressions, lambda one: one.place.path):
+            self._silent[path] = tuple(stated)
         self._links = _Links()
         self._links.take(case, case.catalog.with_bytes)
         self._found: dict[str, list[Finding]] = {}
@@ -62,18 +66,26 @@ class LiveFindings:
         """Take the same case with other bytes in some entries' files, by path, and look again at what that reaches."""
         paths = frozenset(edited)
         addresses = {path.removesuffix(".md") for path in paths}
-        made = extracts_of(case, {path: case.catalog.file_digests[path] for path in paths})
-        self._kept = dict(self._kept)
-        for path in paths:
-            self._kept.pop(path, None)
-        self._kept |= made or {}
-        case = replace(case, kept=self._kept)
         reached = self._links.reach(addresses)
+        case = self._with_texts(case, paths)
         self._links.take(case, addresses)
         reached |= self._links.reach(addresses) | self._guessed()
         self._case = case
         near = self._links.around(reached)
         self._look(replace(case, near=near), self._asked, {f"{address}.md" for address in reached})
+
+    def _with_texts(self, case: Case, paths: frozenset[str]) -> Case:
+        """Return a case that knows of each file what the checks want of it alone, told anew of some."""
+        made = extracts_of(case, {path: case.catalog.file_digests[path] for path in paths})
+        self._kept = {**self._kept, **(made or {})}
+        for path in paths - (made or {}).keys():
+            self._kept.pop(path, None)
+        case = replace(case, kept=self._kept)
+        for path in paths:
+            is_read = path.removesuffix(".md") in case.catalog.entries
+            self._silent[path] = case.extract(path).suppressions if is_read else ()
+        silent = tuple(chain.from_iterable(self._silent[path] for path in sorted(self._silent)))
+        return replace(case, known_suppressions=silent)
 
     def _guessed(self) -> set[str]:
         found = (finding.address for code in _GUESSING for finding in self._found.get(code, ()))

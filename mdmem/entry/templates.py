@@ -49,4 +49,8 @@ def without_hints(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in hints)
 
 
-PLACEHOLDERS: frozenset[str] = frozenset(part.split(">")[0] for body in BODIES.values() for part in body.split("<")[1:])
+# What stands for a reason that somebody has yet to give.
+REASON = "<say why>"
+PLACEHOLDERS: frozenset[str] = frozenset(
+    part.split(">")[0] for text in (*BODIES.values(), REASON) for part in text.split("<")[1:]
+)

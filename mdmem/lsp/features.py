@@ -35,6 +35,11 @@ COMMANDS: Mapping[str, str] = {
     "mdmem.why": "mdmem.lsp.commands:why",
     "mdmem.check": "mdmem.lsp.commands:check",
     "mdmem.new": "mdmem.lsp.commands:new",
+    "mdmem.approve": "mdmem.lsp.lifecycle_commands:approve",
+    "mdmem.verify": "mdmem.lsp.lifecycle_commands:verify",
+    "mdmem.review": "mdmem.lsp.lifecycle_commands:review",
+    "mdmem.deprecate": "mdmem.lsp.lifecycle_commands:deprecate",
+    "mdmem.supersede": "mdmem.lsp.lifecycle_commands:supersede",
 }
 # Each part has a block of its own, so that rows are added side by side.
 _COMPLETED = {"triggerCharacters": ["/", ":", "[", " "], "resolveProvider": True}
@@ -57,7 +62,26 @@ NAVIGATION: tuple[Feature, ...] = (
     Feature("textDocument/codeLens", "mdmem.lsp.lenses:lenses", "codeLensProvider", {}),
     Feature("textDocument/inlayHint", "mdmem.lsp.hints:hints", "inlayHintProvider"),
 )
-ACTIONS: tuple[Feature, ...] = ()
+_ACTED = {"codeActionKinds": ["quickfix", "refactor", "source.fixAll.mdmem"], "resolveProvider": True}
+_MOVED = {
+    "filters": [
+        {"scheme": "file", "pattern": {"glob": "**/*.md", "matches": "file"}},
+        {"scheme": "file", "pattern": {"glob": "**", "matches": "folder"}},
+    ]
+}
+ACTIONS: tuple[Feature, ...] = (
+    Feature("textDocument/codeAction", "mdmem.lsp.code_actions:code_actions", "codeActionProvider", _ACTED),
+    Feature("codeAction/resolve", "mdmem.lsp.code_actions:resolve", of_document=False),
+    Feature("textDocument/rename", "mdmem.lsp.rename:rename", "renameProvider", {"prepareProvider": True}),
+    Feature("textDocument/prepareRename", "mdmem.lsp.rename:prepare"),
+    Feature(
+        "workspace/willRenameFiles",
+        "mdmem.lsp.rename:will_rename",
+        "workspace.fileOperations.willRename",
+        _MOVED,
+        of_document=False,
+    ),
+)
 FEATURES: tuple[Feature, ...] = (*NAVIGATION, *ACTIONS)
 
 # Each text is sent whole when it is opened and by its changes after that; columns count in UTF-16 units.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from mdmem.catalog.edits import may_be_edited, with_edits
 from mdmem.checks.baseline import without_known
 from mdmem.checks.case import Case
-from mdmem.checks.engine import chosen_codes, require_known_wings
+from mdmem.checks.engine import chosen_codes, require_known_wings, run_checks
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import with_extracts
 from mdmem.checks.live_findings import LiveFindings
@@ -13,7 +16,8 @@ from mdmem.errors import MdmemError, SettingsError, shown_message
 from mdmem.finding import Finding, Place, Severity
 from mdmem.lsp.edits import Edits
 from mdmem.lsp.session import EditorSession
-from mdmem.tree import SETTINGS_NAME
+from mdmem.settings import Settings
+from mdmem.tree import SETTINGS_NAME, OverlaidTree
 
 SETTINGS_CODE = "settings"
 
@@ -64,5 +68,37 @@ class SessionFindings:
         elif edits:
             self._live.edit(case, edits)
         session.unchecked = Edits.none()
-        found = self._live.findings()
-        return tuple(found if settings.baseline is None else without_known(workspace, found, codes, None)[0])
+        return self._told(self._live.findings(), settings)
+
+    def _told(self, found: list[Finding], settings: Settings) -> tuple[Finding, ...]:
+        if settings.baseline is None:
+            return tuple(found)
+        return tuple(without_known(self.session.workspace, found, chosen_codes(settings), None)[0])
+
+    def tried(self, contents: Mapping[str, bytes]) -> tuple[Finding, ...]:
+        """Return what would be found with other bytes in some files: the edit is made for a look, and taken back."""
+        found, live, session = self.now(), self._live, self.session
+        if live is None or not contents:
+            return found
+        workspace, settings = session.workspace, session.settings
+        tree = OverlaidTree(workspace.whole_tree, contents)
+        if not all(may_be_edited(workspace.catalog, path) for path in contents):
+            case = Case(workspace.over(tree).catalog, settings, session.today(), session.facts)
+            return self._told(run_checks(with_extracts(case, session.extracts), chosen_codes(settings)), settings)
+        catalog = with_edits(workspace.catalog, tree, contents)
+        now = Case(workspace.catalog, settings, session.today(), session.facts)
+        try:
+            live.edit(Case(catalog, settings, session.today(), session.facts), contents)
+            return self._told(live.findings(), settings)
+        finally:
+            live.edit(now, contents)
+
+    def fresh(self, finding: Finding) -> Finding:
+        """Return a finding as its check alone tells it now: what moves files names places in others, too.
+
+        Those are kept as they were when the check was asked last.
+        """
+        session, settings = self.session, self.session.settings
+        case = Case(session.catalog, settings, session.today(), session.facts)
+        found = run_checks(with_extracts(case, session.extracts), [finding.code])
+        return next((one for one in found if (one.place, one.message) == (finding.place, finding.message)), finding)

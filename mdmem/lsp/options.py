@@ -27,17 +27,37 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class EditorSkills:
-    """Whether an editor fills in the places of a snippet, and whether it shows Markdown."""
+    """What an editor can do with what it is given.
+
+    It fills in the places of a snippet; it shows Markdown; it takes edits of one version of a text, and asks for those
+    of an action once that is chosen; it carries out edits that it did not ask for; it makes, and renames, files.
+    """
 
     snippets: bool = True
     markdown: bool = True
+    versions: bool = True
+    resolves: bool = True
+    applies: bool = True
+    creates: bool = True
+    renames: bool = True
 
 
 def skills_of(capabilities: types.ClientCapabilities) -> EditorSkills:
     """Return what an editor says that it can do."""
     snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
     formats = get_capability(capabilities, "text_document.hover.content_format")
-    return EditorSkills(snippets is True, types.MarkupKind.Markdown in (formats or ()))
+    files = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
+    resolved = get_capability(capabilities, "text_document.code_action.resolve_support.properties")
+    return EditorSkills(
+        snippets=snippets is True,
+        markdown=types.MarkupKind.Markdown in (formats or ()),
+        # Neovim says only that it moves files, which no other edit can have done.
+        versions=bool(files) or get_capability(capabilities, "workspace.workspace_edit.document_changes") is True,
+        resolves="edit" in (resolved or ()),
+        applies=get_capability(capabilities, "workspace.apply_edit") is True,
+        creates=types.ResourceOperationKind.Create in files,
+        renames=types.ResourceOperationKind.Rename in files,
+    )
 
 
 def options_from(said: Any, before: Options) -> Options:

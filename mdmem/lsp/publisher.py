@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types
@@ -33,7 +34,6 @@ class Publisher:
         """
         self._tell, self._guard = tell, guard
         self.refresh: Callable[[], object] | None = None
-        self._findings: dict[EditorSession, SessionFindings] = {}
         self._told: dict[str, list[types.Diagnostic]] = {}
         self._told_closed: dict[EditorSession, dict[str, Sequence[Finding]]] = {}
         self._timers: dict[tuple[EditorSession, str], asyncio.TimerHandle] = {}
@@ -62,7 +62,6 @@ class Publisher:
 
     def gone(self, session: EditorSession) -> None:
         """Take back what was told of a memory that is not there any more."""
-        self._findings.pop(session, None)
         for key in [key for key in self._timers if key[0] is session]:
             self._timers.pop(key).cancel()
         for path in self._told_closed.pop(session, {}):
@@ -72,7 +71,7 @@ class Publisher:
 
     def findings(self, session: EditorSession) -> tuple[Finding, ...]:
         """Return the findings of a memory as it is."""
-        session.findings = self._findings.setdefault(session, SessionFindings(session)).now()
+        session.findings = session.once(SessionFindings).now()
         return session.findings
 
     def _by_path(self, session: EditorSession) -> Mapping[str, list[Finding]]:
@@ -132,3 +131,5 @@ class Publisher:
                 # What has no text, as a folder that cannot be read, has no place that an editor could show.
                 diagnostics = diagnostics_of(session, buffer, findings) if buffer is not None else []
                 self._tell(types.PublishDiagnosticsParams(session.uri_of(path), diagnostics))
+        # The command line never collects, for it ends soon; here it is done when nobody waits: a tenth of a second.
+        gc.collect()

@@ -193,6 +193,9 @@ class Server(LanguageServer):
     def _guarded(self, what: str, work: Callable[[], Any]) -> Any:
         try:
             return work()
+        except JsonRpcException:
+            # What a feature refuses is told to who asked.
+            raise
         # One feature that fails must not take the others along; the editor gets no answer, the log the whole story.
         except Exception as error:  # noqa: BLE001  # the boundary of the server
             self._tell_fault(what, error)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygls.uris import from_fs_path
 
@@ -28,6 +28,8 @@ from mdmem.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from mdmem.catalog import Catalog
     from mdmem.workspace.location import Location
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(eq=False)
@@ -82,6 +84,17 @@ class EditorSession:
             return None
         contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
         return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None
+
+    def once(self, make: Callable[[EditorSession], _Made]) -> _Made:
+        """Return what a function makes of this session, made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[[EditorSession], Any], Any]:
+        return {}
 
     @property
     def catalog(self) -> Catalog:
@@ -184,14 +197,15 @@ class EditorSession:
     def look(self) -> bool:
         """Look at the disk and at git anew, and say whether anything is another than before."""
         stamp = self._stamp_now()
-        fresh = self.disk.reread()
+        fresh = replace(self.disk.reread(), today=self.today())
         changed = differing(self.disk.tree, fresh.tree)
-        is_same_git = stamp is not None and stamp == self._stamp
-        if is_same_git and changed == frozenset():
+        # What is in force depends on the day, and an editor stays open for many.
+        is_same = stamp is not None and stamp == self._stamp and fresh.today == self.disk.today
+        if is_same and changed == frozenset():
             return False
         self._stamp, self.disk = stamp, fresh
         # What git says depends on its own files and on which files there are, not on what these hold.
-        is_text = is_same_git and changed is not None
+        is_text = is_same and changed is not None
         for name in ("_overlay",) if is_text else ("_overlay", "facts", "tracked_files", "settings"):
             self.__dict__.pop(name, None)
         for path, buffer in self.buffers.items():

@@ -45,7 +45,7 @@ _TOKENS_A_LINE = 150
 # In bytes: where less is left, no entry is read for it.
 _SMALLEST, _GIVE_UP_AFTER = 100, 3
 _DRAFTS = 20
-# What covers a file at hand is named where it is left out, whatever the budget: so many at most.
+# What covers a file at hand is named first where it is left out: so many at most, in a text's line of counts always.
 _COVERING = 12
 
 
@@ -70,8 +70,8 @@ def pack(
     for _ in range(_TRIES):
         plan = packing.plan(room)
         answer = packing.answer(plan)
-        excess = plan.used + printed.rest(answer) - limit
-        # Contradictions depend on what is given, and are never cut: what they take, entries leave.
+        excess = plan.used + printed.rest(answer) + packing.naming(plan) - limit
+        # Contradictions and what covers a file at hand depend on what is given: what naming them takes, entries leave.
         if excess <= 0 or not plan.used:
             break
         room = min(room - excess, plan.used - 1)
@@ -193,9 +193,7 @@ class _Packing:
 
     @property
     def _most_lines(self) -> int:
-        if self.found.is_brief:
-            return _TITLES
-        return 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
+        return _TITLES if self.found.is_brief else 0 if self._is_pressed else self.budget // _TOKENS_A_LINE
 
     @property
     def _shaping_share(self) -> float:
@@ -295,9 +293,7 @@ class _Packing:
 
     def _most_cited(self, size: int) -> int:
         """Return how many entries that cite one may stand under so many bytes of it."""
-        if self.found.is_brief:
-            return _FEWER
-        return 0 if self._is_pressed else _FEWER if size > _MUCH else _FEWEST
+        return _FEWER if self.found.is_brief else 0 if self._is_pressed else _FEWER if size > _MUCH else _FEWEST
 
     def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
@@ -320,7 +316,7 @@ class _Packing:
 
     def with_omissions(self, answer: Pack, plan: Plan, limit: int) -> Pack:
         """Return the pack with the names of what it leaves out, as many as find room, and the counts of the rest."""
-        covering = self._covering(plan)
+        covering = frozenset(item.entry.address for item in self._covering(plan))
         left = [*((one.address, one.type, one.why) for one in self.found.basis.omitted), *self._left_out(plan)]
         if covering:
             left.sort(key=lambda one: one[0] not in covering)
@@ -328,8 +324,9 @@ class _Packing:
         omitted: list[Omission] = []
         for address, kind, why in left[:OMITTED_LISTED]:
             one = Omission(address, str(kind), why)
-            used += self.printed.omission(one)
-            if used > limit and address not in covering:
+            cost = self.printed.omission(one)
+            used += cost
+            if cost and used > limit:
                 break
             omitted.append(one)
         counts = [*self.found.basis.omitted_counts, *count_reasons(one[1:] for one in left[len(omitted) :])]
@@ -339,10 +336,14 @@ class _Packing:
             basis=replace(answer.basis, omitted=tuple(omitted), omitted_counts=summed(counts), covering=covering),
         )
 
-    def _covering(self, plan: Plan) -> frozenset[str]:
-        """Return the first addresses of what covers a given path, is in force and is not given."""
-        left = (item.entry.address for item in self._relevance.on_path if item.entry.address not in plan.taken)
-        return frozenset(islice(left, _COVERING))
+    def naming(self, plan: Plan) -> int:
+        """Return the bytes that naming what covers a given path and is not given takes."""
+        left = ((one.entry, self._why(one, plan)) for one in self._covering(plan))
+        return sum(self.printed.omission(Omission(one.address, one.type, why)) for one, why in left)
+
+    def _covering(self, plan: Plan) -> Iterator[Ranked]:
+        """Yield the first of what covers a given path, is in force and is not given."""
+        return islice((one for one in self._relevance.on_path if one.entry.address not in plan.taken), _COVERING)
 
     def _left_out(self, plan: Plan) -> Iterator[tuple[str, str, str]]:
         """Yield address, type and reason of what is not given: of thousands a few are named, and the others counted."""

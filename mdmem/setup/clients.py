@@ -37,10 +37,10 @@ _OWN_FILES = {
 COMMAND_LINES = """\
 Before you change code, ask once what is binding, with all files that you will touch:
 `mdmem retrieve --session TASK --path FILE --path FILE "what you are about to do"` (TASK: any name for your work).
+Of what it names by title alone, one call gives the part you need: `mdmem show A B --about "FOR A" --about "FOR B"`.
 Ask again only when the files change; what was given before is one line then.
-Questions that are about no file go into one call, each with words that you expect in its answer: \
+Where there is a question and no code, put all questions into one call, each with words that you expect in its answer: \
 `mdmem retrieve --session TASK --ask "QUESTION? WORDS" --ask "QUESTION? WORDS"`.
-What is lacking, one call finds in those entries, words for each: `mdmem show A B --about "FOR A" --about "FOR B"`.
 Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """

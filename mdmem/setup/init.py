@@ -46,10 +46,11 @@ def init(
     root = _root_for(cwd, folder)
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
-    wings = project_wings(root)
+    is_top = repository is not None and root == repository.top
+    wings = [*filter(_WING.fullmatch, project_wings(root, is_top=is_top))]
     own = wing if wing is not None else _first_wing(root)
     name = own if own is not None else next(iter(wings), None) or _name_for(base)
-    if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", name):
+    if not _WING.fullmatch(name):
         raise UsageError(f"`{name}` is no name for a wing; write it like `navigation_stack`")
     is_joining = bool(clients) and (root / SETTINGS_NAME).exists()
     # Which of several projects answers by default is for people to say.
@@ -86,6 +87,7 @@ def _records(base: Path) -> str:
     return f"decision records are there, {listed}: `mdmem import --dry-run` shows what becomes of them"
 
 
+_WING = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _STAYS = "is there and stays as it is"
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mdmem.catalog.interpret import read_manifest
-from mdmem.disk import read_regular
-from mdmem.document.parse import parse_document
+from mdmem.catalog import load
 from mdmem.document.scalars import scalar
 from mdmem.entry.model import WingKind
 from mdmem.git import Repository, setting
+from mdmem.tree import WorkingTree
 
 
 def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = WingKind.PROJECT) -> str:
@@ -20,18 +19,10 @@ def manifest_text(wing: str, repository: Repository | None, *, kind: WingKind = 
     return f"---\nkind: {kind}\n{owners}---\n\n# {wing}\n\n{about}\n"
 
 
-def project_wings(root: Path) -> list[str]:
-    """Return the wings of projects that hold entries in a folder, sorted."""
-    held = sorted({path.parent.parent for path in root.glob("[!.]*/[!.]*/*.md")})
-    return [folder.name for folder in held if not _is_shared(folder)]
-
-
-def _is_shared(folder: Path) -> bool:
-    try:
-        wing, _ = read_manifest(folder.name, parse_document("README.md", read_regular(folder / "README.md")))
-    except OSError:
-        return False
-    return wing is not None and wing.is_shared
+def project_wings(root: Path, *, is_top: bool) -> list[str]:
+    """Return the wings of projects in a folder, sorted; at a repository's top most folders are none."""
+    wings = load(WorkingTree(root, is_top=is_top)).wings.values()
+    return sorted(wing.name for wing in wings if not wing.is_shared)
 
 
 def _owner(repository: Repository | None) -> str | None:

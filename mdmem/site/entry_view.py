@@ -92,7 +92,7 @@ class EntryView:
         facts = self.rows.facts
         if not facts.bearings.joins(entry.address):
             return None
-        return lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
+        return lineage_graph(facts.catalog, (entry.address,), today=facts.workspace.today, bearings=facts.bearings)
 
     def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
         known = self.rows.facts.catalog.entries

@@ -211,7 +211,7 @@ class SitePages:
 
     def _all_chains(self) -> dict[str, Any]:
         facts = self.facts
-        graph = linked_graph(facts.catalog, bearings=facts.bearings)
+        graph = linked_graph(facts.catalog, today=facts.workspace.today, bearings=facts.bearings)
         drawn = {node.entry.address for node in graph.nodes}
         # Each has its picture on the page of any of its entries.
         others = [group for group in facts.bearings.groups if drawn.isdisjoint(group)]

@@ -89,6 +89,17 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, capsys: Capture) 
     assert "--all-wings" in (folder / "AGENTS.md").read_text()
 
 
+@pytest.mark.parametrize(("root", "folders"), [(".", ("docs", "My-docs")), ("memory", ("My-docs",))])
+def test_folders_that_are_no_wing_name_none(
+    root: str, folders: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    repository = make_repository(tmp_path / "app")
+    for folder in folders:
+        write(repository, f"{root}/{folder}/guide/intro.md", "Welcome.\n")
+    assert run_here(capsys, "init", root, "--no-hook", cwd=repository).code == 0
+    assert (repository / root / "mdmem.toml").read_text() == 'default_wing = "app"\n'
+
+
 def test_records_that_are_there_are_the_next_step(tmp_path: Path, capsys: Capture) -> None:
     folder = make_repository(tmp_path)
     write(folder, "docs/adr/0001-files.md", "# 1. Files\n")

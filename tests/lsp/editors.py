@@ -1,8 +1,10 @@
 """Editors for the tests: one in this process that asks features at once, and one that talks to a real `mdmem lsp`."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import re
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from lsprotocol import types
 from processes import python
 
 from mdmem.lsp.buffer import Buffer
+from mdmem.lsp.code_actions import code_actions
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
 
@@ -63,6 +66,77 @@ class Hand:
         before, _, after = marked.partition("|")
         _, buffer = self.page(path)
         return buffer.position_at(buffer.text.index(before + after) + len(before))
+
+    def actions(
+        self, path: str, where: int | str = 0, *, only: str | None = None, by_itself: bool = False
+    ) -> list[types.CodeAction]:
+        """Return what is offered on a line, or where the bar stands; `by_itself` the editor asks at each step."""
+        at = types.Position(where, 0) if isinstance(where, int) else self.at(path, where)
+        trigger = types.CodeActionTriggerKind.Automatic if by_itself else types.CodeActionTriggerKind.Invoked
+        context = types.CodeActionContext([], only=[only] if only else None, trigger_kind=trigger)
+        params = types.CodeActionParams(self.document(path), types.Range(at, at), context)
+        return code_actions(*self.page(path), params)
+
+    def apply(self, edit: types.WorkspaceEdit | None) -> None:
+        """Carry out an edit as an editor does: texts that are not open are opened, files that move are saved before."""
+        assert edit is not None
+        for one in edit.document_changes or ():
+            if isinstance(one, types.TextDocumentEdit):
+                self._edit(one)
+            elif isinstance(one, types.CreateFile):
+                file = self._file(one.uri)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch(exist_ok=False)
+            elif isinstance(one, types.RenameFile):
+                self.save(one.old_uri)
+                self.roots.close(one.old_uri)
+                new = self._file(one.new_uri)
+                assert not new.exists()
+                new.parent.mkdir(parents=True, exist_ok=True)
+                self._file(one.old_uri).rename(new)
+                self.open(new.relative_to(self.folder).as_posix())
+        self.look()
+
+    def _edit(self, one: types.TextDocumentEdit) -> None:
+        uri = one.text_document.uri
+        buffer = self.roots.buffer(uri)
+        assert one.text_document.version == (buffer.version if buffer is not None else None)
+        if buffer is None:
+            _, buffer = self.open(self._file(uri).relative_to(self.folder).as_posix())
+        edits = [edit for edit in one.edits if isinstance(edit, types.TextEdit)]
+        whole = types.TextDocumentContentChangeWholeDocument(applied(buffer.text, edits))
+        self.roots.change(buffer.changed([whole], (buffer.version or 0) + 1))
+
+    def _file(self, uri: str) -> Path:
+        return self.folder / uri.removeprefix(f"{self.folder.as_uri()}/")
+
+    def save(self, *uris: str) -> None:
+        """Write open texts, all where none is named, and look at the disk."""
+        for session in self.roots:
+            for buffer in session.buffers.values():
+                if not uris or buffer.uri in uris:
+                    self._file(buffer.uri).write_bytes(buffer.data)
+        self.look()
+
+    def look(self) -> None:
+        for session in self.roots:
+            session.look()
+
+
+def applied(text: str, edits: Sequence[types.TextEdit]) -> str:
+    """Return a text after edits that do not meet, in UTF-16 as the protocol has it."""
+    lines = [0, *(found.end() for found in re.finditer("\r\n|\n|\r", text))]
+    units = text.encode("utf-16-le", "surrogatepass")
+
+    def at(position: types.Position) -> int:
+        start = len(text[: lines[position.line]].encode("utf-16-le", "surrogatepass"))
+        return start + 2 * position.character
+
+    spans = sorted((at(one.range.start), at(one.range.end), one.new_text) for one in edits)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    for start, end, new in reversed(spans):
+        units = units[:start] + new.encode("utf-16-le") + units[end:]
+    return units.decode("utf-16-le", "surrogatepass")
 
 
 class Editor:

@@ -59,4 +59,30 @@ function M.same(buffer, codes)
   end
 end
 
+function M.has(buffer, text)
+  return table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n"):find(text, 1, true) ~= nil
+end
+
+-- Return what stands in a line behind some words.
+function M.after(buffer, words)
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+    if vim.startswith(line, words) then
+      return line:sub(#words + 1)
+    end
+  end
+end
+
+-- Put the cursor on a text of the file at hand, and apply the one action there whose title has some words.
+function M.act(text, kind, words)
+  vim.fn.cursor(1, 1)
+  vim.fn.search("\\V" .. text, "c")
+  vim.lsp.buf.code_action({
+    context = { only = { kind } },
+    filter = function(action)
+      return action.title:find(words, 1, true) ~= nil
+    end,
+    apply = true,
+  })
+end
+
 return M

@@ -137,9 +137,8 @@ def test_budget_holds_what_is_printed_beside_invariants_and_the_line_of_counts(
     items, drafts, bodies = made
     answer = packed(items, bodies, budget, proposed=drafts, printed=printed)
     invariants = tuple(one for one in answer.items if is_invariant(one.item))
-    # A text counts what a document names, and what covers a file at hand is named whatever the budget.
-    is_text, omitted = isinstance(printed, PrintedText), answer.basis.omitted
-    named = tuple(one for one in omitted if is_text or one.address in answer.basis.covering)
+    # A text counts what a document names.
+    named = answer.basis.omitted if isinstance(printed, PrintedText) else ()
     bare = replace(answer, items=invariants, proposed=(), basis=replace(answer.basis, omitted=named))
     assert len(rendered(answer).encode()) - len(rendered(bare).encode()) <= budget * 4
     assert answer.over_budget == (answer.tokens > budget)
@@ -282,9 +281,9 @@ def test_what_covers_a_path_and_is_left_out_is_named() -> None:
     items = [item("here", DECISION, on_path=True), *(item(f"n{number}", DECISION) for number in range(2))]
     answer = packed(items, {one.entry.title: text(9) for one in items}, 0, printed=text_size)
     assert "Left out: app/a/here, 2 decisions (over the budget). 0 of 0" in pack_text(answer, ink=Ink())
-    named = packed(items, {one.entry.title: text(9) for one in items}, 0, printed=PrintedJson()).basis
-    assert [one.address for one in named.omitted] == ["app/a/here"]
-    assert [one.count for one in named.omitted_counts] == [2]
+    said = [packed(items, {one.entry.title: text(9) for one in items}, size, printed=PrintedJson()) for size in (0, 30)]
+    assert [[one.address for one in answer.basis.omitted] for answer in said] == [[], ["app/a/here"]]
+    assert [[one.count for one in answer.basis.omitted_counts] for answer in said] == [[3], [2]]
 
 
 def test_draft_takes_what_the_share_of_words_leaves_and_only_the_budget_is_called_one() -> None:

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.fixes.base import REVIEW_REASON
 from mdmem.document.parse import Document
 from mdmem.entry.templates import PLACEHOLDERS
 from mdmem.finding import Finding, Severity
@@ -28,7 +29,7 @@ CODE = "template-leftover"
 SEVERITY = Severity.ERROR
 _HELP = "replace it by what is meant, or remove it"
 _NAMES = ("label", "owner", "topic", "focus", "agent", "approved_by")
-_SENTENCES = ("title", "trigger", "objective", "reason")
+_SENTENCES = ("title", "trigger", "objective", "reason", "deprecated_reason", REVIEW_REASON)
 _CHOICES = re.compile(r"[\w-]+(?:\s*\|\s*[\w-]+){2,}")
 _BRACKETED = re.compile(r"<[^<>]+>")
 _PLACEHOLDER = re.compile("<(?:" + "|".join(map(re.escape, sorted(PLACEHOLDERS))) + ")>")

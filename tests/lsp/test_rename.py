@@ -1,0 +1,204 @@
+"""A new name for what an editor points at: the file moves, every link follows, and what cannot be is refused."""
+
+import pytest
+from builders import commit_all, git, run_here, write, write_entry
+from editors import Hand
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from mdmem.lsp.options import EditorSkills
+from mdmem.lsp.rename import prepare, rename, will_rename
+
+RULE = "memory/nav/rules/callbacks.md"
+THREADS = "memory/nav/architecture/threads.md"
+NEAR = "memory/nav/rules/near.md"
+
+
+@pytest.fixture
+def linked(hand: Hand) -> Hand:
+    """An editor of a memory in which an entry is named in a field, in short, by its path, and in the settings."""
+    root = hand.folder / "memory"
+    body = "Siehe 😀 [[callbacks]], [see: nav/rules/callbacks] and [it](../rules/callbacks.md#why).\n"
+    write_entry(root, "nav/rules/near", body, title="Near", see=["nav/rules/callbacks"])
+    write_entry(
+        root,
+        "nav/architecture/far",
+        "A node must wait.\n\nRationale: it is late.\n",
+        title="Far",
+        type="invariant",
+        amends=["nav/rules/callbacks"],
+    )
+    write(root, "mdmem.toml", '[check]\nbaseline = "known.json"\n\n[wings.nav.check]\nignore = []\n')
+    known = '{"schema": 1, "findings": [\n{"code": "body-empty", "address": "nav/rules/callbacks", "count": 1}\n]}\n'
+    write(root, "known.json", known)
+    commit_all(hand.folder)
+    return hand
+
+
+def renamed(hand: Hand, path: str, marked: str, new: str) -> types.WorkspaceEdit | None:
+    session, buffer = hand.page(path)
+    return rename(session, buffer, types.RenameParams(hand.document(path), hand.at(path, marked), new))
+
+
+def refused(hand: Hand, path: str, marked: str, new: str) -> str:
+    with pytest.raises(JsonRpcException) as caught:
+        renamed(hand, path, marked, new)
+    assert caught.value.code == types.LSPErrorCodes.RequestFailed
+    return caught.value.message
+
+
+def test_a_new_name_moves_the_file_and_mends_every_link(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+    linked.open(NEAR)
+    linked.type(NEAR, "Near", "Nearer 😀")
+    places = ("see: [nav/rules/|callbacks]", "[[call|backs]]", "rules/callbacks|.md#why")
+    edit, *others = (renamed(linked, NEAR, marked, "architecture/no-blocking") for marked in places)
+    assert others == [edit, edit]
+    linked.apply(edit)
+    linked.save()
+    new = "nav/architecture/no-blocking"
+    near = (linked.folder / NEAR).read_text(encoding="utf-8")
+    assert f"see: [{new}]" in near
+    assert f"[see: {new}] and [it](../architecture/no-blocking.md#why)" in near
+    assert "title: Nearer 😀" in near
+    assert f"amends: [{new}]" in (linked.folder / "memory/nav/architecture/far.md").read_text(encoding="utf-8")
+    assert f'"address": "{new}"' in (linked.folder / "memory/known.json").read_text(encoding="utf-8")
+    assert run_here(capsys, "check", "--ignore", "stale-baseline-entry", cwd=linked.folder).code == 0
+    git(linked.folder, "add", "-A")
+    assert f"R\tmemory/nav/rules/callbacks.md\tmemory/{new}.md" in git(
+        linked.folder, "diff", "--cached", "--name-status", "-M100%"
+    ).replace("R100", "R")
+
+
+def test_what_is_renamed_is_shown_in_full(linked: Hand) -> None:
+    linked.open(NEAR)
+
+    def told(marked: str) -> str | None:
+        session, buffer = linked.page(NEAR)
+        found = prepare(session, buffer, types.PrepareRenameParams(linked.document(NEAR), linked.at(NEAR, marked)))
+        return found.placeholder if found is not None else None
+
+    assert told("[[call|backs]]") == "nav/rules/callbacks"
+    assert told("-|--\ntype") == "nav/rules/near", "the first line stands for the entry itself"
+    assert told("title: Ne|ar") is told("Sie|he") is None
+    assert renamed(linked, NEAR, "Sie|he", "x") is None
+
+
+def test_a_name_that_cannot_be_is_refused_in_one_sentence(linked: Hand) -> None:
+    linked.open(NEAR)
+    at = "[[call|backs]]"
+    assert refused(linked, NEAR, at, "architecture/threads").startswith("nav/architecture/threads exists already;")
+    assert (
+        refused(linked, NEAR, at, "No Name")
+        == "`No Name` is no name for an entry-id; write it like `blocking-callbacks`"
+    )
+    assert refused(linked, NEAR, at, "wing/nav/rules/x").startswith("`wing/nav/rules/x` is no place for an entry")
+    assert refused(linked, NEAR, at, "shop/rules/x").startswith("there is no wing `shop`")
+    assert refused(linked, NEAR, at, "").startswith("`` is no place for an entry")
+    assert renamed(linked, NEAR, at, "callbacks") is None, "the same name changes nothing"
+    linked.page(NEAR)[0].skills = EditorSkills(renames=False)
+    assert (
+        refused(linked, NEAR, at, "x")
+        == "this editor cannot move files; `mdmem mv nav/rules/callbacks nav/rules/x` does"
+    )
+
+
+def test_a_file_that_may_not_be_written_keeps_its_name(linked: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    linked.open(NEAR)
+    monkeypatch.setattr("os.access", lambda path, _: not str(path).endswith("far.md"))
+    message = refused(linked, NEAR, "[[call|backs]]", "x")
+    assert message == "`nav/architecture/far.md` is read-only; make it writable, then try again"
+
+
+def test_a_wing_of_another_repository_keeps_its_names(hand: Hand) -> None:
+    hand.open(RULE)
+    hand.open("memory/mdmem.toml", '[wings.nav]\ngit = "https://example.org/nav.git"\n')
+    told = refused(hand, RULE, "-|--\ntype", "x")
+    assert told.startswith("the wing `nav` lives in https://example.org/nav.git: change it there")
+
+
+def test_a_wing_has_a_new_name_in_the_settings_too(linked: Hand) -> None:
+    write(linked.folder, "memory/ros/README.md", "---\nkind: shared\nowners: [Ada]\ndescription: d\n---\n")
+    write_entry(linked.folder / "memory", "ros/rules/clocks", title="Clocks")
+    manifest = "memory/nav/README.md"
+    write(linked.folder, manifest, "---\nkind: project\nowners: [Ada]\nshared_wings: [ros]\n---\n\n# nav\n")
+    linked.open(manifest)
+    linked.apply(renamed(linked, manifest, "[r|os]", "robots"))
+    linked.save()
+    assert "shared_wings: [robots]" in (linked.folder / manifest).read_text(encoding="utf-8")
+    assert (linked.folder / "memory/robots/rules/clocks.md").exists()
+
+
+def test_code_that_names_an_entry_follows(linked: Hand) -> None:
+    write(linked.folder, "src/a.py", "# 😀 memory/nav/rules/callbacks.md, nav/rules/callbacks\n")
+    linked.open("src/a.py")
+    linked.apply(renamed(linked, "src/a.py", ", nav/ru|les", "rules/quick"))
+    _, buffer = linked.page("src/a.py")
+    assert buffer.text == "# 😀 memory/nav/rules/quick.md, nav/rules/quick\n"
+    assert (linked.folder / "memory/nav/rules/quick.md").exists()
+
+
+def moved(hand: Hand, **paths: str) -> types.WorkspaceEdit | None:
+    files = [types.FileRename(hand.uri(old), hand.uri(new)) for old, new in paths.items()]
+    return will_rename(hand.roots, types.RenameFilesParams(files))
+
+
+def test_files_that_the_editor_moves_keep_their_links(linked: Hand, capsys: pytest.CaptureFixture[str]) -> None:
+    linked.open(RULE)
+    new = {RULE: "memory/nav/architecture/calls.md", NEAR: "memory/nav/architecture/near.md"}
+    edit = moved(linked, **new)
+    assert edit is not None
+    assert not any(isinstance(one, types.RenameFile) for one in edit.document_changes or ())
+    linked.apply(edit)
+    linked.save()
+    for old, to in new.items():
+        (linked.folder / old).rename(linked.folder / to)
+    text = (linked.folder / new[NEAR]).read_text(encoding="utf-8")
+    assert "see: [nav/architecture/calls]" in text
+    assert "[it](calls.md#why)" in text
+    linked.look()
+    commit_all(linked.folder)
+    assert run_here(capsys, "check", "--ignore", "stale-baseline-entry", cwd=linked.folder).code == 0
+
+
+def test_a_folder_that_the_editor_moves_is_a_room(linked: Hand) -> None:
+    linked.open(NEAR)
+    linked.apply(moved(linked, **{"memory/nav/rules": "memory/nav/laws"}))
+    assert "see: [nav/laws/callbacks]" in linked.page(NEAR)[1].text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (RULE, "callbacks.md"),
+        ("memory/mdmem.toml", "memory/x.toml"),
+        (RULE, "memory/nav/rules/callbacks.txt"),
+        ("src", "lib"),
+    ],
+)
+def test_what_is_no_entry_moves_as_it_is(linked: Hand, old: str, new: str) -> None:
+    linked.open(RULE)
+    assert moved(linked, **{old: new}) is None
+
+
+def test_a_move_to_a_name_that_no_entry_has_is_refused(linked: Hand) -> None:
+    linked.open(RULE)
+    with pytest.raises(JsonRpcException, match="is no name for an entry-id"):
+        moved(linked, **{RULE: "memory/nav/rules/Call Backs.md"})
+
+
+def test_a_file_that_changed_on_disk_is_looked_at_anew(linked: Hand) -> None:
+    linked.open(NEAR)
+    assert linked.page(NEAR)[0].catalog.document("nav/architecture/far.md")
+    write_entry(linked.folder / "memory", "nav/architecture/far", "It binds!\n", amends=["nav/rules/callbacks"])
+    assert "changed while it was looked at" in refused(linked, NEAR, "[[call|backs]]", "x")
+    linked.apply(renamed(linked, NEAR, "[[call|backs]]", "x"))
+
+
+def test_a_merge_that_is_under_way_hinders_no_other_file(linked: Hand) -> None:
+    path = "memory/nav/architecture/far.md"
+    broken = "<<<<<<< HEAD\n---\ntype: note\n=======\n---\ntype: decision\n>>>>>>> theirs\nstatus: active\n---\n"
+    write(linked.folder, path, broken)
+    linked.open(path)
+    linked.open(NEAR)
+    linked.apply(renamed(linked, NEAR, "[[call|backs]]", "quick"))
+    assert linked.page(path)[1].text == broken
