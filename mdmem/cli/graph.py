@@ -1,8 +1,7 @@
-"""`mdmem graph`: how entries came to bind or were replaced, as a picture."""
+"""`mdmem graph`: how entries came to bind or were replaced, as lines or as a picture."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,17 +21,19 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("svg", "mermaid", "text")),
-    help="How to draw; a terminal is shown lines, a file or a pipe gets svg.",
+    type=click.Choice(("text", "svg", "mermaid")),
+    default="text",
+    show_default=True,
+    help="As lines, as a picture, or for a host that draws Mermaid.",
 )
 @global_options
-def command(given: Globals, addresses: tuple[str, ...], form: str | None, revision: str | None) -> int:
-    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B > lineage.svg`.
+def command(given: Globals, addresses: tuple[str, ...], form: str, revision: str | None) -> int:
+    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B`.
 
     Without an address: whatever replaces, amends, overrides or contradicts something, as far as a picture holds it.
+    `--format svg > lineage.svg` keeps it as a picture; that of some addresses gives the reasons too.
     """
-    usual = "text" if sys.stdout.isatty() else "svg"
-    print_drawing(open_workspace(given, revision=revision), addresses, form or usual, given.ink())
+    print_drawing(open_workspace(given, revision=revision), addresses, form, given.ink())
     return 0
 
 
