@@ -10,7 +10,7 @@ from pygls.uris import to_fs_path
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
-from mdmem.lsp.buffer import Buffer
+from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.session import EditorSession
 from mdmem.workspace.location import Location, locate
@@ -91,7 +91,12 @@ class Roots:
         """Let an open text go, and return its memory; None where it has none or was never opened."""
         session, buffer = self._open.pop(uri, (None, None))
         if session is not None and buffer is not None and buffer.path is not None:
-            session.drop(buffer.path)
+            # An editor may have one file open by two names, and what it holds of the other counts on.
+            others = [one for held, one in self._open.values() if held is session and one.path == buffer.path]
+            if others:
+                session.put(over_file(others[-1], session.bytes_of(buffer.path)))
+            else:
+                session.drop(buffer.path)
         return session
 
     def forget_gone(self) -> list[EditorSession]:

@@ -1,5 +1,6 @@
 """A memory with texts that nobody saved yet."""
 
+import pytest
 from editors import Hand
 
 RULE = "memory/nav/rules/callbacks.md"
@@ -12,6 +13,19 @@ def test_an_open_text_counts_in_place_of_its_file(hand: Hand) -> None:
     assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks never block"
     assert buffer.version == 2
     hand.roots.close(hand.uri(RULE))
+    assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["the second is closed", "the first is closed"])
+def test_a_file_that_is_open_by_two_names_stays_open(hand: Hand, *, first: bool) -> None:
+    session, buffer = hand.open(RULE)
+    names = [hand.uri(RULE), hand.uri(RULE).replace("callbacks", "%63allbacks")]
+    typed = buffer.text.replace("do not block", "never block")
+    for name in names:
+        hand.roots.open(name, typed)
+    hand.roots.close(names[not first])
+    assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks never block"
+    hand.roots.close(names[first])
     assert session.catalog.entries["nav/rules/callbacks"].title == "Callbacks do not block"
 
 
