@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -44,11 +45,12 @@ class Roots:
         return self.sessions[location.root]
 
     def _locate(self, folder: Path) -> Location | None:
-        there = next(one for one in (folder, *folder.parents) if one.is_dir())
         try:
+            there = next(one for one in (folder, *folder.parents) if one.is_dir())
             return locate(None, self._environment, there)
-        except MdmemError:
-            # Most projects have no memory, and where several are equally near, nobody can say which is meant.
+        except (MdmemError, OSError):
+            # Most projects have no memory, where several are equally near, nobody can say which is meant, and a folder
+            # may have a name that none can have, or be shut.
             return None
 
     def open(self, uri: str, text: str, version: int | None = None) -> EditorSession | None:
@@ -131,11 +133,12 @@ class Roots:
 
 def file_of(uri: str) -> Path | None:
     """Return the file that a uri names, links in its folder followed; None for what is no file."""
-    named = to_fs_path(uri)
-    if not named:
-        return None
     try:
-        path = Path(named)
+        named = to_fs_path(uri)
+        if not named or "\0" in named:
+            return None
+        path = Path(named.removeprefix("//localhost"))
+        os.fsencode(path)
         return path.parent.resolve() / path.name
     except (OSError, ValueError, RuntimeError):
         # A name that no file can have, or a circle of links.

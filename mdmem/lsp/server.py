@@ -41,17 +41,17 @@ class _Protocol(LanguageServerProtocol):
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
         """Take a text in."""
-        yield self._server.did_open, (params,), None
+        yield self._server.taking(self._server.did_open), (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
         """Take the changes of a text in."""
-        yield self._server.did_change, (params,), None
+        yield self._server.taking(self._server.did_change), (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
         """Let a text go."""
-        yield self._server.did_close, (params,), None
+        yield self._server.taking(self._server.did_close), (params,), None
 
 
 class Server(LanguageServer):
@@ -65,16 +65,20 @@ class Server(LanguageServer):
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
         self._read: set[EditorSession] = set()
-        self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
+        self.feature(types.INITIALIZED)(self.taking(self.initialized))
         self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
-        self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
-        self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda params: self.did_change_watched_files(params))
+        self.feature(types.TEXT_DOCUMENT_DID_SAVE)(self.taking(self.did_save))
+        self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self.taking(self.did_change_watched_files))
         for feature in FEATURES:
             self.feature(feature.method)(self._answering(feature))
         for name, answer in COMMANDS.items():
             self.command(name)(self._carrying_out(name, answer))
-        self.feature(types.INITIALIZE)(lambda params: self.did_initialize(params))
-        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(lambda params: self.did_change_settings(params))
+        self.feature(types.INITIALIZE)(self.taking(self.did_initialize))
+        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(self.taking(self.did_change_settings))
+
+    def taking(self, take: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return what takes a message in, one that fails being a fault of it alone."""
+        return lambda params: self._guarded(take.__name__, lambda: take(params))
 
     def did_initialize(self, params: types.InitializeParams) -> None:
         """Take in what the editor can do, and its settings."""
