@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, BinaryIO
+from inspect import signature
+from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError, JsonRpcException
+from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -180,7 +181,12 @@ class Server(LanguageServer):
                 self.publisher.changed(session)
 
     def _carrying_out(self, name: str, answer: str) -> Callable[..., Any]:
-        return lambda *arguments: self._guarded(name, lambda: _imported(answer)(self, *arguments))
+        def carry_out(*arguments: Any) -> Any:
+            command = _imported(answer)
+            _refuse_misfits(name, command, (self, *arguments))
+            return command(self, *arguments)
+
+        return lambda *arguments: self._guarded(name, lambda: carry_out(*arguments))
 
     def _answering(self, feature: Feature) -> Callable[[Any], Any]:
         def answer(params: Any) -> Any:
@@ -224,6 +230,26 @@ def _imported(answer: str) -> Callable[..., Any]:
     module, _, name = answer.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found
+
+
+def _refuse_misfits(name: str, command: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Raise JsonRpcInvalidParams where a command takes no such arguments."""
+    taken, hints = signature(command), get_type_hints(command)
+    _, *wanted = taken.parameters
+    try:
+        fits = all(_fits(value, hints[one]) for one, value in taken.bind(*arguments).arguments.items())
+    except TypeError:
+        fits = False
+    if not fits:
+        raise JsonRpcInvalidParams(f"`{name}` takes {', '.join(wanted) or 'no arguments'}")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if not isinstance(value, kind):
+        return False
+    held: Iterable[object] = value.values() if isinstance(value, Mapping) else value if inner else ()
+    return all(_fits(one, inner[-1]) for one in held)
 
 
 class _Output:
