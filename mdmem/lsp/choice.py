@@ -30,7 +30,8 @@ def targets_of(session: EditorSession, addresses: Iterable[str]) -> list[tuple[s
 
 def show(server: LanguageServer, message: str = "", targets: Sequence[Mapping[str, str]] = ()) -> None:
     """Show the file of the one target, or let somebody choose which; where no file can be shown, name them."""
-    uris = {one["title"]: one["uri"] for one in targets if one["uri"].startswith("file:")}
+    uris = {one["title"]: one["uri"] for one in targets if {"title", "uri"} <= one.keys()}
+    uris = {title: uri for title, uri in uris.items() if uri.startswith("file:")}
     window = server.client_capabilities.window
     if uris and (window is None or window.show_document is None):
         say(server, f"{message}: {'; '.join(uris)}")

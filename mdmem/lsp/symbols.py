@@ -70,11 +70,13 @@ def _headings(page: EditorPage) -> Iterator[types.DocumentSymbol]:
 def sections_in(page: EditorPage) -> Iterator[tuple[int, int, str]]:
     """Yield where each section of the body starts and ends, and its heading; one ends where its like begins."""
     text, body = page.buffer.text, page.parts.body
-    found = list(_HEADING.finditer(without_fenced(text[body:])))
-    for number, heading in enumerate(found):
-        after = (one.start() for one in found[number + 1 :] if len(one[1]) <= len(heading[1]))
-        end = body + next(after, len(text) - body)
-        start = body + heading.start()
+    found, next_of, ends = list(_HEADING.finditer(without_fenced(text[body:]))), [len(text) - body] * 7, []
+    for heading in reversed(found):
+        level = len(heading[1])
+        ends.append(min(next_of[: level + 1]))
+        next_of[level] = heading.start()
+    for heading, after in zip(found, reversed(ends), strict=True):
+        start, end = body + heading.start(), body + after
         yield start, start + len(text[start:end].rstrip()), heading[2].rstrip("#").strip()
 
 
