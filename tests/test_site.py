@@ -164,10 +164,11 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     write(folder, "memory/mdmem.toml", '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n')
     write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
-    write_entry(folder / "memory", "nav/architecture/calls", title="Calls")
+    write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
     monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
+    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Named by</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
