@@ -1,8 +1,7 @@
-"""`mdmem graph`: how entries came to bind or were replaced, as a picture."""
+"""`mdmem graph`: how entries came to bind or were replaced, as lines or as a picture."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,21 +22,21 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("svg", "mermaid", "text")),
-    help="How to draw; a terminal is shown lines, a file or a pipe gets svg.",
+    type=click.Choice(("text", "svg", "mermaid")),
+    default="text",
+    show_default=True,
+    help="As lines, as a picture, or for a host that draws Mermaid.",
 )
 @global_options
-def command(
-    given: Globals, addresses: tuple[str, ...], wing: str | None, form: str | None, revision: str | None
-) -> int:
-    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B > lineage.svg`.
+def command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:
+    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B`.
 
     Without an address: whatever replaces, amends, overrides or contradicts something, as far as a picture holds it.
+    `--format svg > lineage.svg` keeps it as a picture; that of some addresses gives the reasons too.
     """
     if addresses and wing is not None:
         raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
-    usual = "text" if sys.stdout.isatty() else "svg"
-    print_drawing(open_workspace(given, revision=revision), addresses, form or usual, given.ink(), wing=wing)
+    print_drawing(open_workspace(given, revision=revision), addresses, form, given.ink(), wing=wing)
     return 0
 
 
@@ -50,9 +49,9 @@ def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: In
     from mdmem.workspace.addresses import resolve_names
     from mdmem.workspace.wings import get_wing
 
-    catalog = workspace.catalog
-    own = None if wing is None else get_wing(wing, catalog.wings)
-    graph = lineage_graph(catalog, resolve_names(workspace, names)) if names else linked_graph(catalog, wing=own)
+    catalog, today = workspace.catalog, workspace.today
+    asked, own = resolve_names(workspace, names), None if wing is None else get_wing(wing, catalog.wings)
+    graph = lineage_graph(catalog, asked, today=today) if names else linked_graph(catalog, today=today, wing=own)
     if form == "text":
         print_text(lineage_text(graph, ink))
     else:
