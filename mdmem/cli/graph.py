@@ -50,7 +50,8 @@ def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: In
     from mdmem.workspace.wings import get_wing
 
     catalog, today = workspace.catalog, workspace.today
-    asked, own = resolve_names(workspace, names), None if wing is None else get_wing(wing, catalog.wings)
+    own = None if wing is None else get_wing(wing, catalog.wings)
+    asked = resolve_names(workspace, names)
     graph = lineage_graph(catalog, asked, today=today) if names else linked_graph(catalog, today=today, wing=own)
     if form == "text":
         print_text(lineage_text(graph, ink))
