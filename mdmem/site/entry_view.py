@@ -46,7 +46,7 @@ class EntryView:
             "wing": self.rows.wing_row(entry.wing, page),
             "room": {"name": entry.room, "href": href_from(page, page_of_room(entry.wing, entry.room))},
             "replaced": [self.rows.named(one, page) for one in heads] if facts.state(entry) == "ended" else [],
-            "why_ended": visible(entry.why_ended or "") if facts.state(entry) == "ended" else "",
+            "why_ended": visible(facts.why_ended(entry)) if facts.state(entry) == "ended" else "",
             "claimed": [self.rows.named(one, page) for one in lineage.claimed_by(entry.address)],
             "amended": [self.rows.named(one, page) for one in facts.catalog.amendments.of(entry.address)],
             "fields": [*self._fields(entry, page)],
