@@ -45,8 +45,9 @@ def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: In
     from mdmem.render.svg import lineage_svg
     from mdmem.workspace.addresses import resolve_names
 
-    catalog = workspace.catalog
-    graph = lineage_graph(catalog, resolve_names(workspace, names)) if names else linked_graph(catalog)
+    catalog, today = workspace.catalog, workspace.today
+    asked = resolve_names(workspace, names)
+    graph = lineage_graph(catalog, asked, today=today) if names else linked_graph(catalog, today=today)
     if form == "text":
         print_text(lineage_text(graph, ink))
     else:

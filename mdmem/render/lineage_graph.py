@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from enum import StrEnum
 from functools import cached_property
 
@@ -153,7 +154,7 @@ class Bearings:
 
 
 def lineage_graph(
-    catalog: Catalog, addresses: Sequence[str], *, most: int = MOST, bearings: Bearings | None = None
+    catalog: Catalog, addresses: Sequence[str], *, today: date, most: int = MOST, bearings: Bearings | None = None
 ) -> LineageGraph:
     """Return what entries superseded and what supersedes them, with drafts, overrides and contradictions.
 
@@ -165,7 +166,7 @@ def lineage_graph(
     edges = sorted({arrow for chain in chains for arrow in _arrows(catalog, chain, bearings)})
     near = _nearest(addresses, edges)
     drawn = set(near[:most])
-    nodes = [Box(catalog.entries[one], state_of(catalog, one), one in addresses) for one in drawn]
+    nodes = [Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in drawn]
     order = _by_age(catalog, addresses)
     return LineageGraph(
         nodes=tuple(sorted(nodes, key=lambda node: order(node.entry.address))),
@@ -174,11 +175,11 @@ def lineage_graph(
     )
 
 
-def linked_graph(catalog: Catalog, *, most: int = MOST, bearings: Bearings | None = None) -> LineageGraph:
+def linked_graph(catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None) -> LineageGraph:
     """Return all that arrows join, the largest group first, about no entry more than about another."""
     bearings = bearings or Bearings(catalog)
     members = [one for group in bearings.groups for one in group]
-    graph = lineage_graph(catalog, members[:most], most=most, bearings=bearings)
+    graph = lineage_graph(catalog, members[:most], today=today, most=most, bearings=bearings)
     nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
     return replace(graph, nodes=nodes, hidden=max(0, len(members) - most))
 
@@ -215,9 +216,9 @@ def _by_age(catalog: Catalog, addresses: Sequence[str]) -> Callable[[str], tuple
     return lambda one: (chain.get(one, len(chain)), one)
 
 
-def state_of(catalog: Catalog, address: str) -> BoxState:
-    """Return whether an entry is in force, no more, or not yet."""
-    status = catalog.entries[address].status
+def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
+    """Return whether an entry is in force on a day, no more, or not yet."""
+    status = catalog.entries[address].status_on(today)
     if status is Status.DRAFT:
         return BoxState.DRAFT
     if not catalog.lineage.is_current(address):

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from mdmem.access import Access
@@ -123,9 +123,7 @@ def _files(site: SitePages, *, ignored: bool) -> Iterator[tuple[str, str, Callab
     if ignored:
         # First: also a build that is killed leaves nothing for `git add`.
         yield IGNORE, IGNORE, lambda: "*\n"
-    yield from map(of, site.pages())
-    for path, text in site.attachments():
-        yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
+    yield from map(of, chain(site.pages(), site.attachments()))
     for asset in ASSETS:
         text = asset_text(asset)
         yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]

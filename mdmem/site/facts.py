@@ -18,7 +18,7 @@ from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, history
 from mdmem.git.process import resolve
-from mdmem.render.lineage_graph import Bearings
+from mdmem.render.lineage_graph import Bearings, state_of
 from mdmem.tree import NarrowedTree
 from mdmem.workspace.freshness import age_of
 from mdmem.workspace.visibility import visible_commits
@@ -99,14 +99,8 @@ class SiteFacts:
 
     @cached_property
     def _states(self) -> Mapping[str, str]:
-        return {address: self._state(entry) for address, entry in self.catalog.entries.items()}
-
-    def _state(self, entry: Entry) -> str:
-        if entry.status is Status.DRAFT:
-            return "draft"
-        if not self.is_current(entry):
-            return "ended"
-        return "under review" if entry.status_on(self.workspace.today) is Status.UNDER_REVIEW else "in force"
+        catalog, today = self.catalog, self.workspace.today
+        return {address: state_of(catalog, address, today=today).value for address in catalog.entries}
 
     @cached_property
     def bearings(self) -> Bearings:
@@ -150,6 +144,12 @@ class SiteFacts:
                 if address in self.catalog.entries:
                     found[address].append(told[commit.digest])
         return {address: tuple(some) for address, some in found.items()}
+
+    @cached_property
+    def newest_commit(self) -> tuple[str, str] | None:
+        """Return when the newest of these commits was made, and its digest."""
+        newest = max((some[0] for some in self.commits.values()), key=lambda one: one.when, default=None)
+        return (newest.when, newest.digest) if newest is not None else None
 
     @property
     def state_of_all(self) -> Sequence[object]:

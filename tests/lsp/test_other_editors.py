@@ -23,7 +23,8 @@ NOTE = "memory/nav/notes/queue.md"
 def folder(tmp_path: Path) -> Path:
     """A repository with a note, beside a folder in which `mdmem` is found."""
     found = memory(tmp_path.resolve() / "project")
-    write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue")
+    write_entry(found / "memory", "nav/notes/list", type="note", title="A list")
+    write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue", see=["nav/notes/list"])
     commit_all(found)
     write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec {python()} -m mdmem "$@"\n').chmod(0o755)
     return found
@@ -54,11 +55,12 @@ def test_emacs_with_eglot(folder: Path) -> None:
     if run([*emacs, "--eval", "(require 'eglot)"], folder).returncode:
         pytest.skip("Emacs has no eglot")
     ran = run([*emacs, "-l", str(HERE / "journey.el"), str(folder), lines_for("elisp", folder)], folder)
-    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith("["))
-    assert ran.returncode == 0, (told, ran.stderr.decode())
+    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith('["'))
+    assert ran.returncode == 0, f"{told}\n{ran.stderr.decode()[-3000:]}"
     assert "unknown status `actve`" in told["typed"]
     assert told["saved"] == ""
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0
 
 
@@ -83,4 +85,22 @@ def test_vim_with_ale(folder: Path) -> None:
     assert steps["typed"][0].startswith("unknown status `actve`")
     assert steps["saved"] == []
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert run_mdmem("check", cwd=folder).returncode == 0
+
+
+def test_neovim_before_0_11(folder: Path) -> None:
+    """The one that Debian has: it knows no lines of the guide, and what it asks is the same."""
+    nvim = program("nvim")
+    version = re.match(rb"NVIM v0\.(\d+)", run([nvim, "--version"], folder).stdout)
+    if version is None or int(version[1]) > 10:
+        pytest.skip("no Neovim before 0.11 is installed")
+    told = folder.parent / "told"
+    line = [nvim, "--headless", "--clean", "-c", f"luafile {HERE / 'journey_old.lua'}"]
+    said = variables(folder) | {"TOLD": str(told)}
+    ran = subprocess.run(line, cwd=folder, env=said, capture_output=True, timeout=120, check=False)
+    assert ran.returncode == 0, (told.read_text() if told.exists() else "nothing was told", ran.stderr.decode())
+    steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
+    assert steps["typed"][0].startswith("unknown status `actve`")
+    assert not steps["saved"]
+    assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0

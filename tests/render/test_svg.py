@@ -27,7 +27,8 @@ def chained(root: Path, number: int, **fields: object) -> Path:
 
 
 def drawn(root: Path, *addresses: str) -> ElementTree.Element:
-    return ElementTree.fromstring(lineage_svg(lineage_graph(open_root(root).catalog, addresses)))
+    workspace = open_root(root)
+    return ElementTree.fromstring(lineage_svg(lineage_graph(workspace.catalog, addresses, today=workspace.today)))
 
 
 def boxes(picture: ElementTree.Element) -> list[tuple[int, int, int, int]]:
@@ -39,7 +40,7 @@ def test_boxes_lie_apart_and_within_the_picture(tmp_path: Path) -> None:
     root = chained(tmp_path, 4)
     for name in ("one", "two"):
         write_entry(root, f"nav/a/{name}", status="draft", title=name, supersedes=["nav/a/e003"])
-    write_entry(root, "nav/a/amending", amends=["nav/a/e003"], conflicts_with=["nav/a/e003"])
+    write_entry(root, "nav/a/amending", amends=["nav/a/e003"], conflicts_with=["nav/a/e003"], expires_at="2026-03-06")
     picture = drawn(root, "nav/a/e003")
     width, height = int(picture.get("width", "")), int(picture.get("height", ""))
     found = boxes(picture)
@@ -51,6 +52,7 @@ def test_boxes_lie_apart_and_within_the_picture(tmp_path: Path) -> None:
     said = "".join(picture.find(f"{SVG}desc").itertext())  # type: ignore[union-attr]
     assert "Choice 2 is superseded by Choice 3." in said
     assert "one is draft, 2026-03-05." in said
+    assert "Amending is under review, " in said
 
 
 def test_a_box_says_type_days_and_why_and_a_picture_of_all_no_reasons(tmp_path: Path) -> None:
@@ -69,7 +71,8 @@ def test_a_box_says_type_days_and_why_and_a_picture_of_all_no_reasons(tmp_path: 
     said = "".join(picture.find(f"{SVG}desc").itertext())  # type: ignore[union-attr]
     assert "Old is ended, 2026-03-05 – 2026-06-23." in said
     assert why.strip() in said
-    assert "stalled" not in lineage_svg(linked_graph(open_root(root).catalog))
+    workspace = open_root(root)
+    assert "stalled" not in lineage_svg(linked_graph(workspace.catalog, today=workspace.today))
 
 
 def test_a_long_chain_is_drawn_in_part_and_says_so(tmp_path: Path) -> None:
