@@ -16,7 +16,6 @@ from mdmem import __version__
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Entry, EntryType, Wing, visible
 from mdmem.render.lineage_graph import linked_graph
-from mdmem.render.words import count
 from mdmem.site.attachments import attachments
 from mdmem.site.board import Board, severity_of
 from mdmem.site.code_map import CodeMap, FolderRow
@@ -195,14 +194,12 @@ class SitePages:
             wings.append(self.rows.wing_row(wing.name, START) | more)
         events = [self.rows.event(event, START) for event in facts.events[:_LATELY]]
         table = [(kind, [some[state] for state in _STATES]) for kind, some in facts.counts.items()]
-        current = [(kind, some["in force"] + some["under review"]) for kind, some in facts.counts.items()]
-        tally = ", ".join(count(number, kind) for kind, number in current if number)
-        total = sum(number for _, number in current)
+        total = sum(some["in force"] + some["under review"] for some in facts.counts.values())
         newest = facts.newest_commit
         stamp = f"As of {newest[0][:10]}, commit {newest[1]}. " if newest is not None else ""
         problems = sum(severity_of(one) in ("error", "warning") for one in facts.findings)
         return {
-            "wings": wings, "events": events, "table": table, "states": _STATES, "total": total, "tally": tally,
+            "wings": wings, "events": events, "table": table, "states": _STATES, "total": total,
             "problems": problems, "stamp": stamp
         }  # fmt: skip
 
