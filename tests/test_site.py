@@ -172,11 +172,12 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
         write_entry(folder / "memory", f"nav/rules/{name}", title=f"Rule {name}", created_at="2001-02-03", owner="nav")
     write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
-    write_entry(folder / "memory", "nav/architecture/calls", title="Calls")
+    write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
     monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
     monkeypatch.setattr("mdmem.site.board._MOST", 1)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
+    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Named by</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old

@@ -16,7 +16,6 @@ from mdmem.checks.case import Case
 from mdmem.checks.extract import KeptExtract
 from mdmem.checks.kept_findings import ExtractStore, extracts_of, is_large, version
 from mdmem.dataclass import dataclass
-from mdmem.index import fork
 from mdmem.record import StoredRecord, pack, unpack
 from mdmem.settings import Settings
 from mdmem.tree import Tree, Unreadable
@@ -60,6 +59,9 @@ class FirstLook:
 
 def _looked_at(looking: _Looking, contents: _Contents) -> _Seen:
     """Return what is seen in files, in the order of their paths."""
+    # Imported here: few runs need it.
+    from mdmem.index import fork
+
     # What a look imports is then imported in both processes.
     first = dict(islice(contents.items(), _FIRST))
     seen = looking.at(first)

@@ -175,10 +175,16 @@ def lineage_graph(
     )
 
 
-def linked_graph(catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None) -> LineageGraph:
-    """Return all that arrows join, the largest group first, about no entry more than about another."""
+def linked_graph(
+    catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None, wing: str | None = None
+) -> LineageGraph:
+    """Return all that arrows join, the largest group first, about no entry more than about another.
+
+    Of one wing, each group that an entry of it belongs to.
+    """
     bearings = bearings or Bearings(catalog)
-    members = [one for group in bearings.groups for one in group]
+    groups = (one for one in bearings.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
+    members = [one for group in groups for one in group]
     graph = lineage_graph(catalog, members[:most], today=today, most=most, bearings=bearings)
     nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
     return replace(graph, nodes=nodes, hidden=max(0, len(members) - most))

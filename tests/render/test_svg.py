@@ -110,7 +110,13 @@ def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "Choice 0" in everything.out
     assert "Alone" not in everything.out
     write_entry(root, "nav/a/more", title="More", amends=["nav/a/alone"])
-    assert "More amends Alone." in run_here(capsys, "graph", "--format", "svg", cwd=root).out
+    write_entry(root, "web/a/over", title="Over", amends=["nav/a/alone"])
+    write_entry(root, "web/a/other", title="Other", amends=["web/a/over"])
+    write_entry(root, "ui/a/one", title="Tint", see=[])
+    write_entry(root, "ui/a/two", title="Shade", amends=["ui/a/one"])
+    assert "Shade amends Tint." in run_here(capsys, "graph", "--format", "svg", cwd=root).out
+    of_wing = run_here(capsys, "graph", "--wing", "nav", "--format", "svg", cwd=root).out
+    assert ("More amends Alone." in of_wing, "Other" in of_wing, "Tint" in of_wing) == (True, True, False)
     # A pipe is told the same lines as a terminal.
     assert run_here(capsys, "graph", "nav/a/more", cwd=root).out.splitlines()[:3] == [
         "More (decision, in force, 2026-03-05)",
