@@ -17,7 +17,7 @@ from mdmem.site.facts import SiteFacts
 from mdmem.site.folder import SiteFolder
 from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
-from mdmem.workspace.location import refuse_way_out
+from mdmem.workspace.location import place_to_write
 from mdmem.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
@@ -140,9 +140,9 @@ class _Known:
 
 def _known(workspace: Workspace, folder: Path) -> _Known:
     """Return what a folder of ours holds; raises UsageError for another folder, and for one in the memory."""
-    if folder.resolve() == workspace.location.root or folder.resolve().is_relative_to(workspace.location.root):
+    location = workspace.location
+    if place_to_write(folder, location.base, location.repository).is_relative_to(location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
-    refuse_way_out(workspace.location, folder)
     if not folder.exists():
         return _Known()
     if not folder.is_dir():
