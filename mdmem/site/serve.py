@@ -89,7 +89,7 @@ class SiteServer(ThreadingHTTPServer):
         """Return where a browser finds the pages."""
         return f"http://127.0.0.1:{self.server_port}/"
 
-    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002  # the library's names
+    def handle_error(self, request: object, client_address: object) -> None:  # the library's names
         """Say nothing: whoever asked went away, or gets no answer, and a traceback helps neither side."""
 
     def is_own(self, host: str | None) -> bool:
