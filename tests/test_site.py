@@ -254,6 +254,18 @@ def test_no_text_of_a_stranger_runs_or_loads(tmp_path: Path) -> None:
     assert "</script" not in site["index/titles.js"]
 
 
+def test_any_name_of_a_file_has_a_page(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    write_entry(folder / "memory", f"nav/a/{'x' * 252}", title="Long", applies_to=["src/**"])
+    for code in ("index.html", "a\nb\x1b[31m", "\udcff\udcfe", "b~c"):
+        write(folder, f"src/{code}/f.py")
+    commit_all(folder)
+    site = built(folder, tmp_path / "site")
+    pages = [path for path in site if path.startswith("code/src/") and "~" in path]
+    assert len(pages) == 4
+    assert all(f'href="{path}"' in site["code.html"] for path in pages)
+
+
 def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
     folder = decided(tmp_path / "a")
     write_entry(folder / "memory", "secret/plans/merger", title="The merger", supersedes=[OLD])
