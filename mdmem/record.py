@@ -12,6 +12,7 @@ from msgspec.msgpack import Decoder, encode
 from msgspec.structs import force_setattr, replace
 
 _Kind = TypeVar("_Kind")
+UNPACKABLE = (UnicodeEncodeError, OverflowError)
 # To make one takes longer than to read a small file with it.
 _DECODERS: dict[Any, Decoder[Any]] = {}
 
@@ -38,7 +39,7 @@ def read_texts(records: Sequence[StoredRecord], names: Sequence[str], read: Call
 
 
 def pack(version: str, value: object) -> bytes:
-    """Return a value as the bytes of a file; raises UnicodeEncodeError where a text in it has no UTF-8."""
+    """Return a value as the bytes of a file; raises UNPACKABLE where a text has no UTF-8, or a number is too large."""
     content = encode(value)
     return b"%s %d %08x\n" % (_head(version), len(content), crc32(content)) + content
 
@@ -47,7 +48,7 @@ def is_packable(value: object) -> bool:
     """Say whether `pack` can write a value."""
     try:
         encode(value)
-    except UnicodeEncodeError:
+    except UNPACKABLE:
         return False
     return True
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from zlib import crc32
 
 import pytest
 
-from mdmem.record import StoredRecord, pack, read_texts, unpack
+from mdmem.record import StoredRecord, is_packable, pack, read_texts, unpack
 
 
 class Point(StoredRecord, frozen=True):
@@ -58,3 +59,8 @@ def test_texts_give_place_to_what_they_mean() -> None:
     found = [Point("a"), Point("b", 3)]
     read_texts(found, ("name", "height"), str.upper)
     assert found == [Point("A"), Point("B", 3)]
+
+
+@pytest.mark.parametrize("value", ["\udc80", 2**64, datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))])
+def test_what_no_file_can_hold_is_told(value: object) -> None:
+    assert not is_packable(value)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from html.parser import HTMLParser
 from os.path import normpath
 from pathlib import Path, PurePosixPath
+from socket import create_connection
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -292,6 +293,18 @@ def test_no_text_of_a_stranger_runs_or_loads(tmp_path: Path) -> None:
     assert "</script" not in site["index/titles.js"]
 
 
+def test_any_name_of_a_file_has_a_page(tmp_path: Path) -> None:
+    folder = decided(tmp_path / "a")
+    write_entry(folder / "memory", f"nav/a/{'x' * 252}", title="Long", applies_to=["src/**"])
+    for code in ("index.html", "a\nb\x1b[31m", "\udcff\udcfe", "b~c"):
+        write(folder, f"src/{code}/f.py")
+    commit_all(folder)
+    site = built(folder, tmp_path / "site")
+    pages = [path for path in site if path.startswith("code/src/") and "~" in path]
+    assert len(pages) == 4
+    assert all(f'href="{path}"' in site["code.html"] for path in pages)
+
+
 def test_a_narrowed_view_knows_nothing_of_other_wings(tmp_path: Path) -> None:
     folder = decided(tmp_path / "a")
     write_entry(folder / "memory", "secret/plans/merger", title="The merger", supersedes=[OLD])
@@ -333,6 +346,10 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     # Whoever names a folder may track it; the usual one is no part of the repository.
     assert (git(folder, "status", "--porcelain", "site"), (folder / "out/.gitignore").exists()) == ("", False)
     shutil.rmtree(folder / "site")
+    write(folder, "docs/.mdmem-site.json", '{"version": 1, "files": {"theirs.txt": ["", ""]}}')
+    commit_all(folder, "a list that names what is not there")
+    refused = run_here(capsys, "site", "build", "--out", "docs", cwd=folder)
+    assert (refused.code, "git tracks" in refused.err) == (2, True), refused.err
     (folder / "site").symlink_to(tmp_path / "elsewhere")
     refused = run_here(capsys, "site", "build", cwd=folder)
     assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err
@@ -349,6 +366,14 @@ def test_links_within_the_folder_lead_no_page_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFaultError, match="symbolic link"):
         built(folder, out)
     assert [path.name for path in theirs.iterdir()] == ["x.html"]
+
+
+def test_only_what_a_build_wrote_is_removed(tmp_path: Path) -> None:
+    folder, out = decided(tmp_path / "a"), tmp_path / "site"
+    write(out, "theirs.txt", "x")
+    named = ("theirs.txt", ".git/config", "entries", "x" * 300)
+    write(out, ".mdmem-site.json", json.dumps({"version": 1, "files": {name: ["", ""] for name in named}}))
+    assert "theirs.txt" in built(folder, out)
 
 
 @pytest.mark.parametrize("files", ["[1]", '"x"', '{"a\\u0000b": ["", ""]}', '{"\\ud800": ["", ""]}', '{"": ["", ""]}'])
@@ -388,6 +413,8 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
         pytest.param("[" * 350_000, f"<pre>{'[' * 350_000}</pre>", id="long"),
         pytest.param("![" * 5_001, f"<pre>{'![' * 5_001}</pre>", id="dear"),
         ("a\u202eb", "<p>a&lt;U+202E&gt;b</p>\n"),
+        ("a&#x202e;b&nbsp;c", "<p>a&lt;U+202E&gt;b\u00a0c</p>\n"),
+        ("![a&rlm;b](x)", '<p><img src="x" alt="a&lt;U+200F&gt;b" loading="lazy"></p>\n'),
     ],
 )
 def test_markdown_leads_to_entries(text: str, html: str) -> None:
@@ -435,5 +462,13 @@ def test_a_served_page_shows_the_files_as_they_are(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("Use two threads", "Use ten threads"))
         assert "Use ten threads" in got(f"{server.address}entries/{NEW}.html")[1]
         assert got(server.address, Host="outside.example")[0] == 403
+        elsewhere = {"Sec-Fetch-Site": "cross-site"}
+        assert got(f"{server.address}index/titles.js", **elsewhere, **{"Sec-Fetch-Dest": "script"})[0] == 403
+        assert (
+            got(server.address, **elsewhere, **{"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"})[0] == 200
+        )
+        with create_connection(("127.0.0.1", server.server_port)) as raw:
+            raw.sendall(f"GET http://[x/ HTTP/1.0\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+            assert raw.recv(100).startswith(b"HTTP/1.1 400")
         assert got(f"{server.address}../../etc/passwd")[0] == 404
         assert got(f"{server.address}feed.xml")[0] == got(f"{server.address}assets/site.css")[0] == 200

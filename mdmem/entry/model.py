@@ -72,9 +72,12 @@ def parse_moment(text: str) -> date:
         raise NotIsoError(text)
     try:
         # Python reads `Z` but not `z`.
-        return date.fromisoformat(text) if day else datetime.fromisoformat(text.upper())
-    except ValueError as error:
+        moment = date.fromisoformat(text) if day else datetime.fromisoformat(text.upper())
+        # Whatever holds, orders or shows it may ask for its time in UTC, whose calendar ends where this one does.
+        instant_of(moment).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise NoSuchDayError(text) from error
+    return moment
 
 
 def day_of(moment: date) -> date:

@@ -11,7 +11,7 @@ from mdmem.exchange.adr_folder import adr_folder
 from mdmem.exchange.agent_rules import COPILOT_FILES, CURSOR_FILES, agents_file, copilot_files, cursor_files
 from mdmem.exchange.memory_json import memory_json
 from mdmem.exchange.outlet import ExportedFile, Outlet, OutletChange
-from mdmem.workspace.location import refuse_way_out
+from mdmem.workspace.location import place_to_write
 from mdmem.workspace.workspace import Workspace
 
 
@@ -84,12 +84,21 @@ def _placed(
     workspace: Workspace, request: ExportRequest, form: ExportForm, files: tuple[ExportedFile, ...]
 ) -> tuple[Path, tuple[ExportedFile, ...]]:
     """Return the folder that the files count from; a file that is named takes the place of the only one."""
+    folder, files = _meant(workspace, request, form, files)
+    location = workspace.location
+    for place in sorted({(folder / file.path).parent for file in files} | {folder}):
+        place_to_write(place, location.base, location.repository)
+    return folder, files
+
+
+def _meant(
+    workspace: Workspace, request: ExportRequest, form: ExportForm, files: tuple[ExportedFile, ...]
+) -> tuple[Path, tuple[ExportedFile, ...]]:
     if request.out is None:
         if form.place is None:
             raise UsageError(f"name a folder for `{request.form}`: --out docs/decisions")
         return workspace.location.base / form.place, files
     out = workspace.cwd / request.out
-    refuse_way_out(workspace.location, out)
     root = workspace.location.root
     if out.resolve() == root or (out.resolve().is_relative_to(root) and form.owned):
         raise UsageError(f"{request.out} lies in the memory, where only entries are; name another folder by --out")

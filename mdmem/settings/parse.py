@@ -56,6 +56,8 @@ def parse_settings(content: bytes) -> Settings:
     except ValueError as error:
         # Not only TOMLDecodeError: a number may have more digits than Python reads.
         raise SettingsError(f"mdmem.toml cannot be read: {error}") from error
+    if _is_too_large(stated):
+        raise SettingsError("mdmem.toml cannot be read: it has a number of more than 64 bits")
     faults: list[tuple[str, str]] = []
     wings = _wings(stated.pop(_WINGS, {}), faults)
     settings = Settings(**_values(stated, KEYS, "", faults), wings=wings, source=content)
@@ -63,6 +65,14 @@ def parse_settings(content: bytes) -> Settings:
         key, message = faults[0]
         raise SettingsError(message, readable=settings, line=settings.line_of(key))
     return settings
+
+
+def _is_too_large(value: object) -> bool:
+    """Say whether a value has a whole number beyond what TOML promises: neither a float nor a message need hold it."""
+    if isinstance(value, int):
+        return not -(2**63) <= value < 2**63
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_is_too_large, held))
 
 
 def _values(stated: Mapping[str, Any], rows: _Rows, prefix: str, faults: list[tuple[str, str]]) -> dict[str, Any]:

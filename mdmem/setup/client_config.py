@@ -124,7 +124,7 @@ def _parsed(text: str) -> Node:
 def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix(_BOM))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise MisfitError(f"it cannot be read as TOML: {error}") from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -23,7 +22,7 @@ from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
 from mdmem.setup.records import record_folders, records_in
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
-from mdmem.workspace.location import SeveralRootsError, locate
+from mdmem.workspace.location import SeveralRootsError, locate, place_to_write
 
 
 def init(
@@ -43,7 +42,8 @@ def init(
     done for the memory that is found, if there is one. Raises UsageError for a wing's name that is none.
     """
     folder = folder or (_found_here(cwd) if clients else None) or "memory"
-    root = _root_for(cwd, folder)
+    here = _repository(cwd)
+    root = place_to_write(cwd / folder, here.top if here is not None else cwd, here)
     repository = _repository(root)
     base = repository.top if repository is not None else cwd
     is_top = repository is not None and root == repository.top
@@ -94,17 +94,6 @@ _STAYS = "is there and stays as it is"
 def _worth_saying(steps: Iterable[str], *, is_joining: bool) -> Iterator[str]:
     """Yield what was done; where a client joins a memory that stands, what stays is not listed."""
     return (step for step in steps if not (is_joining and step.endswith(_STAYS)))
-
-
-def _root_for(cwd: Path, folder: str) -> Path:
-    """Return the folder that is meant; raises UsageError where a link of the project leads out of it."""
-    root, named = (cwd / folder).resolve(), Path(os.path.normpath(cwd / folder))
-    if root != named:
-        here = _repository(cwd)
-        top = here.top if here is not None else cwd
-        if named.is_relative_to(top) and not root.is_relative_to(top.resolve()):
-            raise UsageError(f"{folder} is a link that leads out of the project, to {root}; name that if it is meant")
-    return root
 
 
 def _neighbours(root: Path, repository: Repository | None) -> Iterator[str]:

@@ -13,11 +13,12 @@ from mdmem.access import Access
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
+from mdmem.git.discovery import is_brought_along
 from mdmem.site.facts import SiteFacts
 from mdmem.site.folder import SiteFolder
 from mdmem.site.kept import fill
 from mdmem.site.pages import SitePage, SitePages
-from mdmem.workspace.location import refuse_way_out
+from mdmem.workspace.location import place_to_write
 from mdmem.workspace.workspace import Workspace
 
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
@@ -84,7 +85,7 @@ def build(
                 written.append(path)
             keys[path] = [key, digest]
         tick()
-    removed = sorted(path for path in known.files.keys() - keys.keys() if folder.remove(path))
+    removed = sorted(path for path in known.files.keys() - keys.keys() if folder.remove(path, known.files[path][1]))
     if (site.state, keys) != (known.state, known.files):
         folder.write(MANIFEST, _manifest(site.state, keys))
     return SiteResult(folder=request.out, number=len(keys), written=tuple(written), removed=tuple(removed))
@@ -148,9 +149,12 @@ class _Known:
 
 def _known(workspace: Workspace, folder: Path) -> _Known:
     """Return what a folder of ours holds; raises UsageError for another folder, and for one in the memory."""
-    if folder.resolve() == workspace.location.root or folder.resolve().is_relative_to(workspace.location.root):
+    location = workspace.location
+    if place_to_write(folder, location.base, location.repository).is_relative_to(location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
-    refuse_way_out(workspace.location, folder)
+    if is_brought_along(folder / MANIFEST):
+        # Whoever wrote it may have named files of the user's own.
+        raise UsageError(f"git tracks {folder / MANIFEST}, which only a build may write; name another folder by --out")
     if not folder.exists():
         return _Known()
     if not folder.is_dir():
@@ -172,7 +176,7 @@ def _known(workspace: Workspace, folder: Path) -> _Known:
 
 def _is_ours(path: str) -> bool:
     """Say whether a path of the manifest stays in the folder: whatever else it names, nothing is removed there."""
-    return path.isprintable() and not {"", ".", ".."}.intersection(path.split("/"))
+    return path.isprintable() and not {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
 
 
 def _is_pair(pair: object) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from mdmem.dataclass import dataclass
 from mdmem.entry.globs import script_pattern
 from mdmem.entry.model import Entry
+from mdmem.site.links import page_of
 
 # Deeper folders are counted in those above them.
 DEEPEST = 4
@@ -71,8 +72,8 @@ def _above(path: str) -> Iterator[str]:
 
 
 def script_rules(entries: Sequence[Entry]) -> list[list[object]]:
-    """Return what a page needs to say what binds a file: address, type, title, and each glob as `script_pattern`."""
+    """Return what a page needs to say what binds a file: page, type, title, and each glob as `script_pattern`."""
     return [
-        [entry.address, entry.type.value, entry.title, [script_pattern(glob) for glob in entry.applies_to]]
+        [page_of(entry.address), entry.type.value, entry.title, [script_pattern(glob) for glob in entry.applies_to]]
         for entry in entries
     ]

@@ -52,9 +52,9 @@ class SiteFolder:
                 path.unlink()
             raise _fault(path, error) from error
 
-    def remove(self, name: str) -> bool:
-        """Remove a file and say so; what lies behind a link stays."""
-        if leads_away(self._path, name):
+    def remove(self, name: str, digest: str) -> bool:
+        """Remove a file of a digest and say so; what has another content, or lies behind a link, is not ours."""
+        if not self.holds(name, digest) or leads_away(self._path, name):
             return False
         (self._path / name).unlink(missing_ok=True)
         return True

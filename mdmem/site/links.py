@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Container
 from functools import lru_cache, partial
 from urllib.parse import quote
@@ -19,19 +21,40 @@ MENU = (
 )
 
 
+# Most file systems hold 255 bytes; the end of a page's name comes after it.
+_LONGEST = 200
+
+
+def _held(name: str) -> str:
+    """Return what a file can be called after a name: where that is too long, hidden or the start of a folder, its hash.
+
+    No two names give the same.
+    """
+    content = os.fsencode(name)
+    if len(content) <= _LONGEST and name.isprintable() and "~" not in name and name.casefold() != START:
+        return name
+    return f"~{hashlib.sha256(content).hexdigest()[:32]}"
+
+
+@lru_cache(maxsize=16_384)
 def page_of(address: str) -> str:
     """Return the page of an entry; no entry's name is that of a page of ours."""
-    return f"entries/{address}.html"
+    return f"entries/{'/'.join(map(_held, address.split('/')))}.html"
+
+
+def page_of_folder(folder: str) -> str:
+    """Return the page of a folder of code."""
+    return "/".join(("code", *map(_held, filter(None, folder.split("/"))), START))
 
 
 def page_of_wing(wing: str) -> str:
     """Return the page of a wing."""
-    return f"wings/{wing}.html"
+    return f"wings/{_held(wing)}.html"
 
 
 def page_of_room(wing: str, room: str) -> str:
     """Return the page of a room."""
-    return f"rooms/{wing}/{room}.html"
+    return f"rooms/{_held(wing)}/{_held(room)}.html"
 
 
 def page_of_month(month: str) -> str:

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from mdmem.entry.model import visible
+from mdmem.entry.model import visible, visible_text
 from mdmem.site.marks import around, instead
 
 _ADDRESS = r"[a-z0-9][a-z0-9_-]*/[\w.-]+/[\w.-]*\w"
@@ -35,7 +35,8 @@ class _Html(RendererHTML):
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[idx]
-        source, said = str(token.attrs.get("src", "")), self.renderInlineAsText(token.children or [], options, env)
+        source = str(token.attrs.get("src", ""))
+        said = visible_text(self.renderInlineAsText(token.children or [], options, env))
         if _is_safe(source) and not urlsplit(source).scheme:
             return f'<img src="{escape(source)}" alt="{escape(said)}" loading="lazy">'
         return f'<a href="{escape(source)}" rel="noreferrer">{escape(said or source)}</a>' if _is_safe(source) else said
@@ -71,7 +72,8 @@ class _Html(RendererHTML):
         return "</table></div>\n"
 
     def text(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:
-        shown = escape(tokens[idx].content, quote=False)
+        # What an entity stands for is known only now.
+        shown = escape(visible_text(tokens[idx].content), quote=False)
         return shown if env["is_link"] else _named(shown)
 
     def code_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: MutableMapping[str, Any]) -> str:

@@ -36,6 +36,7 @@ from mdmem.site.links import (
     entry_links,
     href_from,
     page_of,
+    page_of_folder,
     page_of_month,
     page_of_room,
     page_of_wing,
@@ -102,7 +103,8 @@ class SitePages:
             single[page_of_month(name)] = ("month.html", name, self._key_of_all, partial(self._month, at))
         for row in self._map.folders():
             if row.rules:
-                single[_folder_page(row.path)] = ("folder.html", row.path, self._key_of_all, partial(self._folder, row))
+                page = page_of_folder(row.path)
+                single[page] = ("folder.html", row.path, self._key_of_all, partial(self._folder, row))
         for wing in facts.wings:
             page, key = page_of_wing(wing.name), partial(keys.of_place, wing.name)
             single[page] = ("wing.html", wing.name, key, partial(self._wing, wing, page))
@@ -265,7 +267,7 @@ class SitePages:
         folders = [
             {
                 "name": visible(row.path), "files": row.files, "ruled": row.ruled,
-                "rules": len(row.rules), "href": href_from(CODE, _folder_page(row.path)) if row.rules else None,
+                "rules": len(row.rules), "href": href_from(CODE, page_of_folder(row.path)) if row.rules else None,
             }
             for row in self._map.folders()
         ]  # fmt: skip
@@ -290,7 +292,7 @@ class SitePages:
     def _folder(self, row: FolderRow) -> dict[str, Any]:
         entries = [self.facts.catalog.entries[one] for one in row.rules]
         ordered = sorted(entries, key=lambda one: (one.type.rank, one.title, one.address))
-        rules = self.rows.rows(ordered, _folder_page(row.path), globs=True)
+        rules = self.rows.rows(ordered, page_of_folder(row.path), globs=True)
         return {"folder": visible(row.path), "rules": rules}
 
     def _wing(self, wing: Wing, page: str) -> dict[str, Any]:
@@ -353,7 +355,3 @@ def _last_day(month: str) -> date:
     year, number = int(month[:4]), int(month[5:])
     following = date(year + number // 12, number % 12 + 1, 1) if (year, number) < (9999, 12) else date.max
     return following - timedelta(days=1) if following != date.max else following
-
-
-def _folder_page(folder: str) -> str:
-    return f"code/{folder.rstrip('/')}/index.html"

@@ -89,6 +89,9 @@ class SiteServer(ThreadingHTTPServer):
         """Return where a browser finds the pages."""
         return f"http://127.0.0.1:{self.server_port}/"
 
+    def handle_error(self, request: object, client_address: object) -> None:  # the library's names
+        """Say nothing: whoever asked went away, or gets no answer, and a traceback helps neither side."""
+
     def is_own(self, host: str | None) -> bool:
         """Say whether a request names this server as its own."""
         return host in (f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}")
@@ -103,7 +106,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.server.is_own(self.headers.get("Host")):
             self._send(HTTPStatus.FORBIDDEN, "this server is named otherwise")
             return
-        path = unquote(urlsplit(self.path).path).lstrip("/") or "index.html"
+        if not self._is_asked_here():
+            self._send(HTTPStatus.FORBIDDEN, "pages of other servers get nothing from here")
+            return
+        try:
+            path = unquote(urlsplit(self.path).path).lstrip("/") or "index.html"
+        except ValueError:
+            self._send(HTTPStatus.BAD_REQUEST, "that is no address")
+            return
         if path == "changes":
             self._tell_changes()
             return
@@ -119,6 +129,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815  # the library's name
 
+    def _is_asked_here(self) -> bool:
+        """Say whether a page of ours asks, the user does, or a program; a link elsewhere may lead to a page."""
+        if self.headers.get("Sec-Fetch-Site") in (None, "same-origin", "none"):
+            return True
+        return (self.headers.get("Sec-Fetch-Mode"), self.headers.get("Sec-Fetch-Dest")) == ("navigate", "document")
+
     def _send(self, status: HTTPStatus, text: str, kind: str = "text/plain; charset=utf-8") -> None:
         content = text.encode("utf-8", "surrogatepass")
         tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
@@ -129,6 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("ETag", tag)
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.end_headers()
         if self.command == "GET" and not is_known:
             self.wfile.write(content)

@@ -10,7 +10,7 @@ from mdmem.site.shards import TITLE
 
 TermCounts = dict[str, int]
 # Raised whenever the same text becomes other markup.
-_MARKUP = 2
+_MARKUP = 3
 # Raised whenever the same text has other terms, but for those of the index, which has a number of its own.
 _TERMS = 1
 

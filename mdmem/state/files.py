@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from mdmem.disk import make_folder, read_regular
 from mdmem.errors import EnvironmentFaultError
-from mdmem.record import is_packable, pack, unpack
+from mdmem.record import UNPACKABLE, is_packable, pack, unpack
 
 _Kind = TypeVar("_Kind")
 
@@ -75,11 +75,11 @@ def read_packed(path: Path, version: str, kind: type[_Kind]) -> _Kind | None:
 def write_packed(path: Path, version: str, content: Mapping[str, object]) -> bool:
     """Replace a file of the cache as `write_json` does, in the form that is read fastest.
 
-    What has a text that is no UTF-8, as a file's name may be, is left out.
+    What cannot be packed, as a file's name that is no UTF-8, is left out.
     """
     try:
         packed = pack(version, content)
-    except UnicodeEncodeError:
+    except UNPACKABLE:
         packed = pack(version, {key: value for key, value in content.items() if is_packable({key: value})})
     try:
         make_folder(path.parent)

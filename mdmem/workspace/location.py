@@ -150,9 +150,16 @@ def located(root: Path, why: str) -> Location:
     return Location(root, why, repository)
 
 
-def refuse_way_out(location: Location, folder: Path) -> None:
-    """Raise UsageError for a folder to write to that lies in the project by name, and elsewhere by a link."""
-    base = location.base
-    named = Path(os.path.normpath(folder.absolute()))
-    if named.is_relative_to(base) and not folder.resolve().is_relative_to(base.resolve()):
-        raise UsageError(f"{folder} lies behind a link that leads out of the project; name another folder by --out")
+def place_to_write(folder: Path, base: Path, repository: Repository | None) -> Path:
+    """Return where a folder that somebody names really lies; raises UsageError where nothing of ours may be written.
+
+    That is a folder of git's own, and one that lies in the project by name and elsewhere by a link.
+    """
+    real, project = folder.resolve(), base.resolve()
+    own = (repository.git_dir.resolve(), repository.common_dir.resolve()) if repository is not None else ()
+    below = real.relative_to(project) if real.is_relative_to(project) else real
+    if any(map(real.is_relative_to, own)) or ".git" in map(str.casefold, below.parts):
+        raise UsageError(f"{folder} lies in git's own folder, {real}; name another folder")
+    if Path(os.path.normpath(folder.absolute())).is_relative_to(base) and not real.is_relative_to(project):
+        raise UsageError(f"{folder} lies behind a link that leads out of the project, to {real}; name another folder")
+    return real

@@ -108,7 +108,17 @@ def test_moment_is_read(text: str, moment: date) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2023-14-05", "2026-02-30", "2025-02-29", "0000-01-01", "2026-03-05T24:01", "2026-03-05T10:30+25:00"]
+    "text",
+    [
+        "2023-14-05",
+        "2026-02-30",
+        "2025-02-29",
+        "0000-01-01",
+        "2026-03-05T24:01",
+        "2026-03-05T10:30+25:00",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+    ],
 )
 def test_moment_that_no_calendar_has_is_refused(text: str) -> None:
     with pytest.raises(NoSuchDayError):

@@ -148,6 +148,11 @@ def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> N
     (folder / "docs").symlink_to(tmp_path / "away")
     assert "leads out" in run_here(capsys, "export", "madr", "--out", "docs/adr", cwd=folder).err
     assert not [*(tmp_path / "away").iterdir()]
+    (folder / "pub").symlink_to(folder / ".git/refs/tags")
+    for words in (("export", "madr", "--out"), ("site", "build", "--out"), ("init",)):
+        refused = run_here(capsys, *words, "pub", cwd=folder)
+        assert (refused.code, "git's own folder" in refused.err) == (2, True), refused.err
+    assert not [*(folder / ".git/refs/tags").iterdir()]
     assert run_here(capsys, "export", "madr", "--out", "memory", cwd=folder).code == 2
     assert "name a folder" in run_here(capsys, "export", "madr", cwd=folder).err
 

@@ -75,7 +75,8 @@ def test_settings_are_refused_with_a_sentence_and_the_line(case: GoldenCase) -> 
 
 
 @pytest.mark.parametrize(
-    "content", [b"a = " + b"[" * 10_000, b"budget = " + b"9" * 10_000, b"budget", b"[check", b"\x00"]
+    "content",
+    [b"a = " + b"[" * 10_000, b"budget = " + b"9" * 10_000, b"a = [{b = 0x8000000000000000}]", b"[check", b"\x00"],
 )
 def test_settings_that_are_no_toml_are_refused(content: bytes) -> None:
     with pytest.raises(SettingsError, match=r"^mdmem\.toml cannot be read: "):

@@ -95,7 +95,7 @@
       const path = input.value.trim().replace(/^(\.\/)+/, "");
       if (!path) return bound.replaceChildren();
       const rows = path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
-        : binding(path).map(([address, type, title]) => hit([title, `entries/${address}.html`, type, "in force"]));
+        : binding(path).map(([page, type, title]) => hit([title, page, type, "in force"]));
       bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
   }
