@@ -19,6 +19,7 @@ from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.lsp.features import COMMANDS, FEATURES, Feature
+from mdmem.lsp.handshake import length_of_next
 from mdmem.lsp.options import SECTION, Options, options_from, skills_of
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.publisher import Publisher
@@ -289,15 +290,18 @@ class _Output:
 
 
 class _Input:
-    """What is read from the editor, its first request once more."""
+    """What is read from the editor, its first request once more, and headers as the library knows them."""
 
     def __init__(self, first: bytes, inner: BinaryIO) -> None:
         self._first, self._inner = first, inner
 
     def readline(self) -> bytes:
+        if not self._first:
+            length = length_of_next(self._inner)
+            self._first = b"Content-Length: %d\r\n\r\n" % length if length is not None else b""
         end = self._first.find(b"\n") + 1
         line, self._first = self._first[:end], self._first[end:]
-        return line or self._inner.readline()
+        return line
 
     def read(self, number: int) -> bytes:
         found, self._first = self._first[:number], self._first[number:]
