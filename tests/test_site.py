@@ -6,6 +6,7 @@ import json
 import re
 import resource
 import shutil
+import tempfile
 import threading
 import time
 import urllib.error
@@ -19,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mdmem.entry.globs import all_matches
@@ -117,6 +118,29 @@ def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
     assert f"entries/{NEW}.html" in build(opened(folder), SiteRequest(out=out)).removed
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 7)), min_size=1, max_size=3))
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_edits_leave_the_pages_that_a_fresh_build_makes(tmp_path: Path, edits: list[tuple[int, int]]) -> None:
+    with tempfile.TemporaryDirectory(dir=tmp_path) as name:
+        root, out = Path(name) / "a", Path(name) / "site"
+        write(root, "mdmem.toml")
+        write(root, "nav/README.md", "---\nkind: project\n---\n")
+        for at in range(5):
+            write_entry(root, f"nav/a/e{at}", title=f"Choice {at}")
+        built(root, out)
+        for at, how in edits:
+            other = f"nav/a/e{(at + how) % 5}"
+            texts = [f"Words {how}.", f"As [see: {other}] has it."]
+            ended = {"status": "deprecated", "deprecated_at": "2026-03-01", "superseded_by": [other]}
+            fields: dict[str, object] = [
+                {}, {"supersedes": [other]}, ended, {"amends": [other]}, {"see": [other], "applies_to": ["'**'"]},
+                {"status": "draft", "conflicts_with": [other]}, {"title": f"Another {other}"}, {"owner": "team"},
+            ][how]  # fmt: skip
+            write_entry(root, f"nav/a/e{at}", texts[(at + how) % 2], **{"title": f"Choice {at}", **fields})
+            pages = built(root, out)
+        assert pages == built(root, Path(name) / "fresh")
+
+
 def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     site = built(decided(tmp_path / "a"), tmp_path / "site", base="HEAD~1")
     old, new = site[f"entries/{OLD}.html"], site[f"entries/{NEW}.html"]
@@ -140,10 +164,11 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     write(folder, "memory/mdmem.toml", '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n')
     write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
-    write_entry(folder / "memory", "nav/architecture/calls", title="Calls")
+    write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
     monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
+    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Named by</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
@@ -326,7 +351,7 @@ def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytes
 def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
     site = built(decided(tmp_path / "a"), tmp_path / "site")
     titles = json.loads(re.sub(r"^mdmemTitles\((.*)\);\n$", r"\1", site["index/titles.js"]))
-    shard = json.loads(re.sub(r'^mdmemShard\("th",(.*)\);\n$', r"\1", site["index/th.js"]))
+    shard = json.loads(re.sub(r'^mdmemShard\("t_",(.*)\);\n$', r"\1", site["index/t_.js"]))
     held = [titles[number] for number in shard["thread"][::2]]
     assert {row[0] for row in held} == {"Use one thread", "Use two threads", "Three threads"}
     ended = next(row for row in held if row[0] == "Use one thread")

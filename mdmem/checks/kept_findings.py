@@ -128,7 +128,7 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
 
 def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     """Return what `extracts_of` does, half of it from a second process where that pays and a core is free."""
-    if len(fresh) * _FILE_COST + sum(case.catalog.sizes.values()) < _WORTH_A_PROCESS:
+    if not is_large(len(fresh), sum(case.catalog.sizes.values())):
         return extracts_of(case, fresh)
     # Imported here: few runs need it.
     from mdmem.index.fork import beside, is_free
@@ -147,6 +147,11 @@ def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     if second is None:
         second = extracts_of(case, theirs)
     return None if first is None or second is None else first | second
+
+
+def is_large(files: int, size: int) -> bool:
+    """Say whether to look at so many files, of so many bytes, is worth a second process."""
+    return files * _FILE_COST + size >= _WORTH_A_PROCESS
 
 
 def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:

@@ -34,14 +34,18 @@ def show(server: LanguageServer, message: str = "", targets: Sequence[Mapping[st
     uris = {title: uri for title, uri in uris.items() if uri.startswith("file:")}
     window = server.client_capabilities.window
     if uris and (window is None or window.show_document is None):
-        named = f"{message}: {'; '.join(uris)}"
-        server.window_show_message(types.ShowMessageParams(types.MessageType.Info, named))
+        say(server, f"{message}: {'; '.join(uris)}")
     elif len(uris) == 1:
         _show(server, *uris.values())
     elif uris:
         actions = [types.MessageActionItem(title) for title in uris]
         request = types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
         server.window_show_message_request(request, lambda taken: _show(server, uris[taken.title]) if taken else None)
+
+
+def say(server: LanguageServer, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
+    """Show a sentence."""
+    server.window_show_message(types.ShowMessageParams(kind, message))
 
 
 def _show(server: LanguageServer, uri: str) -> None:

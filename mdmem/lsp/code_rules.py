@@ -19,11 +19,21 @@ def rules_of(session: EditorSession, buffer: Buffer) -> Sequence[Entry]:
     return session.disk.once(_Rules).of(buffer.code) if buffer.code is not None else ()
 
 
-def count_words(rules: Sequence[Entry]) -> str:
-    """Return how many rules of which type apply, in words."""
+def bind_always(session: EditorSession) -> int:
+    """Return how many rules in force bind whatever the file is."""
+    return session.disk.once(_Rules).everywhere
+
+
+def count_words(rules: Sequence[Entry], *, everywhere: int = 0) -> str:
+    """Return how many rules of which type apply, in words, and how many bind `everywhere` besides."""
     counts = Counter(rule.type.value for rule in rules)
     told = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
-    return f"{told} {'apply' if len(rules) > 1 else 'applies'} to this file"
+    return f"{told} {'apply' if len(rules) > 1 else 'applies'} to this file{always_words(everywhere)}"
+
+
+def always_words(number: int) -> str:
+    """Return that so many more rules bind whatever the file is; empty for none."""
+    return f", +{number} that always {'bind' if number > 1 else 'binds'}" if number else ""
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygls.uris import from_fs_path
 
-from mdmem.catalog.edits import with_edits
+from mdmem.catalog.edits import may_be_edited, with_edits
 from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
 from mdmem.dataclass import dataclass, field, replace
@@ -77,10 +77,7 @@ class EditorSession:
     def _edited(self, tree: OverlaidTree) -> Catalog | None:
         """Return the last catalog with what was edited since; None where more than entries' texts changed."""
         paths = self._unread.paths
-        if self._last is None or paths is None:
-            return None
-        there = self._last.with_bytes
-        if not all(path.endswith(".md") and path[:-3] in there for path in paths):
+        if self._last is None or paths is None or not may_be_edited(self._last, paths):
             return None
         contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
         return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None

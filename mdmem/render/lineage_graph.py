@@ -9,7 +9,7 @@ from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, Status, day_of
 
 # A drawing of more is no help.
 MOST = 60
@@ -55,6 +55,26 @@ class Box:
     entry: Entry
     state: BoxState
     is_asked: bool = False
+
+    @property
+    def days(self) -> str:
+        """Return since when an entry is there, and for an ended one also until when; nothing where no date is known."""
+        begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
+        if self.state is not BoxState.ENDED or not (begin or end):
+            return begin
+        return f"{begin or '?'} – {end or '?'}"
+
+    @property
+    def standing(self) -> str:
+        """Return what kind of entry it is, how it stands, and since when."""
+        return ", ".join(filter(None, (self.entry.type.value, self.state.value, self.days)))
+
+    @property
+    def reasons(self) -> str:
+        """Return the reasons that an entry states, for its beginning and for its end."""
+        entry = self.entry
+        ended = f"ended: {entry.deprecated_reason}" if entry.deprecated_reason else None
+        return "; ".join(filter(None, (entry.reason, ended)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +175,16 @@ def lineage_graph(
     )
 
 
-def linked_graph(catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None) -> LineageGraph:
-    """Return all that arrows join, the largest group first, about no entry more than about another."""
+def linked_graph(
+    catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None, wing: str | None = None
+) -> LineageGraph:
+    """Return all that arrows join, the largest group first, about no entry more than about another.
+
+    Of one wing, each group that an entry of it belongs to.
+    """
     bearings = bearings or Bearings(catalog)
-    members = [one for group in bearings.groups for one in group]
+    groups = (one for one in bearings.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
+    members = [one for group in groups for one in group]
     graph = lineage_graph(catalog, members[:most], today=today, most=most, bearings=bearings)
     nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
     return replace(graph, nodes=nodes, hidden=max(0, len(members) - most))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from mdmem.dataclass import dataclass
@@ -23,9 +23,10 @@ _WAITING = (
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What waits for somebody."""
+    """What waits for somebody; `in_texts` has the entries that a text names."""
 
     rows: PageRows
+    in_texts: Container[str]
 
     def context(self) -> dict[str, Any]:
         """Return what the template of the board is given."""
@@ -92,7 +93,7 @@ class Board:
         return [
             e
             for e in facts.entries
-            if facts.is_current(e) and e.address not in facts.named_by and not e.applies_to
+            if facts.is_current(e) and not (e.address in facts.named_by or e.address in self.in_texts or e.applies_to)
             if not any(e.links(name) for name in LINK_FIELDS)
         ]
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from mdmem.access import Access
@@ -113,9 +113,7 @@ def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
     def of(page: SitePage) -> tuple[str, str, Callable[[], str]]:
         return page.path, page.key, page.make
 
-    yield from map(of, site.pages())
-    for path, text in site.attachments():
-        yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
+    yield from map(of, chain(site.pages(), site.attachments()))
     for asset in ASSETS:
         text = asset_text(asset)
         yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -30,9 +30,10 @@ _TOLD = tuple(
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """The facts of an entry for its page."""
+    """The facts of an entry for its page; `in_texts` are those whose text names an entry."""
 
     rows: PageRows
+    in_texts: Mapping[str, Sequence[str]]
 
     def context(self, entry: Entry, page: str) -> dict[str, Any]:
         """Return what the template of an entry is given, but for its body."""
@@ -52,15 +53,19 @@ class EntryView:
             "fields": [*self._fields(entry, page)],
             "applies_to": [visible(one) for one in entry.applies_to],
             "globs": _met(met) if met is not None else None,
-            "named_by": [
-                {**self.rows.named(one, page), "how": how.replace("_", " ")}
-                for one, how in facts.named_by.get(entry.address, ())
-            ],
+            "named_by": [{**self.rows.named(one, page), "how": how} for one, how in self._named_by(entry)],
             "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
             "more_commits": max(0, len(commits) - _MOST_COMMITS),
             "chain": [*self._chain(entry, page)],
             "file": self._file(entry),
         }
+
+    def _named_by(self, entry: Entry) -> Iterator[tuple[str, str]]:
+        """Yield who names an entry, and where: in its text only who does so in no field."""
+        fields = self.rows.facts.named_by.get(entry.address, ())
+        yield from ((one, how.replace("_", " ")) for one, how in fields)
+        stated = {one for one, _ in fields}
+        yield from ((one, "in its text") for one in self.in_texts.get(entry.address, ()) if one not in stated)
 
     def _chain(self, entry: Entry, page: str) -> Iterator[dict[str, Any]]:
         """Yield how it came to an entry and what became of it, with the reasons, the oldest first."""

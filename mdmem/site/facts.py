@@ -130,6 +130,12 @@ class SiteFacts:
                     found[address].append(told[commit.digest])
         return {address: tuple(some) for address, some in found.items()}
 
+    @cached_property
+    def newest_commit(self) -> tuple[str, str] | None:
+        """Return when the newest of these commits was made, and its digest."""
+        newest = max((some[0] for some in self.commits.values()), key=lambda one: one.when, default=None)
+        return (newest.when, newest.digest) if newest is not None else None
+
     @property
     def state_of_all(self) -> Sequence[object]:
         """Return what all facts derive from: the same gives the same pages."""

@@ -1,12 +1,15 @@
 """What is kept of files is what a run over all of them finds, whatever changes in between."""
 
 import ast
+import gc
+import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 from builders import entry_text
@@ -14,14 +17,17 @@ from trees import HeldTree, Tracked
 
 import mdmem
 from mdmem.catalog import ParsedFiles, load, load_cached
-from mdmem.checks import kept_findings
+from mdmem.checks import first_look, kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import Ask, ask, get_check, run_checks
 from mdmem.checks.extract import KeptExtract
+from mdmem.checks.first_look import FirstLook
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import ANSWERED, CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
+from mdmem.document import parse
+from mdmem.document.parse import Document
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
 from mdmem.index import fork
@@ -386,6 +392,57 @@ def test_half_of_the_files_may_be_read_by_a_second_process(
     monkeypatch.setattr(kept_findings, "pack", lambda *given: says(pack(*given)))
     assert found_in(kept_case(tree, tmp_path / "two")) == found
     assert stored(tmp_path / "two") == alone
+
+
+def looked_at(tree: HeldTree, cache: Path) -> Case:
+    """Return the case of a memory as its first check reads it."""
+    catalog = load_cached(tree, cache, reading=FirstLook(cache))
+    return with_extracts(Case(catalog, Settings(), DAY), ExtractStore(cache).load())
+
+
+def die(packed: bytes) -> bytes:
+    os._exit(len(packed) % 2)
+
+
+@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: packed[:-1], die])
+def test_first_look_by_two_processes_finds_what_one_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
+) -> None:
+    chance = random.Random(1)
+    content = {"app/README.md": MANIFESTS[0]} | {f"{one}.md": some_entry(chance) for one in ADDRESSES}
+    tree = PartlyTold(content, unreadable="app/rules/retry.md")
+    alone = kept_case(tree, tmp_path / "one")
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(first_look, "_FIRST", 2)
+    monkeypatch.setattr(first_look, "_TOGETHER", 3)
+    monkeypatch.setattr(fork, "is_free", lambda: True)
+    monkeypatch.setattr(first_look, "pack", lambda *given: says(pack(*given)))
+    both = looked_at(tree, tmp_path / "two")
+    assert found_in(both) == found_in(alone)
+    assert stored(tmp_path / "two") == stored(tmp_path / "one")
+    assert (both.catalog.entries, both.catalog.digests) == (alone.catalog.entries, alone.catalog.digests)
+
+
+def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(fork, "is_free", lambda: False)
+    monkeypatch.setattr(first_look, "_TOGETHER", 3)
+    made: list[ref[Document]] = []
+    parsed, most = parse.parse_document, []
+
+    def counted(path: str, data: bytes) -> Document:
+        made.append(ref(document := parsed(path, data)))
+        most.append(sum(one() is not None for one in made))
+        return document
+
+    monkeypatch.setattr(parse, "parse_document", counted)
+    # As in a command, which collects no garbage.
+    gc.disable()
+    try:
+        looked_at(small(**{f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijklm"}), tmp_path)
+    finally:
+        gc.enable()
+    assert 3 <= max(most) <= 7
 
 
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,13 +25,14 @@ def chart(root: Path, address: str, **options: int) -> list[str]:
 
 def test_chain_is_drawn_from_the_oldest_on_from_whichever_entry(tmp_path: Path) -> None:
     root = make_root(tmp_path)
-    write_entry(root, "nav/a/b", title="B", supersedes=["nav/a/c"], superseded_by=["nav/a/a"])
+    ended = {"superseded_by": ["nav/a/a"], "deprecated_at": "2026-06-23"}
+    write_entry(root, "nav/a/b", title="B", supersedes=["nav/a/c"], **ended)
     write_entry(root, "nav/a/a", title="A", supersedes=["nav/a/b"])
     write_entry(root, "nav/a/c", title="C")
     drawn = chart(root, "nav/a/b")
     assert [line for line in drawn if line.startswith("n")] == [
         'n0["C<br/>nav/a/c<br/>decision, active, 2026-03-05"]:::current',
-        'n1["B<br/>nav/a/b<br/>decision, active, 2026-03-05"]:::ended',
+        'n1["B<br/>nav/a/b<br/>decision, active, 2026-03-05 – 2026-06-23"]:::ended',
         'n2["A<br/>nav/a/a<br/>decision, active, 2026-03-05"]:::current',
         'n1 -->|"superseded by"| n2',
         'n0 -.->|"claimed by"| n1',
