@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
+from builders import commit_all, git, make_repository, memory, open_root, run_here, write, write_entry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -149,7 +149,12 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert 'class="lineage"' in new
     assert "1 tracked file" in new
     assert "decisions" in new[new.index("History") :]
-    assert "It stalled." in site["timeline.html"]
+    # One line an event, also where its reason stands in what ended.
+    assert re.findall('class="what (.*?)"', site["timeline.html"])[-2:] == ["replaces", "new"]
+    line = next(one for one in site["timeline.html"].split("<li>") if "It stalled." in one)
+    assert re.search('Use two threads<.*>for <a class="name ended".*Use one thread<', line)
+    assert "1 new, 1 ended" in site["timeline.html"]
+    assert "2 in force in 1 wing" in site["index.html"]
     assert "Use two threads" in site["months/2026-02.html"]
     assert "Use two threads" not in site["months/2025-01.html"]
     assert "Three threads" in site["board.html"]
@@ -161,11 +166,15 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
 
 def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = decided(tmp_path / "a")
-    write(folder, "memory/mdmem.toml", '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n')
+    settings = '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n[check]\nreview_after_days = 3650\n'
+    write(folder, "memory/mdmem.toml", settings)
+    for name in ("one", "two"):
+        write_entry(folder / "memory", f"nav/rules/{name}", title=f"Rule {name}", created_at="2001-02-03", owner="nav")
     write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
     write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
     monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
+    monkeypatch.setattr("mdmem.site.board._MOST", 1)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
     assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Named by</h2>") :]
@@ -175,8 +184,13 @@ def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkey
     assert "<code>src/arm/</code>" in site["code.html"][site["code.html"].index('id="unruled"') :]
     board = site["board.html"]
     assert "Alone" in board[board.index("<h2>Alone") :]
-    assert "Use two threads" in board[board.index("<h2>Not verified") :]
-    assert "+1 more: <code>mdmem list --at 2026-02-28</code>" in site["months/2026-02.html"]
+    waiting = board[board.index("<h2>Not verified") :].partition("</section>")[0]
+    assert 'Not verified <span class="n">2</span>' in waiting
+    assert "for more than 3650 days" in waiting
+    assert ("2001-02-03, nav" in waiting, "+1 more" in waiting, "Use two threads" in waiting) == (True, True, False)
+    assert 'placeholder="src/nav/node.py"' in site["code.html"]
+    assert "7 in force" in site["index.html"]
+    assert "+3 more: <code>mdmem list --at 2026-02-28</code>" in site["months/2026-02.html"]
     assert "Hurry" in site["lineage.html"]
     commit_all(folder)
     write_entry(folder / "memory", NEW, title="Use two threads", superseded_by=["nav/architecture/three"])
@@ -315,6 +329,10 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
     assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
+    assert run_here(capsys, "site", "build", cwd=folder).code == 0
+    # Whoever names a folder may track it; the usual one is no part of the repository.
+    assert (git(folder, "status", "--porcelain", "site"), (folder / "out/.gitignore").exists()) == ("", False)
+    shutil.rmtree(folder / "site")
     (folder / "site").symlink_to(tmp_path / "elsewhere")
     refused = run_here(capsys, "site", "build", cwd=folder)
     assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err

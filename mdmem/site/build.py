@@ -23,17 +23,23 @@ from mdmem.workspace.workspace import Workspace
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
+# Git looks at nothing in a folder that says so itself.
+IGNORE = ".gitignore"
 ASSETS = ("site.css", "site.js", "icon.svg")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteRequest:
-    """What to build: the folder, the wings that are shown (all where none is named), and what to compare with."""
+    """What to build: the folder, the wings that are shown (all where none is named), and what to compare with.
+
+    `ignored` keeps the folder out of git.
+    """
 
     out: Path
     wings: tuple[str, ...] = ()
     name: str | None = None
     base: str | None = None
+    ignored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,8 @@ def build(
     """
     known = _known(workspace, request.out)
     site, folder = site_of(workspace, request), SiteFolder(request.out)
-    if site.state is not None and site.state == known.state and all(map(folder.holds, known.files, known.digests)):
+    is_as_known = site.state == known.state and (IGNORE in known.files) == request.ignored
+    if site.state is not None and is_as_known and all(map(folder.holds, known.files, known.digests)):
         return SiteResult(folder=request.out, number=len(known.files))
     if not folder.has(MANIFEST):
         # From now on the folder is ours, also where this build is killed.
@@ -65,7 +72,7 @@ def build(
     fill(site.facts, kept, tick)
     keys: dict[str, list[str]] = {}
     written = []
-    for path, key, make in _files(site):
+    for path, key, make in _files(site, ignored=request.ignored):
         before = known.files.get(path)
         if before is not None and before[0] == key and folder.holds(path, before[1]):
             keys[path] = before
@@ -109,10 +116,13 @@ def _name(workspace: Workspace) -> str:
     return projects[0] if len(projects) == 1 else "Memory"
 
 
-def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
+def _files(site: SitePages, *, ignored: bool) -> Iterator[tuple[str, str, Callable[[], str]]]:
     def of(page: SitePage) -> tuple[str, str, Callable[[], str]]:
         return page.path, page.key, page.make
 
+    if ignored:
+        # First: also a build that is killed leaves nothing for `git add`.
+        yield IGNORE, IGNORE, lambda: "*\n"
     yield from map(of, chain(site.pages(), site.attachments()))
     for asset in ASSETS:
         text = asset_text(asset)

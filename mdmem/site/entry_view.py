@@ -39,6 +39,8 @@ class EntryView:
         """Return what the template of an entry is given, but for its body."""
         facts, lineage = self.rows.facts, self.rows.facts.catalog.lineage
         heads = [one for one in lineage.heads(entry.address) if one != entry.address]
+        # The reason of a step is none for what replaced its outcome since.
+        is_told = facts.state(entry) == "ended" and {*heads} <= {*lineage.successors.get(entry.address, ())}
         commits = facts.commits.get(entry.address, ())
         met = facts.met.get(entry.address)
         return {
@@ -47,7 +49,7 @@ class EntryView:
             "wing": self.rows.wing_row(entry.wing, page),
             "room": {"name": entry.room, "href": href_from(page, page_of_room(entry.wing, entry.room))},
             "replaced": [self.rows.named(one, page) for one in heads] if facts.state(entry) == "ended" else [],
-            "why_ended": visible(entry.why_ended or "") if facts.state(entry) == "ended" else "",
+            "why_ended": visible(facts.why_ended(entry)) if is_told else "",
             "claimed": [self.rows.named(one, page) for one in lineage.claimed_by(entry.address)],
             "amended": [self.rows.named(one, page) for one in facts.catalog.amendments.of(entry.address)],
             "fields": [*self._fields(entry, page)],

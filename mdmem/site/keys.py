@@ -62,7 +62,8 @@ class PageKeys:
         findings = [
             (one.code, one.severity, one.address, one.place, one.message, one.help) for one in self.facts.findings
         ]
-        return self._of(self.all, findings, self.facts.newest_commit, sorted(self.in_texts))
+        aged = [one.address for one in self.facts.unverified]
+        return self._of(self.all, findings, self.facts.newest_commit, sorted(self.in_texts), aged)
 
     def of_place(self, wing: str, *rooms: str) -> str:
         """Return what changes with the page of a wing or some rooms of it."""

@@ -185,7 +185,6 @@ class SitePages:
 
     def _start(self) -> dict[str, Any]:
         facts = self.facts
-        rules = [entry for entry in facts.entries if entry.type.is_rule and facts.is_current(entry)]
         wings = []
         for wing in facts.wings:
             held = [entry for entry in facts.entries if entry.wing == wing.name and facts.is_current(entry)]
@@ -195,13 +194,13 @@ class SitePages:
             wings.append(self.rows.wing_row(wing.name, START) | more)
         events = [self.rows.event(event, START) for event in facts.events[:_LATELY]]
         table = [(kind, [some[state] for state in _STATES]) for kind, some in facts.counts.items()]
-        counts = {"rules": len(rules)}
+        total = sum(some["in force"] + some["under review"] for some in facts.counts.values())
         newest = facts.newest_commit
         stamp = f"As of {newest[0][:10]}, commit {newest[1]}. " if newest is not None else ""
         problems = sum(severity_of(one) in ("error", "warning") for one in facts.findings)
         return {
-            "wings": wings, "events": events, "table": table, "states": _STATES, "counts": counts, "problems": problems,
-            "stamp": stamp
+            "wings": wings, "events": events, "table": table, "states": _STATES, "total": total,
+            "problems": problems, "stamp": stamp
         }  # fmt: skip
 
     def _all_rooms(self) -> Iterator[dict[str, Any]]:
@@ -274,12 +273,19 @@ class SitePages:
         unruled = [(visible(row.path), row.files) for row in self._map.unruled()]
         return {
             "files": len(facts.tracked),
+            "example": visible(self._example),
             "ruled": self._map.ruled,
             "folders": folders,
             "unruled": unruled,
             "idle": self.rows.rows(idle, CODE, globs=True),
             "everywhere": self.rows.rows([one for one in current if not one.applies_to], CODE),
         }
+
+    @property
+    def _example(self) -> str:
+        """Return a file to ask for: one under a rule, where there is one."""
+        named = (paths[0] for paths in self._map.met.values() if paths)
+        return next(named, None) or next(iter(self.facts.tracked), "folder/file")
 
     def _folder(self, row: FolderRow) -> dict[str, Any]:
         entries = [self.facts.catalog.entries[one] for one in row.rules]

@@ -99,6 +99,8 @@
       bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
   }
+  const asked = document.querySelector(".picture .asked rect"), frame = asked?.closest(".scroll");
+  if (frame) frame.scrollLeft = asked.x.baseVal.value - (frame.clientWidth - asked.width.baseVal.value) / 2;
   const state = document.body.dataset.state;
   if (state) new EventSource(up + "changes").onmessage = (event) => { if (event.data !== state) location.reload(); };
 })();
