@@ -126,8 +126,13 @@ def plan_end_of_review(catalog: Catalog, address: str, *, today: date) -> Change
     return confirm(catalog, [address], at=today)
 
 
-def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date) -> ChangeSet:
-    """Return what ends an entry with a reason; raises UsageError for one that ended already and for no reason."""
+def plan_deprecation(
+    catalog: Catalog, address: str, *, reason: str, today: date, with_remarks: bool = True
+) -> ChangeSet:
+    """Return what ends an entry with a reason; raises UsageError for one that ended already and for no reason.
+
+    Its remarks read every body of the memory.
+    """
     entry = catalog.entries[address]
     if not reason.strip():
         raise UsageError("say why the entry ends: --reason TEXT")
@@ -146,7 +151,7 @@ def plan_deprecation(catalog: Catalog, address: str, *, reason: str, today: date
         (patched(catalog, entry.path, values),),
         actions=(WriteAction(Verb.DEPRECATE, address),),
         reason=reason.strip(),
-        remarks=tuple(_remarks(catalog, entry)),
+        remarks=tuple(_remarks(catalog, entry)) if with_remarks else (),
     )
 
 

@@ -42,8 +42,9 @@ def new_faults(
 
     yield from _unread(before, after, touched, now)
     yield from _dangling(before, after, touched, now)
-    known = {(now(edge.old), now(edge.new), edge.kind) for edge in classify(before)}
-    for edge in classify(after):
+    about = {*touched, *(moved or ())}
+    known = {(now(edge.old), now(edge.new), edge.kind) for edge in classify(before, about=about)}
+    for edge in classify(after, about=about):
         is_new = (edge.old, edge.new, edge.kind) not in known
         if is_new and edge.kind not in _HARMLESS and not {edge.old, edge.new}.isdisjoint(touched):
             yield f"`{edge.new}` supersedes `{edge.old}`: {_MEANT.get(edge.kind, edge.kind.value)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partial
 
@@ -11,6 +12,9 @@ from mdmem.dataclass import dataclass, field
 from mdmem.document.parse import Document, without_code
 from mdmem.entry.model import Entry, Status, title_of
 from mdmem.tree import digest_of
+
+# As git has it: a file of which half stands at another path was renamed.
+_MOVED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ class _ChangeClassifier:
 
     @cached_property
     def moves(self) -> dict[str, str]:
-        """Where each missing entry went, if its words stand at a new address; one not taken yet comes first."""
+        """Where each missing entry went: to a new address with its words, not taken yet if it can be, or with most."""
         by_words: dict[str, list[str]] = {}
         for address in self.fresh if self.missing else ():
             entry = self.after.entries.get(address)
@@ -212,7 +216,32 @@ class _ChangeClassifier:
                 ordered = sorted(candidates, key=partial(_distance, old))
                 found[old] = next((new for new in ordered if new not in taken), ordered[0])
                 taken.add(found[old])
+        return found | self._edited_moves(found)
+
+    def _edited_moves(self, unedited: Mapping[str, str]) -> dict[str, str]:
+        """Where each other missing entry went, if a new address has half of its words, as git knows a renamed file.
+
+        What else it says is a change of its text, which the checks judge as in a file that stays.
+        """
+        left = [old for old in self.missing if old not in unedited and self._bodies.get(old, "").strip()]
+        taken = set(unedited.values())
+        free = {new: Counter(self.documents[new].body.split()) for new in self.fresh if left and new not in taken}
+        found: dict[str, str] = {}
+        for old in left:
+            was, entry, name = Counter(self._bodies[old].split()), self.before.entries[old], old.split("/")[-1]
+            may_be = [new for new in free if self._has_type(new, entry) and not self._took_over(new, old)]
+            # Of those with the same name first: where a whole wing moved, nobody has to look at every other.
+            for these in ([new for new in may_be if new.split("/")[-1] == name], may_be):
+                likest = max(these, key=lambda new: _likeness(was, free[new]), default=None)
+                if likest is not None and _likeness(was, free[likest]) >= _MOVED:
+                    found[old] = likest
+                    del free[likest]
+                    break
         return found
+
+    def _took_over(self, new: str, old: str) -> bool:
+        entry = self.after.entries.get(new)
+        return entry is not None and old in entry.supersedes
 
     def _has_type(self, address: str, moved: Entry) -> bool:
         # One that cannot be parsed may be the entry all the same.
@@ -236,6 +265,14 @@ def _words(body: str, entry: Entry | None) -> str:
         return said
     stated = [(name, getattr(entry, name)) for name in BINDING_FIELDS if getattr(entry, name)]
     return f"\0{stated}" if stated else ""
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """Return how much of the longer of two texts the other has, by words."""
+    longest = max(one.total(), other.total())
+    # Counting what they share takes ten times as long.
+    is_possible = min(one.total(), other.total()) >= _MOVED * longest
+    return (one & other).total() / longest if longest and is_possible else 0
 
 
 def _distance(old: str, new: str) -> tuple[bool, bool, bool, str]:

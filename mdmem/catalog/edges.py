@@ -29,7 +29,7 @@ nowhere, may have meant the other end. The edge is then UNKNOWN instead of one-s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
@@ -76,14 +76,18 @@ class Edge:
 
 
 def classify(
-    catalog: Catalog, untracked: frozenset[str] = frozenset(), *, near: frozenset[str] | None = None
+    catalog: Catalog,
+    untracked: frozenset[str] = frozenset(),
+    *,
+    near: frozenset[str] | None = None,
+    about: Set[str] | None = None,
 ) -> tuple[Edge, ...]:
     """Return every edge that a readable entry names, by superseded and superseding address.
 
     `untracked` are the addresses whose file is on disk and not in git, `near` the only ones that are asked what they
-    name; None for all.
+    name; None for all. With `about` only the edges of those superseded entries that have one of these at an edge.
     """
-    return tuple(_Classifying(catalog, untracked, near).edges())
+    return tuple(_Classifying(catalog, untracked, near, about).edges())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ class _Classifying:
     catalog: Catalog
     untracked: frozenset[str]
     near: frozenset[str] | None = None
+    about: Set[str] | None = None
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
@@ -129,7 +134,11 @@ class _Classifying:
             asked = {one: asked[one] for one in self.near & asked.keys()}
         forward = {(old, new) for new, entry in asked.items() for old in entry.supersedes}
         back = {(old, new) for old, entry in asked.items() for new in entry.superseded_by}
-        return [_Claim(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(forward | back)]
+        pairs = forward | back
+        if self.about is not None:
+            asked_for = {old for old, new in pairs if old in self.about or new in self.about}
+            pairs = {(old, new) for old, new in pairs if old in asked_for}
+        return [_Claim(*ends, by_new=ends in forward, by_old=ends in back) for ends in sorted(pairs)]
 
     def _apart(self, claim: _Claim) -> EdgeKind | None:
         """Return the class of an edge that its two ends alone decide, before either is compared with the other."""

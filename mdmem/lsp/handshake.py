@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any, BinaryIO
 
+from mdmem.errors import UsageError
 from mdmem.lsp.features import Facts, initialize_result
 
 # The protocol's own numbers.
 _NOT_INITIALIZED, _NO_REQUEST = -32002, -32600
 _LENGTH = b"content-length:"
+_LONGEST, _DIGITS, _LONGEST_LINE = 64 * 2**20, 12, 4096
 
 
 class Greeting:
@@ -47,7 +49,7 @@ class Greeting:
 
 def read_message(source: BinaryIO) -> Facts | None:
     """Return the next message that can be read as an object; None at the end."""
-    while (length := _length(source)) is not None:
+    while (length := length_of_next(source)) is not None:
         try:
             message = json.loads(source.read(length))
         except (ValueError, RecursionError):
@@ -57,15 +59,20 @@ def read_message(source: BinaryIO) -> Facts | None:
     return None
 
 
-def _length(source: BinaryIO) -> int | None:
-    """Return the length that the next header states, 0 where it states none; None at the end."""
+def length_of_next(source: BinaryIO) -> int | None:
+    """Return the length that the next header states, 0 where it states none; None at the end.
+
+    Raises UsageError where nobody could mean it: what follows cannot be told from the next message.
+    """
     length = 0
-    while line := source.readline():
+    while line := source.readline(_LONGEST_LINE):
         if not line.strip():
             return length
         if line.lower().startswith(_LENGTH):
             stated = line[len(_LENGTH) :].strip()
-            length = int(stated) if stated.isdigit() else 0
+            length = int(stated[:_DIGITS]) if stated.isdigit() else 0
+        if length > _LONGEST or len(line) == _LONGEST_LINE:
+            raise UsageError(f"the editor sent a header that no message has; one has at most {_LONGEST} bytes")
     return None
 
 

@@ -56,7 +56,7 @@ def _deeds(page: EditorPage, position: types.Position) -> Iterator[Deed]:
         yield Deed("Verify: it holds today", lambda: verification(page, entry.address))
         yield Deed("Put under review", lambda: doubt(page, entry.address))
         yield Deed("Supersede with a new draft", lambda: succession(page, entry))
-    yield Deed("Deprecate", lambda: deprecation(page, entry.address))
+    yield Deed("Deprecate", lambda: deprecation(page, entry.address, with_remarks=False))
 
 
 def approval(page: EditorPage, address: str) -> ChangeSet:
@@ -76,9 +76,10 @@ def doubt(page: EditorPage, address: str, reason: str = REASON) -> ChangeSet:
     return plan_review(page.session.catalog, address, reason=reason)
 
 
-def deprecation(page: EditorPage, address: str, reason: str = REASON) -> ChangeSet:
+def deprecation(page: EditorPage, address: str, reason: str = REASON, *, with_remarks: bool = True) -> ChangeSet:
     """Return what ends an entry that nothing replaces."""
-    return plan_deprecation(page.session.catalog, address, reason=reason, today=page.session.today())
+    today = page.session.today()
+    return plan_deprecation(page.session.catalog, address, reason=reason, today=today, with_remarks=with_remarks)
 
 
 def supersession(page: EditorPage, address: str, *, by: str, reason: str = REASON) -> ChangeSet:

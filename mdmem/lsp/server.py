@@ -8,16 +8,18 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from inspect import signature
+from json import JSONDecodeError
 from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInvalidParams
+from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.lsp.features import COMMANDS, FEATURES, Feature
+from mdmem.lsp.handshake import length_of_next
 from mdmem.lsp.options import SECTION, Options, options_from, skills_of
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.publisher import Publisher
@@ -38,6 +40,22 @@ class _Protocol(LanguageServerProtocol):
     """
 
     _server: Server
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Leave each object as it is: this is asked for those within a message, too."""
+        return data
+
+    def handle_message(self, message: Any) -> None:
+        """Take a message in; a request that cannot be read, or comes after `shutdown`, is refused by its number."""
+        facts = message if isinstance(message, dict) else {}
+        number = facts.get("id") if "method" in facts else None
+        try:
+            if facts.get("jsonrpc") != self.VERSION or (self._shutdown and number is not None):
+                raise JsonRpcInvalidRequest("the server shuts down" if self._shutdown else "this is no JSON-RPC 2.0")
+            super().handle_message(super().structure_message(facts))
+        except JsonRpcException as error:
+            if isinstance(number, int | str):
+                self._send_response(number, None, error.to_response_error())
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
@@ -272,22 +290,44 @@ class _Output:
 
 
 class _Input:
-    """What is read from the editor, its first request once more."""
+    """What is read from the editor, its first request once more, and headers as the library knows them."""
 
     def __init__(self, first: bytes, inner: BinaryIO) -> None:
         self._first, self._inner = first, inner
 
     def readline(self) -> bytes:
+        if not self._first:
+            length = length_of_next(self._inner)
+            self._first = b"Content-Length: %d\r\n\r\n" % length if length is not None else b""
         end = self._first.find(b"\n") + 1
         line, self._first = self._first[:end], self._first[end:]
-        return line or self._inner.readline()
+        return line
 
     def read(self, number: int) -> bytes:
         found, self._first = self._first[:number], self._first[number:]
         return found or self._inner.read(number)
 
 
+class _Brief(logging.Formatter):
+    """A record as one line, but for a fault of ours, which has its whole story."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, JsonRpcException | JSONDecodeError | UnicodeDecodeError | None):
+            return super().format(record)
+        # What the library could not read comes with its trace as text.
+        told = record.getMessage().partition("\n")[0]
+        return f"{record.name}: {told}" if error is None else f"{record.name}: {told}: {' '.join(str(error).split())}"
+
+
+def log_handler() -> logging.Handler:
+    """Return what writes the log for whoever looks after the editor."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Brief("%(name)s: %(message)s"))
+    return handler
+
+
 def serve(server: Server, first: bytes, source: BinaryIO, target: BinaryIO) -> None:
     """Serve an editor whose `initialize` is answered, until it goes away."""
-    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="%(name)s: %(message)s")
+    logging.basicConfig(handlers=[log_handler()], level=logging.ERROR)
     server.start_io(_Input(first, source), _Output(target))  # type: ignore[arg-type]  # the methods that it calls

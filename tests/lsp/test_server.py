@@ -1,5 +1,9 @@
 """The server as an editor meets it: a real process, driven by the protocol's own client."""
 
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
@@ -10,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from mdmem.lsp.roots import Roots
-from mdmem.lsp.server import Server
+from mdmem.lsp.server import Server, log_handler
 
 RULE = "memory/nav/rules/callbacks.md"
 
@@ -127,3 +131,61 @@ def test_a_command_with_other_arguments_is_refused(command: str, arguments: list
     server = Server(Roots(environment={}, today=lambda: date.fromisoformat(TODAY)))
     with pytest.raises(JsonRpcException, match=f"`{command}` takes "):
         server.protocol.fm.commands[command](*arguments)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("textDocument/hover", {"position": {"line": -1, "character": 0}}, -32602),
+        ("textDocument/hover", {"position": {"line": 2**70, "character": 0}}, -32602),
+        ("textDocument/hover", {}, -32602),
+        ("textDocument/completion", {"position": {"line": 0, "character": 0}, "context": {}}, -32602),
+    ],
+    ids=["negative", "too large", "missing", "half a context"],
+)
+def test_a_malformed_request_is_refused_by_its_number(
+    monkeypatch: pytest.MonkeyPatch, method: str, params: dict[str, object], code: int
+) -> None:
+    given = {"textDocument": {"uri": "file:///a.md", "nested": {"jsonrpc": "2.0", "id": 1}}, **params}
+    assert answers_to(monkeypatch, {"id": 7, "method": method, "params": given}) == [(7, code)]
+
+
+def test_requests_after_shutdown_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave = {"id": 1, "method": "shutdown"}
+    late = {"id": 2, "method": "textDocument/hover", "params": {}}
+    told = {"method": "textDocument/didOpen", "params": {}}
+    assert answers_to(monkeypatch, leave, late, told) == [(1, None), (2, -32600)]
+
+
+def answers_to(monkeypatch: pytest.MonkeyPatch, *messages: dict[str, object]) -> list[tuple[int, int | None]]:
+    """Return the number of each answer to some messages, with the code of a refusal."""
+    server, sent = Server(Roots(environment={}, today=lambda: date.fromisoformat(TODAY))), []
+    monkeypatch.setattr(server.protocol, "_send_data", sent.append)
+    for message in messages:
+        text = json.dumps({"jsonrpc": "2.0", **message})
+        server.protocol.handle_message(json.loads(text, object_hook=server.protocol.structure_message))
+    return [(one.id, one.error.code if hasattr(one, "error") else None) for one in sent]
+
+
+def test_a_refusal_is_one_line_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    log = logging.getLogger("pygls.test")
+    with plain_log():
+        log.error("unread\n%s", "its trace")
+        for error in (JsonRpcException("taken\nalready"), ZeroDivisionError()):
+            try:
+                raise error
+            except Exception:
+                log.exception("refused")
+    unread, refused, fault, *story = capsys.readouterr().err.splitlines()
+    assert (unread, refused) == ("pygls.test: unread", "pygls.test: refused: taken already")
+    assert fault == "pygls.test: refused"
+    assert story[-1] == "ZeroDivisionError"
+
+
+@contextmanager
+def plain_log() -> Iterator[None]:
+    """Write the log as the server does."""
+    handler = log_handler()
+    logging.getLogger().addHandler(handler)
+    yield
+    logging.getLogger().removeHandler(handler)

@@ -1,7 +1,8 @@
 """An entry that was in force is gone.
 
 Who relied on the rule finds neither the rule nor why it ended. A rule ends by its status, and its file stays as
-history. A body that stands at another address in the same change has moved, and a draft or an ended entry may go.
+history. An entry of which half of the body stands at a new address in the same change has moved, as git knows a renamed
+file; its other words are judged as an edit, and a draft or an ended entry may go.
 
 Fails:
 
