@@ -13,6 +13,8 @@ journey.tell("mended", vim.api.nvim_buf_get_lines(note, 0, -1, false)[3])
 journey.type(note, "it was tried", "see [[nav/architecture/thread]]", journey.same(note, { "body-link-broken" }))
 journey.type(note, "thread]]", "threads]]", journey.same(note, {}))
 
+journey.open("src/nav/node.py")
+journey.tell("servers", #vim.lsp.get_clients())
 local old = journey.open("memory/nav/architecture/threads.md")
 local new = journey.open("memory/nav/architecture/pool.md")
 journey.act("nav/architecture/threads", "refactor", "Supersede nav/architecture/threads")

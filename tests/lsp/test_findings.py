@@ -168,3 +168,16 @@ def test_a_memory_that_goes_away_takes_its_findings_along(hand: Hand) -> None:
     (hand.folder / "memory").rename(hand.folder / "moved")
     publisher.rest(session)
     assert {one.uri: len(one.diagnostics) for one in told} == {hand.uri(RULE): 0, closed: 0}
+
+
+def test_what_was_told_of_a_closed_text_is_taken_back_once_an_editor_asks_for_it(hand: Hand) -> None:
+    write_entry(hand.folder / "memory", "nav/rules/closed", status="actve")
+    session, _ = hand.open(RULE)
+    told: list[PublishDiagnosticsParams] = []
+    publisher = Publisher(told.append, lambda _, work: work())
+    publisher.refresh = lambda: None
+    publisher.rest(session)
+    hand.open("memory/nav/rules/closed.md")
+    publisher.rest(session)
+    closed = hand.uri("memory/nav/rules/closed.md")
+    assert [(one.uri, len(one.diagnostics)) for one in told] == [(closed, 1), (closed, 0)]

@@ -51,6 +51,7 @@ def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_h
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     told = steps("journey.lua", folder)
     assert told["open"] == []
+    assert told["servers"] == 1
     assert told["typed"].startswith("unknown status `actve`")
     assert told["mended"] == "status: active"
     assert told["undone"] is True, "one undo a file takes a supersession back"
