@@ -254,7 +254,7 @@ def test_lineage_is_a_flowchart(root: Path) -> None:
     assert content.mime_type == "text/vnd.mermaid"
     assert content.text.splitlines()[:6] == [
         "flowchart TD",
-        '    n0["Use two threads<br/>nav/architecture/threads<br/>decision, active, 2026-03-05"]:::ended',
+        '    n0["Use two threads<br/>nav/architecture/threads<br/>decision, active, 2026-03-05 – ?"]:::ended',
         '    n1["Use #34;one#34; #35;1<br/>nav/architecture/one<br/>decision, active, 2026-03-05"]:::current',
         '    n2["None<br/>nav/architecture/none<br/>decision, draft, 2026-03-05"]:::draft',
         '    n1 -.->|"may be superseded by"| n2',
