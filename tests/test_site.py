@@ -6,6 +6,7 @@ import json
 import re
 import resource
 import shutil
+import tempfile
 import threading
 import time
 import urllib.error
@@ -19,8 +20,8 @@ from socket import create_connection
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from builders import commit_all, make_repository, memory, open_root, run_here, write, write_entry
-from hypothesis import given
+from builders import commit_all, git, make_repository, memory, open_root, run_here, write, write_entry
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mdmem.entry.globs import all_matches
@@ -118,6 +119,29 @@ def test_the_same_files_give_the_same_bytes_and_one_edit_writes_what_it_changes(
     assert f"entries/{NEW}.html" in build(opened(folder), SiteRequest(out=out)).removed
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 7)), min_size=1, max_size=3))
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_edits_leave_the_pages_that_a_fresh_build_makes(tmp_path: Path, edits: list[tuple[int, int]]) -> None:
+    with tempfile.TemporaryDirectory(dir=tmp_path) as name:
+        root, out = Path(name) / "a", Path(name) / "site"
+        write(root, "mdmem.toml")
+        write(root, "nav/README.md", "---\nkind: project\n---\n")
+        for at in range(5):
+            write_entry(root, f"nav/a/e{at}", title=f"Choice {at}")
+        built(root, out)
+        for at, how in edits:
+            other = f"nav/a/e{(at + how) % 5}"
+            texts = [f"Words {how}.", f"As [see: {other}] has it."]
+            ended = {"status": "deprecated", "deprecated_at": "2026-03-01", "superseded_by": [other]}
+            fields: dict[str, object] = [
+                {}, {"supersedes": [other]}, ended, {"amends": [other]}, {"see": [other], "applies_to": ["'**'"]},
+                {"status": "draft", "conflicts_with": [other]}, {"title": f"Another {other}"}, {"owner": "team"},
+            ][how]  # fmt: skip
+            write_entry(root, f"nav/a/e{at}", texts[(at + how) % 2], **{"title": f"Choice {at}", **fields})
+            pages = built(root, out)
+        assert pages == built(root, Path(name) / "fresh")
+
+
 def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     site = built(decided(tmp_path / "a"), tmp_path / "site", base="HEAD~1")
     old, new = site[f"entries/{OLD}.html"], site[f"entries/{NEW}.html"]
@@ -126,7 +150,12 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
     assert 'class="lineage"' in new
     assert "1 tracked file" in new
     assert "decisions" in new[new.index("History") :]
-    assert "It stalled." in site["timeline.html"]
+    # One line an event, also where its reason stands in what ended.
+    assert re.findall('class="what (.*?)"', site["timeline.html"])[-2:] == ["replaces", "new"]
+    line = next(one for one in site["timeline.html"].split("<li>") if "It stalled." in one)
+    assert re.search('Use two threads<.*>for <a class="name ended".*Use one thread<', line)
+    assert "1 new, 1 ended" in site["timeline.html"]
+    assert "2 in force in 1 wing" in site["index.html"]
     assert "Use two threads" in site["months/2026-02.html"]
     assert "Use two threads" not in site["months/2025-01.html"]
     assert "Three threads" in site["board.html"]
@@ -138,21 +167,31 @@ def test_what_ended_says_so_and_leads_on(tmp_path: Path) -> None:
 
 def test_pages_tell_why_where_from_and_what_is_left_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = decided(tmp_path / "a")
-    write(folder, "memory/mdmem.toml", '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n')
+    settings = '[site]\nfiles_url = "https://host.example/o/r/{view}/main/"\n[check]\nreview_after_days = 3650\n'
+    write(folder, "memory/mdmem.toml", settings)
+    for name in ("one", "two"):
+        write_entry(folder / "memory", f"nav/rules/{name}", title=f"Rule {name}", created_at="2001-02-03", owner="nav")
     write_entry(folder / "memory", "nav/notes/alone", type="note", title="Alone")
     write_entry(folder / "memory", "nav/rules/calls", title="Hurry", amends=["nav/architecture/calls"])
-    write_entry(folder / "memory", "nav/architecture/calls", title="Calls")
+    write_entry(folder / "memory", "nav/architecture/calls", f"As [see: {OLD}] had it.", title="Calls")
     monkeypatch.setattr("mdmem.site.pages._MOST_BOUND", 0)
+    monkeypatch.setattr("mdmem.site.board._MOST", 1)
     site = built(folder, tmp_path / "site", base="HEAD")
     old = site[f"entries/{OLD}.html"]
+    assert '>Calls</a> <span class="said">in its text</span>' in old[old.index("<h2>Named by</h2>") :]
     why = old[old.index("<h2>Why</h2>") :]
     assert why.index("<strong>Use one thread</strong>") < why.index("It stalled.") < why.index("Use two threads")
     assert f'href="https://host.example/o/r/blame/main/memory/{OLD}.md" rel="noreferrer"' in old
     assert "<code>src/arm/</code>" in site["code.html"][site["code.html"].index('id="unruled"') :]
     board = site["board.html"]
     assert "Alone" in board[board.index("<h2>Alone") :]
-    assert "Use two threads" in board[board.index("<h2>Not verified") :]
-    assert "+1 more: <code>mdmem list --at 2026-02-28</code>" in site["months/2026-02.html"]
+    waiting = board[board.index("<h2>Not verified") :].partition("</section>")[0]
+    assert 'Not verified <span class="n">2</span>' in waiting
+    assert "for more than 3650 days" in waiting
+    assert ("2001-02-03, nav" in waiting, "+1 more" in waiting, "Use two threads" in waiting) == (True, True, False)
+    assert 'placeholder="src/nav/node.py"' in site["code.html"]
+    assert "7 in force" in site["index.html"]
+    assert "+3 more: <code>mdmem list --at 2026-02-28</code>" in site["months/2026-02.html"]
     assert "Hurry" in site["lineage.html"]
     commit_all(folder)
     write_entry(folder / "memory", NEW, title="Use two threads", superseded_by=["nav/architecture/three"])
@@ -304,9 +343,15 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
     write(folder, "docs/.mdmem-site.json", '{"version": 1, "files": {"theirs.txt": ["", ""]}}')
-    commit_all(folder, "a list that names what is not there")
+    commit_all(folder, "a list that a clone brings along")
+    write(folder, "docs/index.html", "mine")
     refused = run_here(capsys, "site", "build", "--out", "docs", cwd=folder)
-    assert (refused.code, "git tracks" in refused.err) == (2, True), refused.err
+    assert (refused.code, "docs/index.html is none" in refused.err) == (2, True), refused.err
+    assert (folder / "docs/index.html").read_text() == "mine"
+    assert run_here(capsys, "site", "build", cwd=folder).code == 0
+    # Whoever names a folder may track it; the usual one is no part of the repository.
+    assert (git(folder, "status", "--porcelain", "site"), (folder / "out/.gitignore").exists()) == ("", False)
+    shutil.rmtree(folder / "site")
     (folder / "site").symlink_to(tmp_path / "elsewhere")
     refused = run_here(capsys, "site", "build", cwd=folder)
     assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err
@@ -351,7 +396,7 @@ def test_a_build_that_was_killed_is_completed(tmp_path: Path, monkeypatch: pytes
 def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
     site = built(decided(tmp_path / "a"), tmp_path / "site")
     titles = json.loads(re.sub(r"^mdmemTitles\((.*)\);\n$", r"\1", site["index/titles.js"]))
-    shard = json.loads(re.sub(r'^mdmemShard\("th",(.*)\);\n$', r"\1", site["index/th.js"]))
+    shard = json.loads(re.sub(r'^mdmemShard\("t_",(.*)\);\n$', r"\1", site["index/t_.js"]))
     held = [titles[number] for number in shard["thread"][::2]]
     assert {row[0] for row in held} == {"Use one thread", "Use two threads", "Three threads"}
     ended = next(row for row in held if row[0] == "Use one thread")

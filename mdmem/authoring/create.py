@@ -16,7 +16,9 @@ from mdmem.authoring.write import WriteOptions, WriteResult, write_once
 from mdmem.catalog import interpret
 from mdmem.catalog.names import is_well_formed, why_not_on_windows
 from mdmem.dataclass import dataclass, replace
+from mdmem.document.layout import apply_edits
 from mdmem.document.parse import parse_document, without_code
+from mdmem.document.patch import set_fields
 from mdmem.document.rationale import rationale_of
 from mdmem.document.scalars import compose_entry
 from mdmem.entry.model import Entry, EntryType, Status, title_of, visible
@@ -39,6 +41,7 @@ class Draft:
     title: str = ""
     status: Status = Status.DRAFT
     body: str = ""
+    applies_to: tuple[str, ...] = ()
 
 
 def address_of(draft: Draft) -> str:
@@ -95,7 +98,12 @@ def compose(draft: Draft, *, today: date) -> str:
     address = address_of(draft)
     fields = {"type": draft.type.value, "status": draft.status.value, "created_at": today.isoformat()}
     fields["title"] = " ".join(draft.title.split()) or title_of(address)
-    return compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
+    text = compose_entry(fields, draft.body.strip("\n") or BODIES[draft.type])
+    globs = [glob for glob in draft.applies_to if glob.strip()]
+    if not globs:
+        return text
+    document = parse_document(f"{address}.md", _as_bytes(text))
+    return apply_edits(document.data, set_fields(document, {"applies_to": globs})).decode()
 
 
 def create(address: str, text: str) -> ChangeSet:

@@ -116,10 +116,11 @@ def drafts_for(catalog: Catalog, address: str, *, but: str = "") -> tuple[str, .
 def plan_supersession(catalog: Catalog, address: str, *, by: str, reason: str, today: date) -> ChangeSet:
     """Return what puts one entry in the place of another.
 
-    A draft takes the place only when it is approved. Raises LostRaceError where a third entry supersedes the older
-    one already, and UsageError where the newer one cannot.
+    A draft takes the place only when it is approved. Without a reason that of the newer entry counts. Raises
+    LostRaceError where a third entry supersedes the older one already, and UsageError where the newer one cannot.
     """
-    old, new, why = catalog.entries[address], catalog.entries[by], stated(reason)
+    old, new = catalog.entries[address], catalog.entries[by]
+    why = stated(reason if reason.strip() else new.reason or "")
     instead = f"nothing was written: `mdmem supersede {{head}} --by {by} --reason TEXT` replaces that one"
     refuse_unfit(catalog, old, new, instead=instead)
     document = catalog.document(new.path)

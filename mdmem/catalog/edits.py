@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mdmem.catalog.addresses import is_entry_place, with_full_links
 from mdmem.catalog.entries import entries_like
 from mdmem.catalog.interpret import interpret
 from mdmem.catalog.model import Catalog
 from mdmem.dataclass import replace
-from mdmem.tree import FileKind, Tree, digest_of
+from mdmem.tree import Tree, digest_of
 
 
-def may_be_edited(catalog: Catalog, path: str) -> bool:
-    """Say whether a path is an entry's file of a catalog, which other bytes make no other kind of file."""
-    return is_entry_place(path) and any(file.path == path and file.kind is FileKind.FILE for file in catalog.files)
+def may_be_edited(catalog: Catalog, paths: Iterable[str]) -> bool:
+    """Say whether all paths are those of entries' files of a catalog, be they readable or not."""
+    return all(path.endswith(".md") and path[:-3] in catalog.with_bytes for path in paths)
 
 
 def with_edits(catalog: Catalog, tree: Tree, changed: Mapping[str, bytes]) -> Catalog:

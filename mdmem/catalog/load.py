@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     from mdmem.document.parse import Document
 
 
+Reading = Callable[[Tree, Sequence[str], Mapping[str, LoadedFile]], "Mapping[str, tuple[LoadedFile, str]] | None"]
+"""Tells by path what files mean and the identity of the bytes that say so; None leaves that to who asks.
+
+It is given the tree, the paths, and what some of the files meant before.
+"""
+
+
 def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
     """Load every file of a tree, parsing those that were not parsed before: what `check` reads.
 
@@ -48,13 +55,32 @@ def load(tree: Tree, *, parsed: ParsedFiles | None = None) -> Catalog:
     return _Loading(tree).whole(parsed or ParsedFiles())
 
 
-def load_cached(tree: Tree, cache: Path, *, parsed: ParsedFiles | None = None) -> Catalog:
+def load_cached(
+    tree: Tree, cache: Path, *, parsed: ParsedFiles | None = None, reading: Reading | None = None
+) -> Catalog:
     """Load a tree through the cache of parsed entries, reading only content that was never parsed before.
 
     What this process has loaded before is taken from `parsed`. Entries have no links into wings that a narrowed tree
-    does not show.
+    does not show. `reading` reads what is in no cache.
     """
-    return _Loading(tree).through(ContentCache(cache), parsed or ParsedFiles())
+    return _Loading(tree, reading).through(ContentCache(cache), parsed or ParsedFiles())
+
+
+def part_of(tree: Tree, documents: Mapping[str, Document], loaded: Mapping[str, LoadedFile]) -> Catalog:
+    """Return the catalog of some files alone, which knows nothing of the others: for what asks for one file."""
+    files = tuple(map(TreeFile, documents))
+    meant = entries_of(files, loaded)
+    return Catalog(
+        tree=tree,
+        entries=meant.entries,
+        wings={},
+        broken=meant.broken,
+        findings=tuple(sorted(meant.findings, key=lambda finding: finding.sort_key)),
+        files=files,
+        others=(),
+        sizes=meant.sizes,
+        _documents=dict(documents),
+    )
 
 
 def _table_of(tree: Tree) -> Table | None:
@@ -68,8 +94,9 @@ def _table_of(tree: Tree) -> Table | None:
 class _Loading:
     """One pass over a tree's files."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, reading: Reading | None = None) -> None:
         self.tree = tree
+        self.reading = reading
         self.access = access_to(tree)
         self.table = _table_of(tree)
         entry_files: list[TreeFile] = []
@@ -103,12 +130,13 @@ class _Loading:
         met = {path: one for path, one in found.items() if one is not None}
         unread = [path for path in unknown if path not in met]
         former = self._former(unread, before, parsed)
-        read = {
-            document.path: self._interpret(document, former.get(document.path))
-            for document in iter_documents(self.tree, unread)
-        }
+        seen = self.reading(self.tree, unread, former) if self.reading is not None else None
+        if seen is None:
+            documents = iter_documents(self.tree, unread)
+            seen = {one.path: self._interpret(one, former.get(one.path)) for one in documents}
+        read = {path: one for path, (one, _) in seen.items()}
         fresh = {path: one for path, one in read.items() if not one.is_closed}
-        digests |= {path: self._identity(path) for path in fresh}
+        digests |= {path: seen[path][1] for path in fresh}
         wings = self._learn_manifests(cache, digests)
         # Whoever sees a part cannot tell what is used, or gone.
         is_part = self.access.is_narrow
@@ -166,9 +194,9 @@ class _Loading:
             cache.keep_wings(fresh)
         return learned
 
-    def _interpret(self, document: Document, former: LoadedFile | None) -> LoadedFile:
+    def _interpret(self, document: Document, former: LoadedFile | None) -> tuple[LoadedFile, str]:
         self.documents[document.path] = document
-        return interpret(document, former)
+        return interpret(document, former), self._identity(document.path)
 
     def _former(self, paths: Iterable[str], before: Catalog | None, parsed: ParsedFiles) -> dict[str, LoadedFile]:
         """Return what some files meant when they had another content, by path, where that is known."""

@@ -16,6 +16,7 @@ from mdmem.catalog.addresses import is_manifest
 from mdmem.checks.case import Base, Case, Facts
 from mdmem.checks.engine import Ask, ask
 from mdmem.checks.kept_findings import version
+from mdmem.checks.paths import may_link
 from mdmem.checks.registry import ANSWERED, READS
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.finding import Finding
@@ -195,7 +196,8 @@ class _Read:
         paths = set(map(path_of, self.listed)) if facts is not None else set()
         tracked = facts.tracked if facts is not None else frozenset()
         wings = (*sorted(catalog.wings), 0, *sorted(case.fetched_wings), 0, *sorted(catalog.missing_wings))
-        stated = (case.facts is None, case.today, case.in_ci, case.settings, catalog.one_end_suffices, wings)
+        told = (case.settings, case.settings.source, catalog.one_end_suffices)
+        stated = (case.facts is None, case.today, case.in_ci, told, wings)
         apart = (*sorted(paths - tracked), "", *sorted(tracked - paths))
         return _digest("names", (*map(path_of, self.listed), *odd, *apart, repr(stated)))
 
@@ -212,7 +214,13 @@ class _Read:
         base = self.case.base
         compared = _base_digest(base) if base is not None else ""
         files = (self.content.get(file.path, "") for file in self.case.catalog.files)
-        return _digest(self.names, (*files, *self._manifests(), compared))
+        return _digest(self.names, (*files, *self._texts(), compared))
+
+    def _texts(self) -> Iterator[str]:
+        """Yield the digests of manifests, and of other texts: whoever renames a file mends the links in them, too."""
+        texts = [file for file in self.case.catalog.others if may_link(file)]
+        digests = self.case.catalog.tree.digests(texts)
+        return (digests.get(file.path, "") for file in texts)
 
     def _manifests(self) -> Iterator[str]:
         others = (file for file in self.case.catalog.others if is_manifest(file))

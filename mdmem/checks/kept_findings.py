@@ -23,7 +23,6 @@ from mdmem.checks.engine import ask, get_check
 from mdmem.checks.extract import KeptExtract, kept_extract, replaces
 from mdmem.checks.registry import KEPT
 from mdmem.dataclass import dataclass, field, replace
-from mdmem.entry.model import Status
 from mdmem.finding import Finding
 from mdmem.record import pack, unpack
 from mdmem.state import read_packed, write_packed
@@ -129,7 +128,7 @@ def with_extracts(case: Case, store: ExtractStore) -> Case:
 
 def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     """Return what `extracts_of` does, half of it from a second process where that pays and a core is free."""
-    if len(fresh) * _FILE_COST + sum(case.catalog.sizes.values()) < _WORTH_A_PROCESS:
+    if not is_large(len(fresh), sum(case.catalog.sizes.values())):
         return extracts_of(case, fresh)
     # Imported here: few runs need it.
     from mdmem.index.fork import beside, is_free
@@ -148,6 +147,11 @@ def _made_of_all(case: Case, fresh: Mapping[str, str]) -> _Known | None:
     if second is None:
         second = extracts_of(case, theirs)
     return None if first is None or second is None else first | second
+
+
+def is_large(files: int, size: int) -> bool:
+    """Say whether to look at so many files, of so many bytes, is worth a second process."""
+    return files * _FILE_COST + size >= _WORTH_A_PROCESS
 
 
 def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
@@ -172,7 +176,7 @@ def extracts_of(case: Case, fresh: Mapping[str, str]) -> _Known | None:
 def _said(case: Case, document: Document) -> str:
     """Return the digest of what a file says outside its body; empty where its body may say something of others."""
     extract, entry = case.extract(document.path), case.catalog.entries.get(document.path.removesuffix(".md"))
-    if entry is None or entry.status is Status.DEPRECATED or extract.references or extract.amendments:
+    if entry is None or extract.references or extract.amendments:
         return ""
     front = document.text[: len(document.text) - len(document.body)]
     reason = replaces(extract) and extract.gives_reason

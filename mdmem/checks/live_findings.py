@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import chain, groupby
 
+from mdmem.catalog.edits import may_be_edited
 from mdmem.catalog.links import reference_of
 from mdmem.checks.case import Case
 from mdmem.checks.engine import Ask, ask, run_checks
@@ -57,10 +58,9 @@ class LiveFindings:
 
     def may_edit(self, case: Case, edited: Iterable[str]) -> bool:
         """Say whether what changed since is the text of some entries' files alone, by path."""
-        there = self._case.catalog.with_bytes
         before = self._case
         is_same = (case.settings, case.today) == (before.settings, before.today) and case.facts is before.facts
-        return is_same and all(path.endswith(".md") and path[:-3] in there for path in edited)
+        return is_same and may_be_edited(before.catalog, edited)
 
     def edit(self, case: Case, edited: Iterable[str]) -> None:
         """Take the same case with other bytes in some entries' files, by path, and look again at what that reaches."""

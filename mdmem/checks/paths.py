@@ -72,6 +72,11 @@ def has_odd_extension(path: str) -> bool:
     return path.lower().endswith(_ODD_EXTENSIONS) and not path.endswith(".md")
 
 
+def may_link(file: TreeFile) -> bool:
+    """Say whether a file that is no entry is a text that may hold links."""
+    return file.kind is FileKind.FILE and (file.path.endswith(".md") or has_odd_extension(file.path))
+
+
 def symlinks(catalog: Catalog) -> Iterator[TreeFile]:
     """Yield every symbolic link below the root."""
     for file in (*catalog.files, *catalog.others):

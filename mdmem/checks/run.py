@@ -12,6 +12,7 @@ from mdmem.checks.case import Base, Case
 from mdmem.checks.compare import ComparedTrees, checked_catalog, compare
 from mdmem.checks.engine import CheckReport, chosen_codes, mark_new, require_known_wings, run_checks
 from mdmem.checks.facts import GitFacts, SeenFacts
+from mdmem.checks.first_look import FirstLook
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import CHANGE, CODES, INCOMPLETE_CODES, MERGE
@@ -110,6 +111,8 @@ def check_all(workspace: Workspace, request: CheckRequest) -> CheckReport:
     if request.progress is not None:
         # To read the files is a quarter of it.
         request.progress(0, len(workspace.tree.files()))
+    if workspace.snapshot.is_working_tree and not workspace.access.is_narrow:
+        workspace = workspace.read_by(FirstLook(workspace.cache_folder))
     catalog = checked_catalog(workspace)
     require_known_wings(workspace.settings, catalog.wings)
     found = find(workspace, compared, codes, request)

@@ -12,11 +12,12 @@ from mdmem.cli.completion import complete_code_path
 
 
 @click.command("brief")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…", shell_complete=complete_code_path)
+@click.argument("paths", nargs=-1, metavar="PATH…", shell_complete=complete_code_path)
+@click.option("--path", "-p", "more", multiple=True, metavar="PATH", shell_complete=complete_code_path, help="As PATH.")
 @click.option("--session", metavar="ID", help="Say each rule once to all questions of one ID, unless it changed.")
 @click.option("--fresh", is_flag=True, help="Forget what the session was told, as after a context was compacted.")
 @global_options
-def command(given: Globals, paths: tuple[str, ...], session: str | None, *, fresh: bool) -> int:
+def command(given: Globals, paths: tuple[str, ...], more: tuple[str, ...], session: str | None, *, fresh: bool) -> int:
     """Say what binds the files at PATH, in at most 1,200 characters; nothing where nothing does.
 
     Of the rules in force, those whose `applies_to` meets a path: invariants first, then decisions, a line each.
@@ -25,6 +26,9 @@ def command(given: Globals, paths: tuple[str, ...], session: str | None, *, fres
     from mdmem.retrieval.brief import brief, unreadable
     from mdmem.state.sessions import Sessions, briefed
 
+    paths = (*paths, *more)
+    if not paths:
+        raise click.MissingParameter(param_hint="'PATH…'", param_type="argument")
     workspace = open_workspace(given)
     now, name = datetime.now(UTC), briefed(session) if session is not None else None
     kept = Sessions(workspace.state_folder)

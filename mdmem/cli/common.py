@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdmem.cli.completion import complete_folder, complete_revision
+from mdmem.cli.completion import complete_code_path, complete_folder, complete_revision
 from mdmem.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -118,6 +118,18 @@ def new_wing_options(command: Decorated) -> Decorated:
     ):
         command = option(command)
     return command
+
+
+def applies_to_option(command: Decorated) -> Decorated:
+    """Add `--applies-to GLOB`, any number of times."""
+    return click.option(
+        "--applies-to",
+        "applies_to",
+        multiple=True,
+        metavar="GLOB",
+        shell_complete=complete_code_path,
+        help="Files of code that it is about, from the repository's top, as `src/pay/**`; any number of times.",
+    )(command)
 
 
 def new_wing_from(options: dict[str, Any]) -> WingKind | None:

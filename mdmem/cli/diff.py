@@ -13,6 +13,7 @@ from mdmem.cli.filters import split_values
 
 if TYPE_CHECKING:
     from mdmem.review.report import ReviewReport
+    from mdmem.review.run import ReviewRequest
     from mdmem.workspace.workspace import Workspace
 
 
@@ -59,11 +60,11 @@ def command(
     )
     workspace = open_workspace(given)
     report = review_change(workspace, request)
-    print_text(_rendered(report, form, given, workspace))
+    print_text(_rendered(report, form, given, workspace, request))
     return int(exit_code and not report.is_empty)
 
 
-def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Workspace) -> str:
+def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Workspace, request: ReviewRequest) -> str:
     if form == "json":
         from mdmem.render.review.json import review_json
 
@@ -71,19 +72,10 @@ def _rendered(report: ReviewReport, form: str, given: Globals, workspace: Worksp
     if form == "markdown":
         from mdmem.render.review.bodies import diff_page, file_links
         from mdmem.render.review.markdown import review_markdown
+        from mdmem.review.run import page_url
 
         links = file_links(os.environ, workspace.location.under)
-        return review_markdown(report, links, page=diff_page(_diff_url(workspace), os.environ))
+        return review_markdown(report, links, page=diff_page(page_url(workspace, request), os.environ))
     from mdmem.render.review.text import review_text
 
     return review_text(report, given.ink())
-
-
-def _diff_url(workspace: Workspace) -> str | None:
-    from mdmem.errors import SettingsError
-
-    try:
-        return workspace.settings.diff_url
-    except SettingsError:
-        # The review tells it.
-        return None

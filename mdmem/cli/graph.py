@@ -1,15 +1,14 @@
-"""`mdmem graph`: how entries came to bind or were replaced, as a picture."""
+"""`mdmem graph`: how entries came to bind or were replaced, as lines or as a picture."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from mdmem.cli.common import Globals, at_option, global_options, open_workspace, print_text
-from mdmem.cli.completion import complete_address
+from mdmem.cli.completion import complete_address, complete_wing
 
 if TYPE_CHECKING:
     from mdmem.render.ink import Ink
@@ -18,34 +17,42 @@ if TYPE_CHECKING:
 
 @click.command("graph")
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1, shell_complete=complete_address)
+@click.option("--wing", "-w", metavar="WING", shell_complete=complete_wing, help="What joins the entries of one wing.")
 @at_option
 @click.option(
     "--format",
     "form",
-    type=click.Choice(("svg", "mermaid", "text")),
-    help="How to draw; a terminal is shown lines, a file or a pipe gets svg.",
+    type=click.Choice(("text", "svg", "mermaid")),
+    default="text",
+    show_default=True,
+    help="As lines, as a picture, or for a host that draws Mermaid.",
 )
 @global_options
-def command(given: Globals, addresses: tuple[str, ...], form: str | None, revision: str | None) -> int:
-    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B > lineage.svg`.
+def command(given: Globals, addresses: tuple[str, ...], wing: str | None, form: str, revision: str | None) -> int:
+    """Draw what replaced what, with drafts, amendments, overrides and contradictions: `mdmem graph A B`.
 
     Without an address: whatever replaces, amends, overrides or contradicts something, as far as a picture holds it.
+    `--format svg > lineage.svg` keeps it as a picture; that of some addresses gives the reasons too.
     """
-    usual = "text" if sys.stdout.isatty() else "svg"
-    print_drawing(open_workspace(given, revision=revision), addresses, form or usual, given.ink())
+    if addresses and wing is not None:
+        raise click.UsageError("--wing draws a whole wing; leave out the addresses, or --wing")
+    print_drawing(open_workspace(given, revision=revision), addresses, form, given.ink(), wing=wing)
     return 0
 
 
-def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: Ink) -> None:
+def print_drawing(workspace: Workspace, names: Sequence[str], form: str, ink: Ink, *, wing: str | None = None) -> None:
     """Print the lineage of entries as SVG, for Mermaid, or as lines; raises NotFoundError and UsageError."""
     from mdmem.render.lineage_graph import lineage_graph, linked_graph
     from mdmem.render.lineage_text import lineage_text
     from mdmem.render.mermaid import lineage_flowchart
     from mdmem.render.svg import lineage_svg
     from mdmem.workspace.addresses import resolve_names
+    from mdmem.workspace.wings import get_wing
 
-    catalog = workspace.catalog
-    graph = lineage_graph(catalog, resolve_names(workspace, names)) if names else linked_graph(catalog)
+    catalog, today = workspace.catalog, workspace.today
+    own = None if wing is None else get_wing(wing, catalog.wings)
+    asked = resolve_names(workspace, names)
+    graph = lineage_graph(catalog, asked, today=today) if names else linked_graph(catalog, today=today, wing=own)
     if form == "text":
         print_text(lineage_text(graph, ink))
     else:

@@ -30,7 +30,7 @@ GROUPS = {
         "show": "Show entries in full.",
         "list": "List entries, narrowed by filters.",
         "why": "Show how an entry came to bind or was replaced.",
-        "graph": "Draw what replaced what, as a picture or for Mermaid.",
+        "graph": "Draw what replaced what, as lines, a picture or for Mermaid.",
         "log": "Show the history of an entry, through its moves.",
         "blame": "Show who last set each field of an entry, and when.",
     },

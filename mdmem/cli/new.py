@@ -8,6 +8,7 @@ import click
 
 from mdmem.cli.common import (
     Globals,
+    applies_to_option,
     global_options,
     new_wing_from,
     new_wing_options,
@@ -53,6 +54,7 @@ class _TypeName(click.Choice[str]):
     "--status", "-s", default="draft", show_default=True, type=click.Choice(["draft", "active", "under_review"])
 )
 @click.option("--body", "-b", help="The text; `-` reads standard input. Without it: standard input, or your editor.")
+@applies_to_option
 @new_wing_options
 @write_options
 @global_options
@@ -97,6 +99,7 @@ def _draft(workspace: Workspace, options: dict[str, Any], body: str) -> Draft:
         title=(title or "").strip(),
         status=Status(options["status"]),
         body=body,
+        applies_to=options["applies_to"],
     )
 
 

@@ -26,14 +26,14 @@ def command() -> None:
 
 
 @command.command("build")
-@click.option("--out", "-o", default="site", show_default=True, metavar="DIR", help="The folder; it is the site's own.")
+@click.option("--out", "-o", metavar="DIR", help="The folder; it is the site's own.  [default: site, kept out of git]")
 @click.option("--wing", "-w", "wings", multiple=True, metavar="WING", shell_complete=complete_wing, help="Repeatable.")
 @click.option("--name", metavar="TEXT", help="What stands above each page.  [default: the project's wing]")
 @click.option("--base", metavar="REV", shell_complete=complete_revision, help="Add the page of what changed since REV.")
 @at_option
 @global_options
 def build(
-    given: Globals, *, out: str, wings: tuple[str, ...], name: str | None, base: str | None, revision: str | None
+    given: Globals, *, out: str | None, wings: tuple[str, ...], name: str | None, base: str | None, revision: str | None
 ) -> int:
     """Write the pages: what binds, each entry, lineage, timeline, code under rules, what waits, search.
 
@@ -44,14 +44,17 @@ def build(
     from mdmem.site.build import build as build_site
 
     workspace = open_workspace(given, revision=revision)
-    request = SiteRequest(out=workspace.cwd / out, wings=split_values(wings), name=name, base=base)
+    folder = out if out is not None else "site"
+    request = SiteRequest(
+        out=workspace.cwd / folder, wings=split_values(wings), name=name, base=base, ignored=out is None
+    )
     progress = StepProgress("building pages in {} steps")
     try:
         result = build_site(workspace, request, progress=None if given.quiet else progress)
     finally:
         progress.clear()
     gone = f", removed {len(result.removed)}" if result.removed else ""
-    print_text(f"{out}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
+    print_text(f"{folder}/index.html: {result.number} files, wrote {len(result.written)}{gone}")
     return 0
 
 

@@ -8,6 +8,7 @@ import click
 
 from mdmem.cli.common import (
     Globals,
+    applies_to_option,
     global_options,
     new_wing_from,
     new_wing_options,
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 @click.command("supersede")
 @click.argument("address", metavar="OLD", shell_complete=complete_in_force)
-@click.option("--reason", "-m", required=True, metavar="TEXT", help="Why the old one is replaced.")
+@click.option(
+    "--reason", "-m", default="", metavar="TEXT", help="Why the old one is replaced; --by may name what says it."
+)
 @click.option("--by", metavar="ADDRESS", shell_complete=complete_address, help="The entry that takes its place.")
 @click.option("--title", "-t", help="The title of a new entry that takes its place.")
 @click.option(
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 )
 @click.option("--status", "-s", type=click.Choice(["draft", "active"]), help="Its status.  [default: draft]")
 @click.option("--body", "-b", help="Its text; `-` reads standard input. Without it: standard input, or your editor.")
+@applies_to_option
 @new_wing_options
 @write_options
 @global_options
@@ -53,7 +57,7 @@ def command(given: Globals, address: str, reason: str, by: str | None, form: str
     wanted, wing, workspace = write_options_from(options), new_wing_from(options), open_workspace(given)
     if by is None:
         written = _with_new(given, workspace, address, reason=reason, stated=options, wanted=wanted, wing=wing)
-    elif wing is not None or any(value is not None for value in options.values()):
+    elif wing is not None or any(value not in (None, ()) for value in options.values()):
         raise click.UsageError("--by names an entry that is there; leave out what describes a new one")
     else:
         written = supersede(workspace, address, by=by, reason=reason, options=wanted)
@@ -89,6 +93,7 @@ def _with_new(
         type=EntryType(stated["entry_type"]) if stated["entry_type"] else entry.type,
         status=Status(stated["status"] or "draft"),
         body=piped or "",
+        applies_to=stated["applies_to"],
     )
     made = require_wing(workspace, address_of(draft), wing)
     new, start = compose_successor(workspace, entry.address, draft, reason=reason, beside=made)

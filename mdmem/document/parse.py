@@ -39,7 +39,7 @@ _CODE_FENCE = regex(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _BACKTICKS = regex("`+")
 # All three lines of a conflict, in order: a row of `=` alone is a heading's underline.
 _CONFLICT = tuple(regex(rf"^{mark}\r?$", re.MULTILINE) for mark in ("<{7}(?: .*)?", "={7}", ">{7}(?: .*)?"))
-_TELLING = frozenset({"type", "status", "created_at", "title", "tags"})
+_TELLING = frozenset({"type", "status", "created_at", "title", "tags", "applies_to", "supersedes", "superseded_by"})
 _SECOND = regex(r"\s*^---\r?\n([A-Za-z_-]+:.*\n(?:(?:[A-Za-z_-]+:|[ \t#]|-[ \t]).*\n|\r?\n)*)---\r?$", re.MULTILINE)
 
 

@@ -146,8 +146,9 @@ def _mapping(root: yaml.MappingNode, text: str) -> tuple[Fields | None, tuple[Tr
             troubles.append(_repeated(key, fields.place(key.value, of_key=True)[0]))
         else:
             fields.take(key, value)
-            troubles += _value_troubles(key.value, value)
-            troubles += _repeated_inside(value)
+            if not isinstance(value, yaml.ScalarNode):
+                troubles += _value_troubles(key.value, value)
+                troubles += _repeated_inside(value)
     if " #" in text:
         troubles += _truncated(text, root)
     # Which of two equal keys was meant cannot be told, so neither is read.

@@ -186,6 +186,10 @@ class Entry(StoredRecord, frozen=True, kw_only=True):
         """Return the reason a deprecated entry gives for its end."""
         return self.deprecated_reason or self.reason
 
+    def why_replaced(self, by: Entry) -> str | None:
+        """Return why another took the place of this entry, whose `reason` tells that unless it replaced one itself."""
+        return self.deprecated_reason or by.reason or (None if self.supersedes else self.reason)
+
     def links(self, name: str) -> tuple[str, ...]:
         """Return the addresses that one link field holds."""
         found: tuple[str, ...] = getattr(self, name)

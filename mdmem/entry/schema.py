@@ -141,7 +141,8 @@ def _validated(kind: EntryType, stated: Mapping[str, Any]) -> tuple[list[Flaw], 
 
 
 def _values(model: BaseModel) -> dict[str, Any]:
-    return {name: value for name, value in model.__dict__.items() if name in model.model_fields_set}
+    stated = model.model_fields_set
+    return {name: value for name, value in model.__dict__.items() if name in stated}
 
 
 def _item_of(value: object, detail: ErrorDetails) -> int | None:

@@ -52,7 +52,7 @@ def _order(page: EditorPage, typed: str) -> Callable[[str], tuple[int, bool, boo
 
 def _item(page: EditorPage, slot: Spot, entry: Entry, number: int) -> types.CompletionItem:
     catalog = page.session.catalog
-    state = state_of(catalog, entry.address)
+    state = state_of(catalog, entry.address, today=page.session.today())
     is_ended = state is BoxState.ENDED
     heads = ", ".join(catalog.lineage.heads(entry.address))
     told = f"ended → {heads}" if is_ended and heads else "" if state is BoxState.CURRENT else state.value

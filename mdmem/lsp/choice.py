@@ -30,17 +30,22 @@ def targets_of(session: EditorSession, addresses: Iterable[str]) -> list[tuple[s
 
 def show(server: LanguageServer, message: str = "", targets: Sequence[Mapping[str, str]] = ()) -> None:
     """Show the file of the one target, or let somebody choose which; where no file can be shown, name them."""
-    uris = {one["title"]: one["uri"] for one in targets if one["uri"].startswith("file:")}
+    uris = {one["title"]: one["uri"] for one in targets if {"title", "uri"} <= one.keys()}
+    uris = {title: uri for title, uri in uris.items() if uri.startswith("file:")}
     window = server.client_capabilities.window
     if uris and (window is None or window.show_document is None):
-        named = f"{message}: {'; '.join(uris)}"
-        server.window_show_message(types.ShowMessageParams(types.MessageType.Info, named))
+        say(server, f"{message}: {'; '.join(uris)}")
     elif len(uris) == 1:
         _show(server, *uris.values())
     elif uris:
         actions = [types.MessageActionItem(title) for title in uris]
         request = types.ShowMessageRequestParams(types.MessageType.Info, message, actions)
         server.window_show_message_request(request, lambda taken: _show(server, uris[taken.title]) if taken else None)
+
+
+def say(server: LanguageServer, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
+    """Show a sentence."""
+    server.window_show_message(types.ShowMessageParams(kind, message))
 
 
 def _show(server: LanguageServer, uri: str) -> None:

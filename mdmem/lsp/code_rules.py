@@ -10,20 +10,33 @@ from mdmem.entry.model import Entry
 from mdmem.errors import MdmemError
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.session import EditorSession
-from mdmem.retrieval.brief import rules_for
+from mdmem.retrieval.brief import always_for, rules_for
 from mdmem.workspace.workspace import Workspace
 
 
-def rules_of(session: EditorSession, buffer: Buffer) -> Sequence[Entry]:
-    """Return the rules in force that apply to a file of code, invariants first; none where they cannot be read."""
-    return session.disk.once(_Rules).of(buffer.code) if buffer.code is not None else ()
+def rules_of(session: EditorSession, buffer: Buffer) -> CodeRules:
+    """Return what applies to a file of code; nothing where it cannot be read."""
+    return session.disk.once(_Rules).of(buffer.code) if buffer.code is not None else CodeRules()
 
 
-def count_words(rules: Sequence[Entry]) -> str:
-    """Return how many rules of which type apply, in words."""
-    counts = Counter(rule.type.value for rule in rules)
-    told = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
-    return f"{told} {'apply' if len(rules) > 1 else 'applies'} to this file"
+@dataclass(frozen=True, slots=True)
+class CodeRules:
+    """The rules in force that apply to a file, invariants first, and how many bind whatever the file is."""
+
+    rules: Sequence[Entry] = ()
+    always: int = 0
+
+    @property
+    def in_words(self) -> str:
+        """Return how many rules of which type apply; empty where none does."""
+        counts = Counter(rule.type.value for rule in self.rules)
+        told = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
+        return f"{told} {'apply' if len(self.rules) > 1 else 'applies'} to this file{self.more}" if told else ""
+
+    @property
+    def more(self) -> str:
+        """Return that so many more bind whatever the file is; empty for none."""
+        return f", +{self.always} that always {'bind' if self.always > 1 else 'binds'}" if self.always else ""
 
 
 @dataclass(eq=False)
@@ -31,12 +44,13 @@ class _Rules:
     """The rules of files of code, as one look at the disk has them: what is not saved binds nobody."""
 
     workspace: Workspace
-    _kept: dict[str, Sequence[Entry]] = field(default_factory=dict)
+    _kept: dict[str, CodeRules] = field(default_factory=dict)
 
-    def of(self, path: str) -> Sequence[Entry]:
+    def of(self, path: str) -> CodeRules:
         if path not in self._kept:
             try:
-                self._kept[path] = rules_for(self.workspace, (path,))
+                rules = rules_for(self.workspace, (path,))
+                self._kept[path] = CodeRules(rules, len(always_for(self.workspace, (path,))) if rules else 0)
             except MdmemError:
-                return ()
+                return CodeRules()
         return self._kept[path]

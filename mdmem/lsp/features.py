@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, str] = {
     "mdmem.show": "mdmem.lsp.choice:show",
     "mdmem.why": "mdmem.lsp.commands:why",
     "mdmem.check": "mdmem.lsp.commands:check",
-    "mdmem.new": "mdmem.lsp.commands:new",
+    "mdmem.new": "mdmem.lsp.lifecycle_commands:new",
     "mdmem.approve": "mdmem.lsp.lifecycle_commands:approve",
     "mdmem.verify": "mdmem.lsp.lifecycle_commands:verify",
     "mdmem.review": "mdmem.lsp.lifecycle_commands:review",

@@ -82,7 +82,7 @@ class SessionFindings:
             return found
         workspace, settings = session.workspace, session.settings
         tree = OverlaidTree(workspace.whole_tree, contents)
-        if not all(may_be_edited(workspace.catalog, path) for path in contents):
+        if not may_be_edited(workspace.catalog, contents):
             case = Case(workspace.over(tree).catalog, settings, session.today(), session.facts)
             return self._told(run_checks(with_extracts(case, session.extracts), chosen_codes(settings)), settings)
         catalog = with_edits(workspace.catalog, tree, contents)

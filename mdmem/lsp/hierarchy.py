@@ -75,13 +75,14 @@ def _with(addresses: Iterable[str], how: str) -> Iterator[tuple[str, str]]:
 
 def _item(session: EditorSession, address: str, how: str = "") -> types.TypeHierarchyItem:
     entry = session.catalog.entries[address]
-    detail = ", ".join(filter(None, (how, state_of(session.catalog, address).value, address)))
+    state = state_of(session.catalog, address, today=session.today()).value
+    detail = ", ".join(filter(None, (how, state, address)))
     return types.TypeHierarchyItem(
         name=plain_line(entry.title),
         kind=KINDS[entry.type],
         uri=session.uri_of(entry.path),
         range=START,
         selection_range=START,
-        tags=tags_of(session.catalog, address),
+        tags=tags_of(session, address),
         detail=detail,
     )

@@ -37,7 +37,7 @@ def _words(page: EditorPage, spot: Spot) -> Iterator[str]:
     if address is None or spot.key == "supersedes":
         return
     catalog = page.session.catalog
-    state = state_of(catalog, address)
+    state = state_of(catalog, address, today=page.session.today())
     if state is BoxState.ENDED:
         heads = [head.removeprefix(f"{page.wing}/") for head in catalog.lineage.heads(address)]
         yield f"→ {', '.join(heads)}" if heads else "ended"

@@ -95,5 +95,7 @@ def _found_at(session: EditorSession, buffer: Buffer, position: types.Position) 
 
 
 def _rules(page: EditorPage) -> types.Hover | None:
-    rules = rules_of(page.session, page.buffer)
-    return types.Hover(shown(page.session.skills, map(title_line, rules))) if rules else None
+    found = rules_of(page.session, page.buffer)
+    if not found.rules:
+        return None
+    return types.Hover(shown(page.session.skills, filter(None, (*map(title_line, found.rules), found.more[2:]))))

@@ -9,7 +9,7 @@ from lsprotocol import types
 from mdmem.entry.model import Entry, Status
 from mdmem.lsp.buffer import Buffer
 from mdmem.lsp.choice import choice, targets_of
-from mdmem.lsp.code_rules import count_words, rules_of
+from mdmem.lsp.code_rules import rules_of
 from mdmem.lsp.globs import files_met
 from mdmem.lsp.place import START, EditorPage
 from mdmem.lsp.session import EditorSession
@@ -27,9 +27,9 @@ def lenses(session: EditorSession, buffer: Buffer, _: types.CodeLensParams) -> l
 
 
 def _in_code(page: EditorPage) -> Iterator[_Line]:
-    rules = rules_of(page.session, page.buffer)
-    if rules:
-        yield count_words(rules), targets_of(page.session, [rule.address for rule in rules])
+    found = rules_of(page.session, page.buffer)
+    if found.rules:
+        yield found.in_words, targets_of(page.session, [rule.address for rule in found.rules])
 
 
 def _of_entry(page: EditorPage) -> Iterator[_Line]:

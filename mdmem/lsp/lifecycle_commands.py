@@ -11,10 +11,15 @@ from contextlib import contextmanager
 from lsprotocol import types
 
 from mdmem.authoring.change_set import ChangeSet
+from mdmem.authoring.create import Draft, address_of, compose, create, refuse_taken
+from mdmem.authoring.place import place_of, require_wing
+from mdmem.entry.model import EntryType
 from mdmem.errors import MdmemError, UsageError, shown_message
+from mdmem.lsp.choice import say, show
 from mdmem.lsp.lifecycle_actions import approval, deprecation, doubt, succession, supersession, verification
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.server import Server
+from mdmem.lsp.session import EditorSession
 from mdmem.lsp.workspace_edit import proved_edit
 
 _Do = Callable[[EditorPage], ChangeSet]
@@ -52,7 +57,30 @@ def supersede(server: Server, uri: str, by: str = "", reason: str = "") -> None:
     _carry_out(server, uri, "Supersede", plan)
 
 
-def _carry_out(server: Server, uri: str, label: str, plan: _Do) -> None:
+def new(server: Server, uri: str = "", type_: str = "", place: str = "", title: str = "") -> None:
+    """Begin an entry of a type in the memory of a file, as `mdmem new` would, and show it."""
+
+    def opened(page: EditorPage, change_set: ChangeSet) -> None:
+        path = change_set.changes[0].path
+        show(server, path, [{"title": path, "uri": page.session.uri_of(path)}])
+
+    _carry_out(server, uri, f"New {type_}", lambda page: _begun(page.session, type_, place, title), opened)
+
+
+def _begun(session: EditorSession, type_: str, place: str, title: str) -> ChangeSet:
+    if type_ not in list(EntryType):
+        raise UsageError(f"`{type_}` is no type; write {', '.join(EntryType)}")
+    kind = EntryType(type_)
+    draft = Draft(type=kind, place=place_of(session.workspace, kind, place or None), title=title)
+    address = address_of(draft)
+    require_wing(session.workspace, address)
+    refuse_taken(session.workspace, address)
+    return create(address, compose(draft, today=session.today()))
+
+
+def _carry_out(
+    server: Server, uri: str, label: str, plan: _Do, then: Callable[[EditorPage, ChangeSet], None] | None = None
+) -> None:
     with _refusing(server):
         page = _page(server, uri)
         if not page.session.skills.applies:
@@ -61,15 +89,17 @@ def _carry_out(server: Server, uri: str, label: str, plan: _Do) -> None:
         edit = proved_edit(page.session, change_set)
         remarks = "; ".join(change_set.remarks)
         if edit is None:
-            _say(server, remarks or "nothing is to be changed")
+            say(server, remarks or "nothing is to be changed")
             return
 
         def done(result: types.ApplyWorkspaceEditResult) -> None:
             if not result.applied:
-                _say(server, result.failure_reason or "the editor changed nothing", types.MessageType.Warning)
+                say(server, result.failure_reason or "the editor changed nothing", types.MessageType.Warning)
                 return
             if remarks:
-                _say(server, remarks)
+                say(server, remarks)
+            if then is not None:
+                then(page, change_set)
 
         server.workspace_apply_edit(types.ApplyWorkspaceEditParams(edit, f"mdmem: {label}"), done)
 
@@ -96,8 +126,4 @@ def _refusing(server: Server) -> Iterator[None]:
     try:
         yield
     except MdmemError as error:
-        _say(server, shown_message(str(error)), types.MessageType.Warning)
-
-
-def _say(server: Server, message: str, kind: types.MessageType = types.MessageType.Info) -> None:
-    server.window_show_message(types.ShowMessageParams(kind, message))
+        say(server, shown_message(str(error)), types.MessageType.Warning)

@@ -46,17 +46,17 @@ def skills_of(capabilities: types.ClientCapabilities) -> EditorSkills:
     """Return what an editor says that it can do."""
     snippets = get_capability(capabilities, "text_document.completion.completion_item.snippet_support")
     formats = get_capability(capabilities, "text_document.hover.content_format")
-    edits = get_capability(capabilities, "workspace.workspace_edit.document_changes") is True
-    files = get_capability(capabilities, "workspace.workspace_edit.resource_operations", ()) if edits else ()
+    files = get_capability(capabilities, "workspace.workspace_edit.resource_operations") or ()
     resolved = get_capability(capabilities, "text_document.code_action.resolve_support.properties")
     return EditorSkills(
         snippets=snippets is True,
         markdown=types.MarkupKind.Markdown in (formats or ()),
-        versions=edits,
+        # Neovim says only that it moves files, which no other edit can have done.
+        versions=bool(files) or get_capability(capabilities, "workspace.workspace_edit.document_changes") is True,
         resolves="edit" in (resolved or ()),
         applies=get_capability(capabilities, "workspace.apply_edit") is True,
-        creates=types.ResourceOperationKind.Create in (files or ()),
-        renames=types.ResourceOperationKind.Rename in (files or ()),
+        creates=types.ResourceOperationKind.Create in files,
+        renames=types.ResourceOperationKind.Rename in files,
     )
 
 

@@ -91,7 +91,11 @@ class Publisher:
 
     def _look(self, session: EditorSession) -> None:
         found, is_new = self._by_path(session), False
+        told_closed = self._told_closed.get(session, {})
         for path, buffer in list(session.buffers.items()):
+            # An editor that asks for findings shows them beside those that it was told while the text was closed.
+            if told_closed.pop(path, None) and self.refresh is not None:
+                self._tell(types.PublishDiagnosticsParams(session.uri_of(path), []))
             diagnostics = diagnostics_of(session, buffer, found.get(path, ()))
             if self._told.get(buffer.uri) != diagnostics:
                 self._told[buffer.uri], is_new = diagnostics, True
@@ -122,8 +126,7 @@ class Publisher:
         found = self._closed_by_path(session)
         for path in [path for path in told if path not in found]:
             del told[path]
-            if path not in session.buffers:
-                self._tell(types.PublishDiagnosticsParams(session.uri_of(path), []))
+            self._tell(types.PublishDiagnosticsParams(session.uri_of(path), []))
         for path, findings in list(found.items())[:_MOST_CLOSED]:
             if told.get(path) != findings:
                 told[path] = findings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -10,7 +11,7 @@ from pygls.uris import to_fs_path
 
 from mdmem import SETTINGS_NAME
 from mdmem.errors import MdmemError
-from mdmem.lsp.buffer import Buffer
+from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.session import EditorSession
 from mdmem.workspace.location import Location, locate
@@ -44,11 +45,12 @@ class Roots:
         return self.sessions[location.root]
 
     def _locate(self, folder: Path) -> Location | None:
-        there = next(one for one in (folder, *folder.parents) if one.is_dir())
         try:
+            there = next(one for one in (folder, *folder.parents) if one.is_dir())
             return locate(None, self._environment, there)
-        except MdmemError:
-            # Most projects have no memory, and where several are equally near, nobody can say which is meant.
+        except (MdmemError, OSError):
+            # Most projects have no memory, where several are equally near, nobody can say which is meant, and a folder
+            # may have a name that none can have, or be shut.
             return None
 
     def open(self, uri: str, text: str, version: int | None = None) -> EditorSession | None:
@@ -91,7 +93,12 @@ class Roots:
         """Let an open text go, and return its memory; None where it has none or was never opened."""
         session, buffer = self._open.pop(uri, (None, None))
         if session is not None and buffer is not None and buffer.path is not None:
-            session.drop(buffer.path)
+            # An editor may have one file open by two names, and what it holds of the other counts on.
+            others = [one for held, one in self._open.values() if held is session and one.path == buffer.path]
+            if others:
+                session.put(over_file(others[-1], session.bytes_of(buffer.path)))
+            else:
+                session.drop(buffer.path)
         return session
 
     def forget_gone(self) -> list[EditorSession]:
@@ -126,11 +133,12 @@ class Roots:
 
 def file_of(uri: str) -> Path | None:
     """Return the file that a uri names, links in its folder followed; None for what is no file."""
-    named = to_fs_path(uri)
-    if not named:
-        return None
     try:
-        path = Path(named)
+        named = to_fs_path(uri)
+        if not named or "\0" in named:
+            return None
+        path = Path(named.removeprefix("//localhost"))
+        os.fsencode(path)
         return path.parent.resolve() / path.name
     except (OSError, ValueError, RuntimeError):
         # A name that no file can have, or a circle of links.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, BinaryIO
+from inspect import signature
+from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError, JsonRpcException
+from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
@@ -41,17 +42,17 @@ class _Protocol(LanguageServerProtocol):
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
         """Take a text in."""
-        yield self._server.did_open, (params,), None
+        yield self._server.taking(self._server.did_open), (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
         """Take the changes of a text in."""
-        yield self._server.did_change, (params,), None
+        yield self._server.taking(self._server.did_change), (params,), None
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
         """Let a text go."""
-        yield self._server.did_close, (params,), None
+        yield self._server.taking(self._server.did_close), (params,), None
 
 
 class Server(LanguageServer):
@@ -65,16 +66,20 @@ class Server(LanguageServer):
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
         self._read: set[EditorSession] = set()
-        self.feature(types.INITIALIZED)(lambda params: self.initialized(params))
+        self.feature(types.INITIALIZED)(self.taking(self.initialized))
         self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
-        self.feature(types.TEXT_DOCUMENT_DID_SAVE)(lambda params: self.did_save(params))
-        self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda params: self.did_change_watched_files(params))
+        self.feature(types.TEXT_DOCUMENT_DID_SAVE)(self.taking(self.did_save))
+        self.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self.taking(self.did_change_watched_files))
         for feature in FEATURES:
             self.feature(feature.method)(self._answering(feature))
         for name, answer in COMMANDS.items():
             self.command(name)(self._carrying_out(name, answer))
-        self.feature(types.INITIALIZE)(lambda params: self.did_initialize(params))
-        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(lambda params: self.did_change_settings(params))
+        self.feature(types.INITIALIZE)(self.taking(self.did_initialize))
+        self.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(self.taking(self.did_change_settings))
+
+    def taking(self, take: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return what takes a message in, one that fails being a fault of it alone."""
+        return lambda params: self._guarded(take.__name__, lambda: take(params))
 
     def did_initialize(self, params: types.InitializeParams) -> None:
         """Take in what the editor can do, and its settings."""
@@ -176,7 +181,12 @@ class Server(LanguageServer):
                 self.publisher.changed(session)
 
     def _carrying_out(self, name: str, answer: str) -> Callable[..., Any]:
-        return lambda *arguments: self._guarded(name, lambda: _imported(answer)(self, *arguments))
+        def carry_out(*arguments: Any) -> Any:
+            command = _imported(answer)
+            _refuse_misfits(name, command, (self, *arguments))
+            return command(self, *arguments)
+
+        return lambda *arguments: self._guarded(name, lambda: carry_out(*arguments))
 
     def _answering(self, feature: Feature) -> Callable[[Any], Any]:
         def answer(params: Any) -> Any:
@@ -220,6 +230,26 @@ def _imported(answer: str) -> Callable[..., Any]:
     module, _, name = answer.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found
+
+
+def _refuse_misfits(name: str, command: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Raise JsonRpcInvalidParams where a command takes no such arguments."""
+    taken, hints = signature(command), get_type_hints(command)
+    _, *wanted = taken.parameters
+    try:
+        fits = all(_fits(value, hints[one]) for one, value in taken.bind(*arguments).arguments.items())
+    except TypeError:
+        fits = False
+    if not fits:
+        raise JsonRpcInvalidParams(f"`{name}` takes {', '.join(wanted) or 'no arguments'}")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if not isinstance(value, kind):
+        return False
+    held: Iterable[object] = value.values() if isinstance(value, Mapping) else value if inner else ()
+    return all(_fits(one, inner[-1]) for one in held)
 
 
 class _Output:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pygls.uris import from_fs_path
 
-from mdmem.catalog.edits import with_edits
+from mdmem.catalog.edits import may_be_edited, with_edits
 from mdmem.checks.kept_findings import ExtractStore
 from mdmem.checks.run import facts_of
 from mdmem.dataclass import dataclass, field, replace
@@ -77,10 +77,7 @@ class EditorSession:
     def _edited(self, tree: OverlaidTree) -> Catalog | None:
         """Return the last catalog with what was edited since; None where more than entries' texts changed."""
         paths = self._unread.paths
-        if self._last is None or paths is None:
-            return None
-        there = self._last.with_bytes
-        if not all(path.endswith(".md") and path[:-3] in there for path in paths):
+        if self._last is None or paths is None or not may_be_edited(self._last, paths):
             return None
         contents = {path: content for path, content in tree.read(sorted(paths)) if isinstance(content, bytes)}
         return with_edits(self._last, tree, contents) if len(contents) == len(paths) else None
@@ -197,14 +194,15 @@ class EditorSession:
     def look(self) -> bool:
         """Look at the disk and at git anew, and say whether anything is another than before."""
         stamp = self._stamp_now()
-        fresh = self.disk.reread()
+        fresh = replace(self.disk.reread(), today=self.today())
         changed = differing(self.disk.tree, fresh.tree)
-        is_same_git = stamp is not None and stamp == self._stamp
-        if is_same_git and changed == frozenset():
+        # What is in force depends on the day, and an editor stays open for many.
+        is_same = stamp is not None and stamp == self._stamp and fresh.today == self.disk.today
+        if is_same and changed == frozenset():
             return False
         self._stamp, self.disk = stamp, fresh
         # What git says depends on its own files and on which files there are, not on what these hold.
-        is_text = is_same_git and changed is not None
+        is_text = is_same and changed is not None
         for name in ("_overlay",) if is_text else ("_overlay", "facts", "tracked_files", "settings"):
             self.__dict__.pop(name, None)
         for path, buffer in self.buffers.items():

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from lsprotocol import types
 
-from mdmem.catalog import Catalog
 from mdmem.document.parse import without_fenced
 from mdmem.entry.model import EntryType
 from mdmem.lsp.buffer import Buffer
@@ -27,9 +26,13 @@ _MOST = 200
 _HEADING = re.compile(r"^(#{1,6})[ \t]+([^\r\n]*\S)", re.MULTILINE)
 
 
-def tags_of(catalog: Catalog, address: str) -> list[types.SymbolTag] | None:
+def tags_of(session: EditorSession, address: str) -> list[types.SymbolTag] | None:
     """Return the mark of what has ended, for the editor to strike it through."""
-    return [types.SymbolTag.Deprecated] if state_of(catalog, address) is BoxState.ENDED else None
+    return [types.SymbolTag.Deprecated] if _has_ended(session, address) else None
+
+
+def _has_ended(session: EditorSession, address: str) -> bool:
+    return state_of(session.catalog, address, today=session.today()) is BoxState.ENDED
 
 
 def document_symbols(
@@ -44,7 +47,7 @@ def document_symbols(
     if entry is None:
         return parts
     whole = buffer.range_of(0, len(buffer.text))
-    tags = tags_of(session.catalog, entry.address)
+    tags = tags_of(session, entry.address)
     first = types.Range(whole.start, whole.start)
     name = plain_line(entry.title)
     return [types.DocumentSymbol(name, KINDS[entry.type], whole, first, entry.type.value, tags, children=parts)]
@@ -67,11 +70,13 @@ def _headings(page: EditorPage) -> Iterator[types.DocumentSymbol]:
 def sections_in(page: EditorPage) -> Iterator[tuple[int, int, str]]:
     """Yield where each section of the body starts and ends, and its heading; one ends where its like begins."""
     text, body = page.buffer.text, page.parts.body
-    found = list(_HEADING.finditer(without_fenced(text[body:])))
-    for number, heading in enumerate(found):
-        after = (one.start() for one in found[number + 1 :] if len(one[1]) <= len(heading[1]))
-        end = body + next(after, len(text) - body)
-        start = body + heading.start()
+    found, next_of, ends = list(_HEADING.finditer(without_fenced(text[body:]))), [len(text) - body] * 7, []
+    for heading in reversed(found):
+        level = len(heading[1])
+        ends.append(min(next_of[: level + 1]))
+        next_of[level] = heading.start()
+    for heading, after in zip(found, reversed(ends), strict=True):
+        start, end = body + heading.start(), body + after
         yield start, start + len(text[start:end].rstrip()), heading[2].rstrip("#").strip()
 
 
@@ -84,7 +89,7 @@ def workspace_symbols(roots: Roots, params: types.WorkspaceSymbolParams) -> list
         for address in _holding(session, words):
             if len(found) == _MOST:
                 return found
-            if state_of(session.catalog, address) is BoxState.ENDED:
+            if _has_ended(session, address):
                 ended.append((session, address))
             else:
                 found.append(_symbol(session, address))
@@ -104,6 +109,6 @@ def _symbol(session: EditorSession, address: str) -> types.WorkspaceSymbol:
         location=location_of(session, entry.path),
         name=plain_line(entry.title),
         kind=KINDS[entry.type],
-        tags=tags_of(session.catalog, address),
+        tags=tags_of(session, address),
         container_name=address,
     )

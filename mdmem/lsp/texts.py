@@ -9,7 +9,7 @@ from datetime import date
 from lsprotocol import types
 
 from mdmem.catalog import Catalog
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry
 from mdmem.entry.text import summary_of
 from mdmem.errors import MdmemError
 from mdmem.lsp.options import EditorSkills
@@ -47,7 +47,7 @@ def entry_lines(catalog: Catalog, address: str, today: date) -> Iterator[str]:
     yield " · ".join(filter(None, (entry.type.value, standing(catalog, address, today), entry.owner)))
     yield entry.title
     yield address
-    chain = tuple(_chain(catalog, address))
+    chain = tuple(_chain(catalog, address, today))
     yield from ("", *chain) if chain else ()
     said = _said(catalog, entry)
     yield from ("", *said) if said else ()
@@ -55,23 +55,21 @@ def entry_lines(catalog: Catalog, address: str, today: date) -> Iterator[str]:
 
 def standing(catalog: Catalog, address: str, today: date) -> str:
     """Return how an entry stands on a day, in words."""
-    state = state_of(catalog, address)
-    if state is BoxState.CURRENT and catalog.entries[address].status_on(today) is Status.UNDER_REVIEW:
-        state = BoxState.REVIEWED
+    state = state_of(catalog, address, today=today)
     return "replaced" if state is BoxState.ENDED and catalog.lineage.heads(address) else state.value
 
 
-def _chain(catalog: Catalog, address: str) -> Iterator[str]:
+def _chain(catalog: Catalog, address: str, today: date) -> Iterator[str]:
     """Yield the entries of a chain, the oldest first, each with why it took over, or why it ended."""
     members = catalog.lineage.chain(address)
-    if len(members) < 2 and state_of(catalog, address) is not BoxState.ENDED:
+    if len(members) < 2 and state_of(catalog, address, today=today) is not BoxState.ENDED:
         return
     hidden = len(members) - _SHOWN_CHAIN
     if hidden > 0:
         yield f"  {hidden} older"
     for one in members[max(0, hidden) :]:
         entry = catalog.entries[one]
-        state = state_of(catalog, one)
+        state = state_of(catalog, one, today=today)
         why = entry.reason if entry.supersedes else entry.why_ended if state is BoxState.ENDED else None
         yield f"{'>' if one == address else ' '} {one} ({state.value}){f': {plain(why, _LINE)}' if why else ''}"
 

@@ -38,7 +38,7 @@ def proved_edit(
 def _catalog_after(session: EditorSession, changes: Sequence[Change]) -> Catalog:
     workspace = session.workspace
     contents = {one.path: one.after for one in changes if one.path == one.to and one.after is not None}
-    if len(contents) == len(changes) and all(may_be_edited(workspace.catalog, path) for path in contents):
+    if len(contents) == len(changes) and may_be_edited(workspace.catalog, contents):
         return with_edits(workspace.catalog, OverlaidTree(workspace.tree, contents), contents)
     return catalog_after(workspace, changes)
 

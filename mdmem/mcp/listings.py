@@ -239,4 +239,4 @@ def lineage_text(workspace: Workspace, named: str) -> str:
     catalog = answering(workspace)
     # What is hidden as a mere proposal has a lineage in the files alone.
     known = catalog if address in catalog.entries else workspace.catalog
-    return lineage_flowchart(lineage_graph(known, (address,), most=MOST))
+    return lineage_flowchart(lineage_graph(known, (address,), today=workspace.today, most=MOST))

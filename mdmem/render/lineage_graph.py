@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from enum import StrEnum
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.dataclass import dataclass, replace
-from mdmem.entry.model import Entry, Status
+from mdmem.entry.model import Entry, Status, day_of
 
 # A drawing of more is no help.
 MOST = 60
@@ -54,6 +55,26 @@ class Box:
     entry: Entry
     state: BoxState
     is_asked: bool = False
+
+    @property
+    def days(self) -> str:
+        """Return since when an entry is there, and for an ended one also until when; nothing where no date is known."""
+        begin, end = (f"{day_of(one)}" if one else "" for one in (self.entry.created_at, self.entry.deprecated_at))
+        if self.state is not BoxState.ENDED or not (begin or end):
+            return begin
+        return f"{begin or '?'} – {end or '?'}"
+
+    @property
+    def standing(self) -> str:
+        """Return what kind of entry it is, how it stands, and since when."""
+        return ", ".join(filter(None, (self.entry.type.value, self.state.value, self.days)))
+
+    @property
+    def reasons(self) -> str:
+        """Return the reasons that an entry states, for its beginning and for its end."""
+        entry = self.entry
+        ended = f"ended: {entry.deprecated_reason}" if entry.deprecated_reason else None
+        return "; ".join(filter(None, (entry.reason, ended)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +154,7 @@ class Bearings:
 
 
 def lineage_graph(
-    catalog: Catalog, addresses: Sequence[str], *, most: int = MOST, bearings: Bearings | None = None
+    catalog: Catalog, addresses: Sequence[str], *, today: date, most: int = MOST, bearings: Bearings | None = None
 ) -> LineageGraph:
     """Return what entries superseded and what supersedes them, with drafts, overrides and contradictions.
 
@@ -145,7 +166,7 @@ def lineage_graph(
     edges = sorted({arrow for chain in chains for arrow in _arrows(catalog, chain, bearings)})
     near = _nearest(addresses, edges)
     drawn = set(near[:most])
-    nodes = [Box(catalog.entries[one], state_of(catalog, one), one in addresses) for one in drawn]
+    nodes = [Box(catalog.entries[one], state_of(catalog, one, today=today), one in addresses) for one in drawn]
     order = _by_age(catalog, addresses)
     return LineageGraph(
         nodes=tuple(sorted(nodes, key=lambda node: order(node.entry.address))),
@@ -154,11 +175,17 @@ def lineage_graph(
     )
 
 
-def linked_graph(catalog: Catalog, *, most: int = MOST, bearings: Bearings | None = None) -> LineageGraph:
-    """Return all that arrows join, the largest group first, about no entry more than about another."""
+def linked_graph(
+    catalog: Catalog, *, today: date, most: int = MOST, bearings: Bearings | None = None, wing: str | None = None
+) -> LineageGraph:
+    """Return all that arrows join, the largest group first, about no entry more than about another.
+
+    Of one wing, each group that an entry of it belongs to.
+    """
     bearings = bearings or Bearings(catalog)
-    members = [one for group in bearings.groups for one in group]
-    graph = lineage_graph(catalog, members[:most], most=most, bearings=bearings)
+    groups = (one for one in bearings.groups if wing is None or any(catalog.entries[it].wing == wing for it in one))
+    members = [one for group in groups for one in group]
+    graph = lineage_graph(catalog, members[:most], today=today, most=most, bearings=bearings)
     nodes = tuple(replace(node, is_asked=False) for node in graph.nodes)
     return replace(graph, nodes=nodes, hidden=max(0, len(members) - most))
 
@@ -195,9 +222,9 @@ def _by_age(catalog: Catalog, addresses: Sequence[str]) -> Callable[[str], tuple
     return lambda one: (chain.get(one, len(chain)), one)
 
 
-def state_of(catalog: Catalog, address: str) -> BoxState:
-    """Return whether an entry is in force, no more, or not yet."""
-    status = catalog.entries[address].status
+def state_of(catalog: Catalog, address: str, *, today: date) -> BoxState:
+    """Return whether an entry is in force on a day, no more, or not yet."""
+    status = catalog.entries[address].status_on(today)
     if status is Status.DRAFT:
         return BoxState.DRAFT
     if not catalog.lineage.is_current(address):

@@ -12,8 +12,7 @@ def lineage_text(graph: LineageGraph, ink: Ink) -> str:
     blocks = []
     for node in graph.nodes:
         entry = node.entry
-        made = f", {entry.created_at.isoformat()[:10]}" if entry.created_at else ""
-        title = f"{ink.bold(visible(entry.title))} {ink.dim(f'({entry.type}, {node.state}{made})')}"
+        title = f"{ink.bold(visible(entry.title))} {ink.dim(f'({node.standing})')}"
         arrows = [f"    {edge.kind} {visible(edge.end)}" for edge in graph.edges if edge.start == entry.address]
         blocks += [title, f"  {visible(entry.address)}", *arrows]
     if graph.hidden:

@@ -10,7 +10,7 @@ from mdmem.render.lineage_graph import Box, BoxState, LineageGraph, Way
 MOST = 100
 _LONGEST = 80
 # Everything but letters, digits and harmless marks: Mermaid reads quotes, brackets, `#`, backticks and HTML in labels.
-_SPECIAL = regex(r"[^\w ./,:+()'=@-]")
+_SPECIAL = regex(r"[^\w ./,:+()'=@?–-]")
 _CLASSES = (
     "classDef current stroke-width:3px",
     "classDef ended stroke-dasharray:4",
@@ -40,9 +40,9 @@ def lineage_flowchart(graph: LineageGraph) -> str:
 
 def _label(node: Box) -> str:
     entry = node.entry
-    made = f", {entry.created_at.isoformat()[:10]}" if entry.created_at else ""
+    standing = ", ".join(filter(None, (entry.type.value, entry.status.value, node.days)))
     title = entry.title if len(entry.title) <= _LONGEST else f"{entry.title[: _LONGEST - 1]}…"
-    return "<br/>".join([escaped(title), escaped(entry.address), escaped(f"{entry.type}, {entry.status}{made}")])
+    return "<br/>".join([escaped(title), escaped(entry.address), escaped(standing)])
 
 
 def escaped(text: str) -> str:

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from textwrap import wrap
 
+from mdmem.dataclass import dataclass
 from mdmem.entry.model import visible
 from mdmem.render.lineage_graph import FORWARD, Arrow, Box, BoxState, LineageGraph, Way
 from mdmem.render.placement import Placement, layered
 
-BOX, TALL, GAP, ROW = 248, 76, 104, 104
+# Wide enough for a type, a state and two days in any font.
+BOX, TALL, GAP, ROW = 272, 76, 104, 104
 _EDGE = 12
-_TITLE, _LINES, _ADDRESS = 30, 2, 34
+_TITLE, _LINES, _ADDRESS = 33, 2, 37
+_REASON, _REASON_LINES, _REASON_TALL = 38, 4, 14
 # For a picture that stands alone; in a page the sheet of the page says the same.
 STYLE = """
 .lineage{font:13px/1.3 system-ui,-apple-system,"Segoe UI",sans-serif;color:#1c2530}
-.lineage rect{fill:#fff;stroke:#3c6e9f;stroke-width:1.5}
+.lineage rect{fill:#fff;stroke:#7f8995;stroke-width:1.5}
 .lineage text{fill:currentColor}.lineage .about{fill:#5b6876;font-size:11px}
-.lineage .bar{fill:#3c6e9f;stroke:none}
-.lineage .ended rect{fill:#f4f5f6;stroke:#9aa4ae;stroke-dasharray:6 4}.lineage .ended .bar{fill:#9aa4ae}
+.lineage .invariant .bar{fill:#8c2f39}.lineage .decision .bar{fill:#1f5f99}
+.lineage .pattern .bar{fill:#3a6632}.lineage .note .bar{fill:#66562a}
+.lineage .ended rect{fill:#f4f5f6;stroke:#9aa4ae;stroke-dasharray:6 4}
 .lineage .ended .title{text-decoration:line-through;fill:#5b6876}
-.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}.lineage .draft .bar{fill:#c9a227}
+.lineage .draft rect{stroke:#8a6d1a;stroke-dasharray:2 4}
 .lineage .draft .title{font-style:italic}
-.lineage rect.bar{stroke:none}.lineage .reviewed .bar{fill:#c05b1c}.lineage .asked rect{stroke-width:3}
+.lineage .reviewed rect{stroke:#c05b1c}.lineage g rect.bar{stroke:none}.lineage .asked rect{stroke-width:3}
 .lineage path{fill:none;stroke:#6b7885;stroke-width:1.5}.lineage .loose{stroke-dasharray:5 4}
-.lineage .clash{stroke:#b3261e}
+.lineage .clash{stroke:#b3261e}.lineage .why{font-style:italic}
 .lineage .way{fill:#5b6876;font-size:11px;paint-order:stroke;stroke:#fff;stroke-width:5px}
-@media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#7fb2e0}
-.lineage .bar{fill:#7fb2e0}.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
-.lineage .ended rect{fill:#191f26;stroke:#6d7883}.lineage .ended .bar{fill:#6d7883}
+@media(prefers-color-scheme:dark){.lineage{color:#e6ebf0;background:#14191f}.lineage rect{fill:#1d242c;stroke:#76828e}
+.lineage .invariant .bar{fill:#f29aa3}.lineage .decision .bar{fill:#8cbdea}
+.lineage .pattern .bar{fill:#9ccb92}.lineage .note .bar{fill:#d7c58d}
+.lineage .about,.lineage .way,.lineage .ended .title{fill:#a3afbb}
+.lineage .ended rect{fill:#191f26;stroke:#6d7883}
 .lineage path{stroke:#8d99a5}.lineage .clash{stroke:#ff8a80}.lineage .way{stroke:#14191f}}
 """.strip().replace("\n", "")
 _HEAD = (
@@ -52,12 +58,16 @@ def lineage_svg(
 ) -> str:
     """Return a graph as SVG; `href` gives the page of an address, `alone` says that no style sheet is near.
 
-    `name` tells it from other pictures of the same page.
+    `name` tells it from other pictures of the same page. One about some entries gives the reasons too; one of all has
+    no room for them.
     """
+    reasons = _reasons(graph) if any(node.is_asked for node in graph.nodes) else {}
+    deep = _REASON_TALL * max(map(len, reasons.values()), default=0)
     placement = layered([node.entry.address for node in graph.nodes], [_forward(edge) for edge in graph.edges])
+    frame = _Frame(placement, ROW + deep)
     columns = max((column for column, _ in placement.places.values()), default=0) + 1
     rows = max((row for _, row in (*placement.places.values(), *_passed(placement))), default=0) + 1
-    width, height = columns * (BOX + GAP) - GAP + 2 * _EDGE, (rows - 1) * ROW + TALL + 2 * _EDGE
+    width, height = columns * (BOX + GAP) - GAP + 2 * _EDGE, (rows - 1) * frame.row + TALL + deep + 2 * _EDGE
     height += 24 if graph.hidden else 0
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     # Of an image, a reader of screens is told no part: where the boxes are links, it is a group.
@@ -66,15 +76,32 @@ def lineage_svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" {size} {said}>',
         f'<title id="{name}-title">{_text(_title(graph))}</title>',
-        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph)))}</desc>',
+        f'<desc id="{name}-said">{_text(" ".join(_sentences(graph, is_told=bool(reasons))))}</desc>',
         *([f"<style>{STYLE}</style>"] if alone else []),
         _HEAD,
-        *(line for edge in graph.edges for line in _arrow(edge, placement)),
-        *(line for node in graph.nodes for line in _box(node, placement, href)),
+        *(line for edge in graph.edges for line in _arrow(edge, frame)),
+        *(line for node in graph.nodes for line in _box(node, frame, href, reasons.get(node.entry.address, ()))),
     ]
     if graph.hidden:
         parts.append(f'<text class="way" x="{_EDGE}" y="{height - 10}">+{graph.hidden} more are not drawn</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where the boxes stand, and how tall a row is."""
+
+    placement: Placement
+    row: int
+
+    def corner(self, place: tuple[int, int]) -> tuple[int, int]:
+        return _EDGE + place[0] * (BOX + GAP), _EDGE + place[1] * self.row
+
+
+def _reasons(graph: LineageGraph) -> dict[str, Sequence[str]]:
+    """Return the reasons of the entries that state some, as lines of a box."""
+    told = ((node.entry.address, node.reasons) for node in graph.nodes)
+    return {address: _wrapped(reasons, _REASON, _REASON_LINES) for address, reasons in told if reasons}
 
 
 def _forward(edge: Arrow) -> tuple[str, str]:
@@ -86,20 +113,17 @@ def _passed(placement: Placement) -> Iterator[tuple[int, int]]:
     return (place for way in placement.ways.values() for place in way)
 
 
-def _corner(place: tuple[int, int]) -> tuple[int, int]:
-    return _EDGE + place[0] * (BOX + GAP), _EDGE + place[1] * ROW
-
-
-def _arrow(edge: Arrow, placement: Placement) -> Iterator[str]:
+def _arrow(edge: Arrow, frame: _Frame) -> Iterator[str]:
     start, end = _forward(edge)
+    places = frame.placement.places
     if edge.kind is Way.CONFLICTS:
         # Neither side comes first.
-        start, end = sorted((start, end), key=lambda one: placement.places[one])
-    (left, top), (right, low) = _corner(placement.places[start]), _corner(placement.places[end])
-    is_back = placement.places[end][0] <= placement.places[start][0]
+        start, end = sorted((start, end), key=lambda one: places[one])
+    (left, top), (right, low) = frame.corner(places[start]), frame.corner(places[end])
+    is_back = places[end][0] <= places[start][0]
     points = [(left + BOX, top + TALL // 2)]
-    for place in placement.ways.get((start, end), ()):
-        x, y = _corner(place)
+    for place in frame.placement.ways.get((start, end), ()):
+        x, y = frame.corner(place)
         points += [(x, y + TALL // 2), (x + BOX, y + TALL // 2)]
     points.append((right if not is_back else right + BOX, low + TALL // 2))
     drawn = points if edge.kind in FORWARD else [*reversed(points)]
@@ -122,20 +146,22 @@ def _curve(points: list[tuple[int, int]], *, is_back: bool) -> str:
     return " ".join(path)
 
 
-def _box(node: Box, placement: Placement, href: Callable[[str], str] | None) -> Iterator[str]:
+def _box(node: Box, frame: _Frame, href: Callable[[str], str] | None, reasons: Sequence[str]) -> Iterator[str]:
     entry = node.entry
-    x, y = _corner(placement.places[entry.address])
+    x, y = frame.corner(frame.placement.places[entry.address])
+    tall = TALL + _REASON_TALL * len(reasons)
     asked = " asked" if node.is_asked else ""
     link = f'<a href="{escape(href(entry.address))}">' if href is not None else ""
-    yield f'<g class="{_CLASS[node.state]}{asked}">{link}<title>{_text(entry.title)}</title>'
-    yield f'<rect x="{x}" y="{y}" width="{BOX}" height="{TALL}" rx="6"/>'
-    yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{TALL}" rx="2"/>'
+    yield f'<g class="{_CLASS[node.state]} {entry.type}{asked}">{link}<title>{_text(entry.title)}</title>'
+    yield f'<rect x="{x}" y="{y}" width="{BOX}" height="{tall}" rx="6"/>'
+    yield f'<rect class="bar" x="{x}" y="{y}" width="5" height="{tall}" rx="2"/>'
     lines = _wrapped(entry.title, _TITLE, _LINES)
     for number, line in enumerate(lines):
         yield f'<text class="title" x="{x + 14}" y="{y + 19 + 16 * number}">{_text(line)}</text>'
-    made = f", {entry.created_at.isoformat()[:10]}" if entry.created_at else ""
     yield f'<text class="about" x="{x + 14}" y="{y + 53}">{_text(_tail(entry.address))}</text>'
-    yield f'<text class="about" x="{x + 14}" y="{y + 68}">{_text(f"{entry.type}, {node.state}{made}")}</text>'
+    yield f'<text class="about" x="{x + 14}" y="{y + 68}">{_text(node.standing)}</text>'
+    for number, line in enumerate(reasons, 1):
+        yield f'<text class="about why" x="{x + 14}" y="{y + 68 + _REASON_TALL * number}">{_text(line)}</text>'
     yield "</a></g>" if link else "</g>"
 
 
@@ -157,11 +183,13 @@ def _title(graph: LineageGraph) -> str:
     return f"Lineage of {', '.join(asked[:3])}{' and others' if len(asked) > 3 else ''}"
 
 
-def _sentences(graph: LineageGraph) -> Iterator[str]:
-    """Say in words what the arrows show: for who cannot see them."""
+def _sentences(graph: LineageGraph, *, is_told: bool) -> Iterator[str]:
+    """Say in words what the boxes and arrows show: for who cannot see them."""
     titles = {node.entry.address: node.entry.title for node in graph.nodes}
     for node in graph.nodes:
-        yield f"{node.entry.title} is {node.state}."
+        days = f", {node.days}" if node.days else ""
+        why = f": {node.reasons}" if is_told and node.reasons else ""
+        yield f"{node.entry.title} is {node.state}{days}{why}."
     for edge in graph.edges:
         verb = "is " if edge.kind in (Way.SUPERSEDED, Way.CLAIMED) else ""
         yield f"{titles[edge.start]} {verb}{edge.kind} {titles[edge.end]}."

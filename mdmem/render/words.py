@@ -26,6 +26,6 @@ _FEW_WINGS = 3
 
 
 def unheld(words: Sequence[str], wings: Sequence[str]) -> str:
-    """Return the sentence that no entry of the wings that were read holds some words."""
+    """Return that some words are in no entry of the wings that were read."""
     of = f"of {' or '.join(wings)}" if 0 < len(wings) <= _FEW_WINGS else "searched"
-    return f"No entry {of} holds {', '.join(words)}."
+    return f"In no entry {of}: {', '.join(words)}."

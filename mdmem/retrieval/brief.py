@@ -70,6 +70,23 @@ def rules_for(workspace: Workspace, paths: Sequence[str]) -> list[Entry]:
     return _rules(view, _scope(view.effective.catalog, settings, paths), paths)
 
 
+def always_for(workspace: Workspace, paths: Sequence[str]) -> list[str]:
+    """Return the addresses of the invariants in force that bind whatever the files are, sorted.
+
+    Raises what reading the memory raises.
+    """
+    catalog, settings = view_of(workspace).effective.catalog, _settings(workspace)[0]
+    scope = _scope(catalog, settings, paths)
+    return sorted(one.address for one in catalog.entries.values() if _is_always(catalog, one, scope, paths))
+
+
+def _is_always(catalog: Catalog, entry: Entry, scope: Scope, paths: Sequence[str]) -> bool:
+    if entry.applies_to or not scope.binds(entry):
+        return False
+    of_wing = catalog.wings[entry.wing].applies_to
+    return _binds(catalog, entry.address) and (not of_wing or any_match(of_wing, paths) is not None)
+
+
 def _brief(workspace: Workspace, paths: Sequence[str], given: Mapping[str, str]) -> Brief:
     inside = tuple(dict.fromkeys(path for path in (code_path(workspace, one) for one in paths) if _lies_inside(path)))
     if not inside:

@@ -91,6 +91,17 @@ def review_change(workspace: Workspace, request: ReviewRequest) -> ReviewReport:
     )
 
 
+def page_url(workspace: Workspace, request: ReviewRequest) -> str | None:
+    """Return where the page of a change is, as the tree before says: who proposes it does not choose where that leads.
+
+    Raises what `review_change` raises.
+    """
+    from mdmem.retrieval.retrieve import forgiving_settings
+
+    span = _span(workspace, request)
+    return forgiving_settings(_read(workspace, span.before, span.before_name).workspace)[0].diff_url
+
+
 def _span(workspace: Workspace, request: ReviewRequest) -> _Span:
     if request.base is not None:
         if request.span is not None:

@@ -223,7 +223,7 @@ KEYS: _Rows = {
         "diff_url",
         page,
         "where the page of a change is, which `mdmem diff --format markdown` links to; a CI job fills in `{change}`, "
-        "the number of the pull request, and `{run}`, its own",
+        "the number of the pull request, and `{run}`, its own; the settings before the change count",
     ),
     "site.files_url": Key(
         "files_url",

@@ -41,7 +41,8 @@ Of what it names by title alone, one call gives the part you need: `mdmem show A
 Ask again only when the files change; what was given before is one line then.
 Where there is a question and no code, put all questions into one call, each with words that you expect in its answer: \
 `mdmem retrieve --session TASK --ask "QUESTION? WORDS" --ask "QUESTION? WORDS"`.
-Propose what you learned, a decision, pattern or note: `mdmem new decision "TITLE" --body "WHAT HOLDS, AND WHY"`.
+Propose what you learned, a decision, pattern or note, with the files that it is about: \
+`mdmem new decision "TITLE" --applies-to FILE --body "WHAT HOLDS, AND WHY"`.
 People approve it.
 """
 # What it says besides where a memory is that of several projects.

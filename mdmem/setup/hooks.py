@@ -207,7 +207,7 @@ def install_hooks(repository: Repository, stages: Sequence[str] = STAGES) -> tup
     hooks = find_hooks(repository, stages)
     obstacles = tuple(dict.fromkeys(found for hook in hooks if (found := advice(hook))))
     if obstacles:
-        raise UsageError(f"{'; '.join(obstacles)}; nothing was written")
+        raise UsageError(f"{'; '.join(obstacles)}; nothing was written, so run this again then")
     return tuple(HookStep(hook, put(hook)) for hook in hooks)
 
 

@@ -18,7 +18,7 @@ from mdmem.setup.hook_frameworks import CONFIG, LOCAL_ENTRY
 from mdmem.setup.hooks import Hook, HookState, advice, find_hooks, put
 from mdmem.setup.installation import has_server, this_installation
 from mdmem.setup.manifest import manifest_text, project_wings
-from mdmem.setup.merge_driver import find_driver, install_driver
+from mdmem.setup.merge_driver import DriverState, find_driver, install_driver
 from mdmem.setup.records import record_folders, records_in
 from mdmem.state import leads_away, write_new
 from mdmem.tree import SETTINGS_NAME
@@ -178,6 +178,7 @@ def _first_wing(root: Path) -> str | None:
 def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
     if (repository.top / CONFIG).exists():
         yield f"{CONFIG} is there; add this to it:\n{LOCAL_ENTRY}"
+        yield from _left_driver(repository, root)
         return
     try:
         hooks = find_hooks(repository)
@@ -191,14 +192,21 @@ def _install_hooks(repository: Repository, root: Path) -> Iterator[str]:
             yield f"wrote {hook.shown}"
         else:
             yield _left(hook)
-    if not any(advice(hook) for hook in hooks):
-        yield from _install_driver(repository, root)
+    is_ours = not any(advice(hook) for hook in hooks)
+    yield from (_install_driver if is_ours else _left_driver)(repository, root)
 
 
 def _install_driver(repository: Repository, root: Path) -> Iterator[str]:
     driver = find_driver(repository, [root])
     if driver is not None and install_driver(repository, driver) != "kept":
         yield f"git merges entries key by key from now on: {driver.shown}"
+
+
+def _left_driver(repository: Repository, root: Path) -> Iterator[str]:
+    """Say what is left to do where others run the hooks: git's configuration is theirs, too."""
+    driver = find_driver(repository, [root])
+    if driver is not None and driver.state is DriverState.ABSENT:
+        yield "git merges entries as text: `mdmem hooks install --driver-only` lets it merge them key by key"
 
 
 def _left(hook: Hook) -> str:

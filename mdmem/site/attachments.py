@@ -1,34 +1,35 @@
-"""What the site holds besides pages: scripts of the search and of the globs, a feed, the entries as data, a badge."""
+"""What the site holds besides pages: titles to search, a script of the globs, a feed, the entries as data, a badge."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from html import escape
 from urllib.parse import quote
 
 from mdmem.entry.model import visible
 from mdmem.site.code_map import script_rules
 from mdmem.site.facts import SiteFacts
-from mdmem.site.kept import Kept
 from mdmem.site.links import page_of
-from mdmem.site.shards import shards
-from mdmem.site.texts import TermCounts
 
 _FEED_EVENTS = 60
 
 
-def attachments(facts: SiteFacts, name: str, terms: Kept[TermCounts]) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file."""
-    yield "index/titles.js", f"mdmemTitles({_json(_titles(facts))});\n"
-    entries = facts.entries
-    yield from shards([terms.get(entry.address) or {} for entry in entries])
+def attachments(facts: SiteFacts, name: str) -> Mapping[str, Callable[[], str]]:
+    """Return what makes each file but those of the search's terms, by its path."""
+    return {
+        "index/titles.js": lambda: f"mdmemTitles({_json(_titles(facts))});\n",
+        "assets/rules.js": lambda: _rules(facts),
+        "feed.xml": lambda: _feed(facts, name),
+        "entries.json": lambda: _data(facts),
+        "badge.svg": lambda: _badge(sum(facts.is_current(one) and one.type.is_rule for one in facts.entries)),
+    }
+
+
+def _rules(facts: SiteFacts) -> str:
     # As `mdmem retrieve --path` answers: rules, and also patterns and notes.
-    named = [entry for entry in entries if entry.applies_to and facts.is_current(entry)]
-    yield "assets/rules.js", f"window.mdmemRuleList={_json(script_rules(named))};\n"
-    yield "feed.xml", _feed(facts, name)
-    yield "entries.json", _data(facts)
-    yield "badge.svg", _badge(sum(facts.is_current(one) and one.type.is_rule for one in entries))
+    named = [entry for entry in facts.entries if entry.applies_to and facts.is_current(entry)]
+    return f"window.mdmemRuleList={_json(script_rules(named))};\n"
 
 
 def _json(value: object) -> str:

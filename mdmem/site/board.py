@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from mdmem.dataclass import dataclass
-from mdmem.entry.model import LINK_FIELDS, Entry, Status, visible
+from mdmem.entry.model import LINK_FIELDS, Entry, Status, day_of, visible
 from mdmem.finding import Finding
+from mdmem.render.words import count
 from mdmem.site.links import BOARD, href_from, page_of
-from mdmem.site.rows import PageRows
+from mdmem.site.rows import PageRows, Row
 
 # More is told by the command.
-_MOST_PROBLEMS = 200
-_MOST_SHOWN = 50
+_MOST = 200
+_VERIFYING = "`mdmem verify` says that they still hold."
 _WAITING = (
-    ("Overdue", ("review-overdue", "expired"), "`mdmem verify` says that they still hold."),
+    ("Overdue", ("review-overdue", "expired"), _VERIFYING),
     ("Owner missing", ("owner-missing",), "Somebody answers for every rule."),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What waits for somebody."""
+    """What waits for somebody; `in_texts` has the entries that a text names."""
 
     rows: PageRows
+    in_texts: Container[str]
 
     def context(self) -> dict[str, Any]:
         """Return what the template of the board is given."""
@@ -35,7 +37,8 @@ class Board:
             if finding.address in entries:
                 by_code[finding.code].append(entries[finding.address or ""])
         claimed, amended = facts.catalog.lineage.claimed_by, facts.catalog.amendments.of
-        groups = [
+        most = count(facts.workspace.settings.review_after_days, "day")
+        groups: list[tuple[str, Sequence[Entry], str]] = [
             ("Drafts", [e for e in facts.entries if e.status is Status.DRAFT], "`mdmem approve` puts one in force."),
             (
                 "Under review",
@@ -43,7 +46,7 @@ class Board:
                 "They bind, with a doubt.",
             ),
             *(
-                (title, dict.fromkeys(e for code in codes for e in by_code[code]), said)
+                (title, [*dict.fromkeys(e for code in codes for e in by_code[code])], said)
                 for title, codes, said in _WAITING
             ),
             ("Amended", [e for e in facts.entries if amended(e.address)], "Read with what amends them."),
@@ -54,10 +57,10 @@ class Board:
             ),
         ]
         groups += [
-            self._some("Not verified", self._unverified(), "`mdmem verify` says that somebody looked at it since."),
-            self._some("Alone", self._orphans(), "Nothing names them, they name nothing, and they are about no code."),
+            ("Not verified", facts.unverified, f"In force for more than {most} and never verified: {_VERIFYING}"),
+            ("Alone", self._orphans(), "Nothing names them, they name nothing, and they are about no code."),
         ]
-        lists = [(title, self.rows.rows(some, BOARD, said=True), said) for title, some, said in groups]
+        lists = [(title, self._rows(some), len(some), said) for title, some, said in groups]
         pairs = sorted(
             {
                 tuple(sorted((entry.address, other)))
@@ -74,25 +77,24 @@ class Board:
             "lists": lists,
             "pairs": [(self.rows.named(a, BOARD), self.rows.named(b, BOARD)) for a, b in pairs],
             "owners": [{"name": visible(str(o)), "current": counted[o], "drafts": drafts[o]} for o in owners],
-            "problems": [self._problem(one) for one in problems[:_MOST_PROBLEMS]],
-            "more_problems": max(0, len(problems) - _MOST_PROBLEMS),
+            "problems": [self._problem(one) for one in problems[:_MOST]],
+            "more_problems": max(0, len(problems) - _MOST),
         }
 
-    def _some(self, title: str, found: Sequence[Entry], said: str) -> tuple[str, list[Entry], str]:
-        """Return a group that a long list would make useless: the first of it, and how many there are."""
-        cut = f" The first {_MOST_SHOWN} of {len(found)}." if len(found) > _MOST_SHOWN else ""
-        return title, [*found[:_MOST_SHOWN]], f"{said}{cut}"
-
-    def _unverified(self) -> Sequence[Entry]:
-        facts = self.rows.facts
-        return [e for e in facts.entries if e.type.is_rule and facts.is_current(e) and e.verified_at is None]
+    def _rows(self, found: Sequence[Entry]) -> list[Row]:
+        """Return the first of a group, each with since when it is there and with who answers for it."""
+        told = ((entry, day_of(entry.created_at) if entry.created_at else None) for entry in found[:_MOST])
+        return [
+            {**self.rows.row(entry, BOARD), "said": visible(", ".join(str(one) for one in (day, entry.owner) if one))}
+            for entry, day in told
+        ]
 
     def _orphans(self) -> Sequence[Entry]:
         facts = self.rows.facts
         return [
             e
             for e in facts.entries
-            if facts.is_current(e) and e.address not in facts.named_by and not e.applies_to
+            if facts.is_current(e) and not (e.address in facts.named_by or e.address in self.in_texts or e.applies_to)
             if not any(e.links(name) for name in LINK_FIELDS)
         ]
 

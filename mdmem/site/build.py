@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
 from mdmem.access import Access
@@ -24,17 +24,23 @@ from mdmem.workspace.workspace import Workspace
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
+# Git looks at nothing in a folder that says so itself.
+IGNORE = ".gitignore"
 ASSETS = ("site.css", "site.js", "icon.svg")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteRequest:
-    """What to build: the folder, the wings that are shown (all where none is named), and what to compare with."""
+    """What to build: the folder, the wings that are shown (all where none is named), and what to compare with.
+
+    `ignored` keeps the folder out of git.
+    """
 
     out: Path
     wings: tuple[str, ...] = ()
     name: str | None = None
     base: str | None = None
+    ignored: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +62,8 @@ def build(
     """
     known = _known(workspace, request.out)
     site, folder = site_of(workspace, request), SiteFolder(request.out)
-    if site.state is not None and site.state == known.state and all(map(folder.holds, known.files, known.digests)):
+    is_as_known = site.state == known.state and (IGNORE in known.files) == request.ignored
+    if site.state is not None and is_as_known and all(map(folder.holds, known.files, known.digests)):
         return SiteResult(folder=request.out, number=len(known.files))
     if not folder.has(MANIFEST):
         # From now on the folder is ours, also where this build is killed.
@@ -66,7 +73,7 @@ def build(
     fill(site.facts, kept, tick)
     keys: dict[str, list[str]] = {}
     written = []
-    for path, key, make in _files(site):
+    for path, key, make in _files(site, ignored=request.ignored):
         before = known.files.get(path)
         if before is not None and before[0] == key and folder.holds(path, before[1]):
             keys[path] = before
@@ -74,6 +81,10 @@ def build(
             content = make().encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(content).hexdigest()[:20]
             if before is None or before[1] != digest or not folder.holds(path, digest):
+                ours = (digest, before[1] if before is not None else digest)
+                if known.is_brought and folder.has(path) and not any(folder.holds(path, one) for one in ours):
+                    said = f"{request.out / path} is none that a build wrote"
+                    raise UsageError(f"{said}; remove it, or name another folder by --out")
                 folder.write(path, content)
                 written.append(path)
             keys[path] = [key, digest]
@@ -110,13 +121,14 @@ def _name(workspace: Workspace) -> str:
     return projects[0] if len(projects) == 1 else "Memory"
 
 
-def _files(site: SitePages) -> Iterator[tuple[str, str, Callable[[], str]]]:
+def _files(site: SitePages, *, ignored: bool) -> Iterator[tuple[str, str, Callable[[], str]]]:
     def of(page: SitePage) -> tuple[str, str, Callable[[], str]]:
         return page.path, page.key, page.make
 
-    yield from map(of, site.pages())
-    for path, text in site.attachments():
-        yield path, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
+    if ignored:
+        # First: also a build that is killed leaves nothing for `git add`.
+        yield IGNORE, IGNORE, lambda: "*\n"
+    yield from map(of, chain(site.pages(), site.attachments()))
     for asset in ASSETS:
         text = asset_text(asset)
         yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
@@ -129,10 +141,14 @@ def asset_text(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the manifest of a folder says: the state of all, and the key and the digest of each file."""
+    """What the manifest of a folder says: the state of all, and the key and the digest of each file.
+
+    Where git brought it along (`is_brought`), no file is replaced on its word alone: it may name the user's own.
+    """
 
     state: str | None = None
     files: Mapping[str, list[str]] = field(default_factory=dict)
+    is_brought: bool = False
 
     @property
     def digests(self) -> Iterator[str]:
@@ -144,9 +160,6 @@ def _known(workspace: Workspace, folder: Path) -> _Known:
     location = workspace.location
     if place_to_write(folder, location.base, location.repository).is_relative_to(location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
-    if is_brought_along(folder / MANIFEST):
-        # Whoever wrote it may have named files of the user's own.
-        raise UsageError(f"git tracks {folder / MANIFEST}, which only a build may write; name another folder by --out")
     if not folder.exists():
         return _Known()
     if not folder.is_dir():
@@ -158,12 +171,12 @@ def _known(workspace: Workspace, folder: Path) -> _Known:
             raise UsageError(f"{folder} holds files that are no pages of mdmem; name another folder by --out") from None
         return _Known()
     except (OSError, ValueError, RecursionError):
-        return _Known()
+        found = None
     listed = found.get("files") if isinstance(found, dict) and found.get("version") == _VERSION else None
     pairs = listed.items() if isinstance(listed, dict) else ()
     files = {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
     state = found.get("state") if files else None
-    return _Known(state if isinstance(state, str) else None, files)
+    return _Known(state if isinstance(state, str) else None, files, is_brought_along(folder / MANIFEST))
 
 
 def _is_ours(path: str) -> bool:

@@ -33,17 +33,19 @@ _SPOKEN_CODE = re.compile("`([^`]+)`")
 def change_context(workspace: Workspace, base: str, href: Callable[[str], str | None]) -> dict[str, Any]:
     """Return what the template of the change is given; raises what `review_change` raises."""
     review = review_change(workspace, ReviewRequest(base=base))
-    parts = []
+    parts, today = [], workspace.today
     for section in sections(review):
         lines = "".join(_lines(section.lines, href))
         parts.append(f"<section><h2>{escape(visible(section.title))}</h2>{lines}</section>")
     touched = [node.entry.address for node in review.graph.nodes if node.entry.address in workspace.catalog.entries]
     if touched:
-        parts.append(_lineage("Lineage as it will be", lineage_graph(workspace.catalog, touched), href, "after"))
+        parts.append(
+            _lineage("Lineage as it will be", lineage_graph(workspace.catalog, touched, today=today), href, "after")
+        )
     was = workspace.as_of(merge_base(workspace.location.get_repository(), base, "HEAD")).catalog
     there = [node.entry.address for node in review.graph.nodes if node.entry.address in was.entries]
     if there:
-        parts.append(_lineage("Lineage as it was", lineage_graph(was, there), href, "before"))
+        parts.append(_lineage("Lineage as it was", lineage_graph(was, there, today=today), href, "before"))
     # Every text is escaped piece by piece.
     return {"headline": visible(headline(review)), "body": Markup("".join(parts))}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -30,14 +30,17 @@ _TOLD = tuple(
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """The facts of an entry for its page."""
+    """The facts of an entry for its page; `in_texts` are those whose text names an entry."""
 
     rows: PageRows
+    in_texts: Mapping[str, Sequence[str]]
 
     def context(self, entry: Entry, page: str) -> dict[str, Any]:
         """Return what the template of an entry is given, but for its body."""
         facts, lineage = self.rows.facts, self.rows.facts.catalog.lineage
         heads = [one for one in lineage.heads(entry.address) if one != entry.address]
+        # The reason of a step is none for what replaced its outcome since.
+        is_told = facts.state(entry) == "ended" and {*heads} <= {*lineage.successors.get(entry.address, ())}
         commits = facts.commits.get(entry.address, ())
         met = facts.met.get(entry.address)
         return {
@@ -46,21 +49,25 @@ class EntryView:
             "wing": self.rows.wing_row(entry.wing, page),
             "room": {"name": entry.room, "href": href_from(page, page_of_room(entry.wing, entry.room))},
             "replaced": [self.rows.named(one, page) for one in heads] if facts.state(entry) == "ended" else [],
-            "why_ended": visible(entry.why_ended or "") if facts.state(entry) == "ended" else "",
+            "why_ended": visible(facts.why_ended(entry)) if is_told else "",
             "claimed": [self.rows.named(one, page) for one in lineage.claimed_by(entry.address)],
             "amended": [self.rows.named(one, page) for one in facts.catalog.amendments.of(entry.address)],
             "fields": [*self._fields(entry, page)],
             "applies_to": [visible(one) for one in entry.applies_to],
             "globs": _met(met) if met is not None else None,
-            "named_by": [
-                {**self.rows.named(one, page), "how": how.replace("_", " ")}
-                for one, how in facts.named_by.get(entry.address, ())
-            ],
+            "named_by": [{**self.rows.named(one, page), "how": how} for one, how in self._named_by(entry)],
             "commits": [_commit(one) for one in commits[:_MOST_COMMITS]],
             "more_commits": max(0, len(commits) - _MOST_COMMITS),
             "chain": [*self._chain(entry, page)],
             "file": self._file(entry),
         }
+
+    def _named_by(self, entry: Entry) -> Iterator[tuple[str, str]]:
+        """Yield who names an entry, and where: in its text only who does so in no field."""
+        fields = self.rows.facts.named_by.get(entry.address, ())
+        yield from ((one, how.replace("_", " ")) for one, how in fields)
+        stated = {one for one, _ in fields}
+        yield from ((one, "in its text") for one in self.in_texts.get(entry.address, ()) if one not in stated)
 
     def _chain(self, entry: Entry, page: str) -> Iterator[dict[str, Any]]:
         """Yield how it came to an entry and what became of it, with the reasons, the oldest first."""
@@ -87,7 +94,7 @@ class EntryView:
         facts = self.rows.facts
         if not facts.bearings.joins(entry.address):
             return None
-        return lineage_graph(facts.catalog, (entry.address,), bearings=facts.bearings)
+        return lineage_graph(facts.catalog, (entry.address,), today=facts.workspace.today, bearings=facts.bearings)
 
     def _fields(self, entry: Entry, page: str) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
         known = self.rows.facts.catalog.entries

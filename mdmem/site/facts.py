@@ -6,20 +6,21 @@ import contextlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
 
 from mdmem.catalog import Catalog
 from mdmem.checks.run import CheckRequest, check
 from mdmem.dataclass import dataclass
 from mdmem.entry.globs import all_matches, fixed_part
-from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of
+from mdmem.entry.model import LINK_FIELDS, Entry, EntryType, Status, Wing, day_of, instant_of
 from mdmem.errors import MdmemError
 from mdmem.finding import Finding
 from mdmem.git.history import Commit, history
 from mdmem.git.process import resolve
-from mdmem.render.lineage_graph import Bearings
+from mdmem.render.lineage_graph import Bearings, state_of
 from mdmem.tree import NarrowedTree
+from mdmem.workspace.freshness import age_of
 from mdmem.workspace.visibility import visible_commits
 from mdmem.workspace.workspace import Workspace
 
@@ -27,14 +28,28 @@ from mdmem.workspace.workspace import Workspace
 MOST_FILES = 40
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class BindingEvent:
-    """Something that changed what binds, on a day: `what` is new, replaced or ended."""
+    """Something that changed what binds: `what` is new, replaces, replaced or ended.
 
-    day: date
+    What `replaced` names ended with it.
+    """
+
+    moment: date
     address: str
     what: str
     reason: str = ""
+    replaced: tuple[str, ...] = ()
+
+    @property
+    def day(self) -> date:
+        """Return the day of the event."""
+        return day_of(self.moment)
+
+    @property
+    def order(self) -> tuple[date, datetime, bool]:
+        """Return what sorts events by time: where a day is all that is stated, an end follows the beginnings."""
+        return self.day, instant_of(self.moment), self.what != "new"
 
 
 @dataclass(frozen=True)
@@ -84,14 +99,8 @@ class SiteFacts:
 
     @cached_property
     def _states(self) -> Mapping[str, str]:
-        return {address: self._state(entry) for address, entry in self.catalog.entries.items()}
-
-    def _state(self, entry: Entry) -> str:
-        if entry.status is Status.DRAFT:
-            return "draft"
-        if not self.is_current(entry):
-            return "ended"
-        return "under review" if entry.status_on(self.workspace.today) is Status.UNDER_REVIEW else "in force"
+        catalog, today = self.catalog, self.workspace.today
+        return {address: state_of(catalog, address, today=today).value for address in catalog.entries}
 
     @cached_property
     def bearings(self) -> Bearings:
@@ -136,6 +145,12 @@ class SiteFacts:
                     found[address].append(told[commit.digest])
         return {address: tuple(some) for address, some in found.items()}
 
+    @cached_property
+    def newest_commit(self) -> tuple[str, str] | None:
+        """Return when the newest of these commits was made, and its digest."""
+        newest = max((some[0] for some in self.commits.values()), key=lambda one: one.when, default=None)
+        return (newest.when, newest.digest) if newest is not None else None
+
     @property
     def state_of_all(self) -> Sequence[object]:
         """Return what all facts derive from: the same gives the same pages."""
@@ -150,7 +165,16 @@ class SiteFacts:
         ]
         broken = {path: one.findings[0].message for path, one in catalog.broken.items()}
         digests = [sorted(catalog.file_digests.items()), sorted(catalog.digests.items()), sorted(broken.items())]
-        return [head, digests, repr(self.workspace.settings), sorted(self._states.items()), findings, self.tracked]
+        aged = [one.address for one in self.unverified]
+        return [
+            head,
+            digests,
+            repr(self.workspace.settings),
+            sorted(self._states.items()),
+            findings,
+            self.tracked,
+            aged,
+        ]
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -159,6 +183,18 @@ class SiteFacts:
             return tuple(check(self.workspace, CheckRequest()).findings)
         except MdmemError:
             return ()
+
+    @cached_property
+    def unverified(self) -> tuple[Entry, ...]:
+        """Return the rules in force that nobody ever verified for longer than a review may wait, the oldest first.
+
+        What was verified too long ago is a finding.
+        """
+        aged = ((age_of(one, self.workspace.today), one) for one in self.entries if one.verified_at is None)
+        most = self.workspace.settings.review_after_days
+        held = [(age, one) for age, one in aged if one.type.is_rule and self.is_current(one)]
+        found = [(age, one) for age, one in held if age is None or age > most]
+        return tuple(one for _, one in sorted(found, key=lambda pair: (pair[0] is not None, -(pair[0] or 0))))
 
     @cached_property
     def under(self) -> str:
@@ -200,16 +236,35 @@ class SiteFacts:
     @cached_property
     def events(self) -> tuple[BindingEvent, ...]:
         """Return what changed what binds, the newest first, as the entries' own dates have it."""
-        return tuple(sorted(self._events(), reverse=True))
+        return tuple(sorted(self._events(), key=lambda one: one.order, reverse=True))
 
     def _events(self) -> Iterator[BindingEvent]:
         for entry in self.entries:
             if entry.status is not Status.DRAFT and entry.created_at is not None:
-                what = "replaces" if entry.supersedes else "new"
-                yield BindingEvent(day_of(entry.created_at), entry.address, what, entry.reason or "")
-            if entry.deprecated_at is not None and not self.is_current(entry):
+                olds = self._replaced_by(entry)
+                reason = _joined([old.why_replaced(entry) for old in olds] if olds else [entry.reason])
+                what, replaced = "replaces" if olds else "new", tuple(old.address for old in olds)
+                yield BindingEvent(entry.created_at, entry.address, what, reason, replaced)
+            if entry.deprecated_at is None or self.is_current(entry):
+                continue
+            if not any(entry in self._replaced_by(new) for new in self._successors(entry)):
                 what = "replaced" if entry.superseded_by else "ended"
-                yield BindingEvent(day_of(entry.deprecated_at), entry.address, what, entry.why_ended or "")
+                yield BindingEvent(entry.deprecated_at, entry.address, what, self.why_ended(entry))
+
+    def why_ended(self, entry: Entry) -> str:
+        """Return why an entry that ended did, as it or what replaced it says."""
+        return _joined([entry.why_replaced(new) for new in self._successors(entry)] or [entry.why_ended])
+
+    def _successors(self, entry: Entry) -> list[Entry]:
+        return [self.catalog.entries[one] for one in self.catalog.lineage.successors.get(entry.address, ())]
+
+    def _replaced_by(self, entry: Entry) -> list[Entry]:
+        """Return what ended on the day that an entry began: together, they are one event."""
+        if entry.status is Status.DRAFT or entry.created_at is None:
+            return []
+        begun = day_of(entry.created_at)
+        olds = (self.catalog.entries[one] for one in self.catalog.lineage.predecessors.get(entry.address, ()))
+        return [one for one in olds if one.deprecated_at is None or day_of(one.deprecated_at) == begun]
 
     def bound_on(self, day: date) -> tuple[Entry, ...]:
         """Return the rules that were in force on a day, as the entries' own dates have it."""
@@ -233,3 +288,7 @@ class SiteFacts:
         for entry in self.entries:
             counted[entry.type.value][self.state(entry)] += 1
         return counted
+
+
+def _joined(reasons: Iterable[str | None]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, reasons)))

@@ -68,7 +68,11 @@ def happened(events: Sequence[_Row]) -> Markup:
 def _event(event: _Row) -> str:
     day, what = event["day"], event["what"]
     reason = f'<span class="said">{prose(event["reason"])}</span>' if event["reason"] else ""
-    named = f'<div><a href="{escape(event["href"])}">{titled(event)}</a>{reason}</div>'
+    olds = ", ".join(
+        f'<a class="name ended" href="{escape(one["href"])}">{titled(one)}</a>' for one in event["replaced"]
+    )
+    taken = f'<span class="said">for {olds}</span>' if olds else ""
+    named = f'<div><a href="{escape(event["href"])}">{titled(event)}</a>{taken}{reason}</div>'
     return f'<li><time datetime="{day}">{day}</time><span class="what {what}">{what}</span>{named}</li>'
 
 

@@ -66,4 +66,4 @@ def _calendar(first: str, last: str) -> Iterator[str]:
 
 def _counts(events: Sequence[BindingEvent]) -> tuple[int, int]:
     made = sum(event.what in ("new", "replaces") for event in events)
-    return made, len(events) - made
+    return made, len(events) - made + sum(len(event.replaced) for event in events)

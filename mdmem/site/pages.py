@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -23,6 +22,7 @@ from mdmem.site.code_map import CodeMap, FolderRow
 from mdmem.site.entry_view import EntryView
 from mdmem.site.facts import BindingEvent, SiteFacts
 from mdmem.site.kept import Kept
+from mdmem.site.keys import PageKeys, key_of
 from mdmem.site.lines import PIECES
 from mdmem.site.links import (
     ALL,
@@ -42,9 +42,10 @@ from mdmem.site.links import (
     page_of_wing,
     up_from,
 )
-from mdmem.site.marks import linked, named_in
+from mdmem.site.marks import linked
 from mdmem.site.months import months_svg
 from mdmem.site.rows import PageRows
+from mdmem.site.shards import shards
 from mdmem.site.texts import TermCounts, markups, terms
 
 _LATELY = 12
@@ -64,10 +65,6 @@ class SitePage:
     path: str
     key: str
     make: Callable[[], str]
-
-
-def _hash(*parts: object) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
@@ -91,39 +88,57 @@ class SitePages:
     @cached_property
     def plans(self) -> Mapping[str, Callable[[], SitePage]]:
         """Return what makes each page, by its path: whoever wants one page waits for no other."""
-        facts = self.facts
-        single: dict[str, tuple[str, str, Callable[[], Mapping[str, Any]]]] = {
-            START: ("start.html", "What binds here", self._start),
-            ALL: ("all.html", "All entries", lambda: {"rooms": [*self._all_rooms()]}),
-            LINEAGE: ("lineage.html", "Lineage", self._all_chains),
-            TIMELINE: ("timeline.html", "Timeline", self._timeline),
-            CODE: ("code.html", "Code under rules", self._code),
-            BOARD: ("board.html", "Board", Board(self.rows).context),
+        facts, keys = self.facts, self.keys
+        single: dict[str, tuple[str, str, Callable[[], str], Callable[[], Mapping[str, Any]]]] = {
+            START: ("start.html", "What binds here", keys.board, self._start),
+            ALL: ("all.html", "All entries", self._key_of_all, lambda: {"rooms": [*self._all_rooms()]}),
+            LINEAGE: ("lineage.html", "Lineage", self._key_of_all, self._all_chains),
+            TIMELINE: ("timeline.html", "Timeline", self._key_of_all, self._timeline),
+            CODE: ("code.html", "Code under rules", self._key_of_all, self._code),
+            BOARD: ("board.html", "Board", keys.board, lambda: Board(self.rows, keys.in_texts).context()),
         }
         if self.base is not None:
-            # What it imports to compare two trees takes a fifth of all the imports of a build.
-            from mdmem.site.change_page import change_context
-
-            links = entry_links(DIFF, facts.catalog.entries)
-            single[DIFF] = ("diff.html", "What changes", partial(change_context, facts.workspace, self.base, links))
+            single[DIFF] = ("diff.html", "What changes", lambda: key_of(self._change), lambda: self._change)
         for at, name in enumerate(self._month_names):
-            single[page_of_month(name)] = ("month.html", name, partial(self._month, at))
+            single[page_of_month(name)] = ("month.html", name, self._key_of_all, partial(self._month, at))
         for row in self._map.folders():
             if row.rules:
-                single[page_of_folder(row.path)] = ("folder.html", row.path, partial(self._folder, row))
+                single[page_of_folder(row.path)] = (
+                    "folder.html",
+                    row.path,
+                    self._key_of_all,
+                    partial(self._folder, row),
+                )
         for wing in facts.wings:
-            page = page_of_wing(wing.name)
-            single[page] = ("wing.html", wing.name, partial(self._wing, wing, page))
+            page, key = page_of_wing(wing.name), partial(keys.of_place, wing.name)
+            single[page] = ("wing.html", wing.name, key, partial(self._wing, wing, page))
         for wing_name, room in facts.rooms:
-            page = page_of_room(wing_name, room)
-            single[page] = ("room.html", f"{wing_name}/{room}", partial(self._room, wing_name, room, page))
+            page, key = page_of_room(wing_name, room), partial(keys.of_place, wing_name, room)
+            single[page] = ("room.html", f"{wing_name}/{room}", key, partial(self._room, wing_name, room, page))
         planned = {path: partial(self._page, path, *one) for path, one in single.items()}
         return planned | {page_of(entry.address): partial(self._entry_page, entry) for entry in facts.entries}
 
-    def _page(self, path: str, template: str, title: str, told: Callable[[], Mapping[str, Any]]) -> SitePage:
-        context = told()
-        key = _hash(self._made_by, template, title, self._common, context)
-        return SitePage(path, key, lambda: self._render(path, template, title, context))
+    @cached_property
+    def keys(self) -> PageKeys:
+        """Return what tells whether a page would be another one."""
+        made_by = key_of(self._made_by, self._common, self.facts.workspace.settings, self.facts.under)
+        return PageKeys(self.facts, self.markups, made_by)
+
+    def _key_of_all(self) -> str:
+        return self.keys.all
+
+    @cached_property
+    def _change(self) -> Mapping[str, Any]:
+        # What it imports to compare two trees takes a fifth of all the imports of a build.
+        from mdmem.site.change_page import change_context
+
+        links = entry_links(DIFF, self.facts.catalog.entries)
+        return change_context(self.facts.workspace, self.base or "", links)
+
+    def _page(
+        self, path: str, template: str, title: str, key: Callable[[], str], told: Callable[[], Mapping[str, Any]]
+    ) -> SitePage:
+        return SitePage(path, key_of(template, title, key()), lambda: self._render(path, template, title, told()))
 
     def _render(self, path: str, template: str, title: str, context: Mapping[str, Any]) -> str:
         up, stamp = up_from(path), context.get("stamp", "")
@@ -159,7 +174,7 @@ class SitePages:
     @cached_property
     def _made_by(self) -> str:
         """Return what changes with this program and its templates: another one writes every page anew."""
-        return _hash(
+        return key_of(
             __version__,
             sorted((one.name, one.read_text()) for one in files(__package__).joinpath("templates").iterdir()),
         )
@@ -176,7 +191,6 @@ class SitePages:
 
     def _start(self) -> dict[str, Any]:
         facts = self.facts
-        rules = [entry for entry in facts.entries if entry.type.is_rule and facts.is_current(entry)]
         wings = []
         for wing in facts.wings:
             held = [entry for entry in facts.entries if entry.wing == wing.name and facts.is_current(entry)]
@@ -186,13 +200,13 @@ class SitePages:
             wings.append(self.rows.wing_row(wing.name, START) | more)
         events = [self.rows.event(event, START) for event in facts.events[:_LATELY]]
         table = [(kind, [some[state] for state in _STATES]) for kind, some in facts.counts.items()]
-        counts = {"rules": len(rules)}
-        newest = max((some[0] for some in facts.commits.values()), key=lambda one: one.when, default=None)
-        stamp = f"As of {newest.when[:10]}, commit {newest.digest}. " if newest is not None else ""
+        total = sum(some["in force"] + some["under review"] for some in facts.counts.values())
+        newest = facts.newest_commit
+        stamp = f"As of {newest[0][:10]}, commit {newest[1]}. " if newest is not None else ""
         problems = sum(severity_of(one) in ("error", "warning") for one in facts.findings)
         return {
-            "wings": wings, "events": events, "table": table, "states": _STATES, "counts": counts, "problems": problems,
-            "stamp": stamp
+            "wings": wings, "events": events, "table": table, "states": _STATES, "total": total,
+            "problems": problems, "stamp": stamp
         }  # fmt: skip
 
     def _all_rooms(self) -> Iterator[dict[str, Any]]:
@@ -202,7 +216,7 @@ class SitePages:
 
     def _all_chains(self) -> dict[str, Any]:
         facts = self.facts
-        graph = linked_graph(facts.catalog, bearings=facts.bearings)
+        graph = linked_graph(facts.catalog, today=facts.workspace.today, bearings=facts.bearings)
         drawn = {node.entry.address for node in graph.nodes}
         # Each has its picture on the page of any of its entries.
         others = [group for group in facts.bearings.groups if drawn.isdisjoint(group)]
@@ -265,12 +279,19 @@ class SitePages:
         unruled = [(visible(row.path), row.files) for row in self._map.unruled()]
         return {
             "files": len(facts.tracked),
+            "example": visible(self._example),
             "ruled": self._map.ruled,
             "folders": folders,
             "unruled": unruled,
             "idle": self.rows.rows(idle, CODE, globs=True),
             "everywhere": self.rows.rows([one for one in current if not one.applies_to], CODE),
         }
+
+    @property
+    def _example(self) -> str:
+        """Return a file to ask for: one under a rule, where there is one."""
+        named = (paths[0] for paths in self._map.met.values() if paths)
+        return next(named, None) or next(iter(self.facts.tracked), "folder/file")
 
     def _folder(self, row: FolderRow) -> dict[str, Any]:
         entries = [self.facts.catalog.entries[one] for one in row.rules]
@@ -294,27 +315,21 @@ class SitePages:
         return {"wing": self.rows.wing_row(wing, page), "room": {"name": room, **parted, "unread": unread}}
 
     def _entry_page(self, entry: Entry) -> SitePage:
-        page, view, known = page_of(entry.address), EntryView(self.rows), self.facts.catalog.entries
-        context, graph = view.context(entry, page), view.graph(entry)
-        markup = self.markups.get(entry.address) or ""
-        # A link of the text leads to whatever entries there are.
-        links = sorted(one for one in named_in(markup) if one in known)
-        digests = self.facts.catalog.digests
-        drawn = [(one.entry.address, digests.get(one.entry.address), one.state) for one in graph.nodes] if graph else []
+        page, known = page_of(entry.address), self.facts.catalog.entries
 
         def make() -> str:
-            body = Markup(linked(markup, entry_links(page, known)))
+            view = EntryView(self.rows, self.keys.in_texts)
+            context, graph = view.context(entry, page), view.graph(entry)
+            body = Markup(linked(self.markups.get(entry.address) or "", entry_links(page, known)))
             picture = self.rows.picture(graph, page) if graph else None
             return self._render(page, "entry.html", entry.title, {**context, "body": body, "picture": picture})
 
-        shown = (drawn, graph.edges, graph.hidden) if graph else ()
-        key = _hash(self._made_by, "entry.html", digests.get(entry.address), links, self._common, context, shown)
-        return SitePage(page, key, make)
+        return SitePage(page, self.keys.of_entry(entry), make)
 
     @cached_property
     def state(self) -> str | None:
         """Return what changes with any page, None where only making them tells."""
-        return _hash(self._made_by, self._common, self.facts.state_of_all) if self.base is None else None
+        return key_of(self._made_by, self._common, self.facts.state_of_all) if self.base is None else None
 
     @cached_property
     def markups(self) -> Kept[str]:
@@ -326,9 +341,12 @@ class SitePages:
         """Return the terms of each entry's text."""
         return terms(self.facts)
 
-    def attachments(self) -> Iterator[tuple[str, str]]:
-        """Yield the path and the text of each file that is no page."""
-        return attachments(self.facts, self.name, self.terms)
+    def attachments(self) -> Iterator[SitePage]:
+        """Yield every file that is no page."""
+        for path, make in attachments(self.facts, self.name).items():
+            yield SitePage(path, key_of(path, self.keys.all), make)
+        for path, text in shards([self.terms.get(entry.address) or {} for entry in self.facts.entries]):
+            yield SitePage(path, key_of(text), lambda text=text: text)  # type: ignore[misc]
 
 
 class _Templates(Environment):

@@ -24,16 +24,14 @@ class PageRows:
 
     facts: SiteFacts
 
-    def row(self, entry: Entry, page: str, *, said: bool = False, globs: bool = False) -> Row:
+    def row(self, entry: Entry, page: str, *, globs: bool = False) -> Row:
         """Return what a line about an entry shows."""
-        row = {
+        row: dict[str, Any] = {
             "href": href_from(page, page_of(entry.address)),
             "title": visible(cut_at_word(entry.title, 300)),
             "type": entry.type.value,
             "state": self.facts.state(entry),
         }
-        if said and entry.owner:
-            row["said"] = visible(entry.owner)
         return row | ({"globs": [visible(one) for one in entry.applies_to]} if globs else {})
 
     def rows(self, entries: Iterable[Entry], page: str, **options: bool) -> list[Row]:
@@ -57,10 +55,11 @@ class PageRows:
             "applies_to": [visible(one) for one in wing.applies_to],
         }
 
-    def event(self, event: BindingEvent, page: str) -> dict[str, str]:
+    def event(self, event: BindingEvent, page: str) -> dict[str, Any]:
         """Return an event as a line."""
         shown = {"day": event.day.isoformat(), "what": event.what, "reason": visible(cut_at_word(event.reason, 300))}
-        return shown | self.named(event.address, page)
+        replaced = [self.named(one, page) for one in event.replaced]
+        return shown | self.named(event.address, page) | {"replaced": replaced}
 
     def picture(self, graph: LineageGraph, page: str) -> Markup:
         """Return a lineage as a picture whose boxes are links."""

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from mdmem.errors import EnvironmentFaultError, MdmemError
 from mdmem.site.build import ASSETS, SiteRequest, asset_text, site_of
-from mdmem.site.pages import SitePages
+from mdmem.site.pages import SitePage, SitePages
 from mdmem.workspace.workspace import Workspace
 
 _TYPES = {
@@ -38,7 +38,7 @@ class LiveSite:
         self._lock = threading.Lock()
         self._state = ""
         self._site: SitePages | None = None
-        self._data: Mapping[str, str] | None = None
+        self._data: Mapping[str, SitePage] | None = None
 
     def state(self) -> str:
         """Return what to know the files by; it changes with them."""
@@ -55,8 +55,8 @@ class LiveSite:
             if path.startswith("assets/") and path.removeprefix("assets/") in ASSETS:
                 return asset_text(path.removeprefix("assets/"))
             if self._data is None:
-                self._data = dict(self._site.attachments())
-            return self._data.get(path)
+                self._data = {one.path: one for one in self._site.attachments()}
+            return self._data[path].make() if path in self._data else None
 
     def _look(self) -> str:
         fresh = self._workspace.reread()

@@ -1,4 +1,4 @@
-"""The search of the pages: scripts by the first two letters of a term, so that a question loads what it needs.
+"""The search of the pages: scripts by the first letters of a term, so that a question loads what it needs.
 
 A script and no JSON: a page that is opened as a file may load the one and not the other. Terms are those of the index,
 weights those of BM25 with the title three times, in tenths.
@@ -15,7 +15,8 @@ from math import log
 
 TITLE = 3
 _K1, _B = 1.5, 0.75
-_LARGEST = 64_000
+# What is larger is parted by one letter more; a browser that holds a script for three letters asks for no further one.
+_LARGEST, _DEEPEST = 64_000, 3
 # A word that one of three entries holds finds nothing, and its list is the longest.
 _COMMON = 3
 
@@ -32,7 +33,7 @@ def shards(counts: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, str]]:
     for number, one in enumerate(counts):
         for term, often in one.items():
             postings[term].append((number, often))
-    groups: dict[str, dict[str, list[int]]] = defaultdict(dict)
+    weights: dict[str, list[int]] = {}
     for term in sorted(postings):
         held = postings[term]
         if len(counts) > 30 and len(held) * _COMMON > len(counts):  # in a small memory all count
@@ -42,25 +43,25 @@ def shards(counts: Sequence[Mapping[str, int]]) -> Iterator[tuple[str, str]]:
         flat: list[int] = []
         for number, often in held:
             flat += (number, int(most * often / (often + norms[number]) + 0.5) or 1)
-        groups[_name(term[:2])][term] = flat
+        weights[term] = flat
     names = []
-    for name in sorted(groups):
-        for part, text in _split(name, groups[name]):
-            names.append(part)
-            yield f"index/{part}.js", text
+    for name, text in _split(weights, 1):
+        names.append(name)
+        yield f"index/{name}.js", text
     yield "index/names.js", f"mdmemNames({json.dumps(names)});\n"
 
 
-def _split(name: str, terms: Mapping[str, list[int]]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each script that holds the terms."""
-    whole = _script(name, terms)
-    if len(whole) <= _LARGEST:
-        yield name, whole
-        return
+def _split(terms: Mapping[str, list[int]], depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each script that holds the terms, those that begin alike in the same."""
     parts: dict[str, dict[str, list[int]]] = defaultdict(dict)
     for term, flat in terms.items():
-        parts[_name(term[:3])][term] = flat
-    yield from ((part, _script(part, held)) for part, held in sorted(parts.items()))
+        parts[_name(term[:depth])][term] = flat
+    for name, held in sorted(parts.items()):
+        whole = _script(name, held)
+        if len(whole) > _LARGEST and depth < _DEEPEST:
+            yield from _split(held, depth + 1)
+        else:
+            yield name, whole
 
 
 def _script(name: str, terms: Mapping[str, list[int]]) -> str:

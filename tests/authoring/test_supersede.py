@@ -68,6 +68,8 @@ def test_reason_that_the_newer_entry_gives_is_kept_and_said(tmp_path: Path) -> N
     intent = superseding(root)
     assert after(intent)[f"{NEW}.md"] == [f"+ supersedes: [{OLD}]"]
     assert intent.remarks == (f"{NEW} keeps the reason that it gives: it was slow",)
+    unsaid = plan_supersession(open_root(root).whole_catalog, OLD, by=NEW, reason="", today=TODAY)
+    assert (unsaid.reason, unsaid.remarks) == ("it was slow", ())
 
 
 def test_short_links_stay_as_they_were_written(tmp_path: Path) -> None:

@@ -1,30 +1,39 @@
 """What is kept of files is what a run over all of them finds, whatever changes in between."""
 
 import ast
+import gc
+import os
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
+from weakref import ref
 
 import pytest
 from builders import entry_text
-from trees import HeldTree
+from trees import HeldTree, Tracked
 
 import mdmem
 from mdmem.catalog import ParsedFiles, load, load_cached
-from mdmem.checks import kept_findings
+from mdmem.checks import first_look, kept_findings
 from mdmem.checks.case import Base, Case
 from mdmem.checks.engine import Ask, ask, get_check, run_checks
 from mdmem.checks.extract import KeptExtract
+from mdmem.checks.first_look import FirstLook
 from mdmem.checks.kept_answers import AnswerStore
 from mdmem.checks.kept_findings import ExtractStore, with_extracts
 from mdmem.checks.registry import ANSWERED, CODES, KEPT, READS
 from mdmem.checks.rules.loaded import LOADED
+from mdmem.document import parse
+from mdmem.document.parse import Document
 from mdmem.finding import Finding, Severity
 from mdmem.git.history import FileDays
 from mdmem.index import fork
 from mdmem.record import pack, unpack
 from mdmem.settings import Ended, Settings, WingSettings
+from mdmem.tree import TreeFile, Unreadable
 
 KEPT_IN = "checks.mdmem"
 DAY = date(2026, 11, 21)
@@ -194,6 +203,161 @@ def test_kept_answers_are_those_of_a_full_run_where_little_changes(tmp_path: Pat
         assert kept == full
 
 
+HEAD = {"type": "decision", "status": "active"}
+
+
+def two(body: str, other: str = "Prefer `b`.\n", /, **fields: object) -> dict[str, bytes]:
+    """Return a wing of two entries, the first with a body and fields, and the settings' place."""
+    texts = {"app/rules/adr-1.md": entry_text(body, **HEAD | fields), "app/rules/adr-2.md": entry_text(other)}
+    return {"app/README.md": MANIFESTS[0], **{path: text.encode() for path, text in texts.items()}}
+
+
+def case_of(content: Mapping[str, bytes], *, unreadable: str = "", **more: Any) -> Case:
+    tree = HeldTree(content) if not unreadable else PartlyTold(content, unreadable=unreadable)
+    return Case(load(tree), **{"settings": Settings(), "today": DAY, **more})
+
+
+@dataclass
+class PartlyTold(HeldTree):
+    """A tree of which one file refuses to be read."""
+
+    unreadable: str = ""
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unreadable]]:
+        for path, content in super().read(paths):
+            yield path, Unreadable("Permission denied") if path == self.unreadable else content
+
+    def digests(self, files: Sequence[TreeFile]) -> dict[str, str]:
+        return super().digests([file for file in files if file.path != self.unreadable])
+
+
+def without(path: str) -> dict[str, bytes]:
+    """Return two entries, the first linking the second, without one file."""
+    found = two("Do.\n", see=["app/rules/adr-2"])
+    return {one: content for one, content in found.items() if one != path}
+
+
+def across(manifest: bytes) -> dict[str, bytes]:
+    """Return an entry that links one of another wing, which has a manifest."""
+    other = {"common/README.md": manifest, "common/rules/a.md": entry_text("Prefer `c`.\n").encode()}
+    return two("Do.\n", see=["common/rules/a"]) | other
+
+
+PLAIN, TWIN = (
+    two("Prefer `a`.\n"),
+    entry_text("Prefer `c`.\n", type="note", status="deprecated", reason="it was slow", title="One"),
+)
+TWINS = two("Amend.\n", amends=["app/rules/x"]) | dict.fromkeys(("app/rules/x.md", "app/rules/y.md"), TWIN.encode())
+REPLACING = {"supersedes": ["app/rules/adr-2"]}
+OLD = entry_text("Old.\n", status="deprecated", deprecated_at="2026-03-05", superseded_by=["app/rules/adr-1"]).encode()
+SUPERSEDING = {"app/rules/adr-2.md": OLD}
+DATED = two("Prefer `a`.\n", expires_at="2026-11-22", verified_at="2025-12-01")
+BADLY_NAMED = two("Prefer `a`.\n") | {"app/rules/Use UTC.md": entry_text("Prefer `c`.\n").encode()}
+BADLY_NAMED_WING = {"My App/rules/a.md": entry_text("Prefer `c`.\n").encode()}
+LINKING = {"app/rules/README.md": b"[it](Use%20UTC.md)\n"}
+BEFORE = two("Prefer `a`.\n") | {"app/rules/adr-2.md": entry_text("Old.\n").encode()}
+ONE_SIDED = BEFORE | two("Prefer `a`, as it is fast.\n", "Old.\n", **REPLACING)
+# What changes at once, the check that then says something else, and what there is before and after.
+SINGLE_EDITS: dict[str, tuple[str, Case, Case]] = {
+    "a reference in a body": (
+        "body-link-broken",
+        case_of(two("As in [see: app/rules/adr-2].\n")),
+        case_of(two("As in [see: app/rules/adr-3].\n")),
+    ),
+    "a first reference": ("body-link-broken", case_of(PLAIN), case_of(two("As in [see: app/rules/adr-3].\n"))),
+    "a sentence that amends": ("amendment-in-prose", case_of(PLAIN), case_of(two("This amends ADR 2 for payments.\n"))),
+    "what a sentence amends": (
+        "amendment-in-prose",
+        case_of(two("This amends ADR 7 for payments.\n")),
+        case_of(two("This amends ADR 2 for payments.\n")),
+    ),
+    "the reason in a body": (
+        "supersession-reason-missing",
+        case_of(two("Do.\n\nRationale: it was slow.\n", **REPLACING) | SUPERSEDING),
+        case_of(two("Do.\n\nAnd now, it is slow.\n", **REPLACING) | SUPERSEDING),
+    ),
+    "which file refuses to be read": (
+        "amends-ended",
+        case_of(TWINS, unreadable="app/rules/x.md"),
+        case_of(TWINS, unreadable="app/rules/y.md"),
+    ),
+    "an entry that ended": (
+        "link-to-superseded",
+        case_of(two("Prefer `a`.\n", see=["app/rules/adr-2"])),
+        case_of(
+            two("Prefer `a`.\n", see=["app/rules/adr-2"])
+            | {"app/rules/adr-3.md": entry_text(**REPLACING).encode()}
+            | {"app/rules/adr-2.md": OLD.replace(b"adr-1", b"adr-3")}
+        ),
+    ),
+    "a field": ("dangling-link", case_of(PLAIN), case_of(two("Prefer `a`.\n", see=["app/rules/adr-3"]))),
+    "a file": ("dangling-link", case_of(two("Do.\n", see=["app/rules/adr-2"])), case_of(without("app/rules/adr-2.md"))),
+    "a manifest": (
+        "cross-wing-link-undeclared",
+        case_of(across(b"---\nkind: shared\n---\n")),
+        case_of(across(b"---\nkind: project\n---\n")),
+    ),
+    "the day": ("expired", case_of(DATED), case_of(DATED, today=DAY + timedelta(days=2))),
+    "the settings": ("review-overdue", case_of(DATED), case_of(DATED, settings=Settings(review_after_days=30))),
+    "the text of the settings": (
+        "bad-name",
+        case_of(BADLY_NAMED_WING),
+        case_of(BADLY_NAMED_WING, settings=Settings(source=b"# My App")),
+    ),
+    "a text that is no entry": ("bad-name", case_of(BADLY_NAMED), case_of(BADLY_NAMED | LINKING)),
+    "what such a text says": (
+        "bad-name",
+        case_of(BADLY_NAMED | LINKING),
+        case_of(BADLY_NAMED | {"app/rules/README.md": b"No link.\n"}),
+    ),
+    "what git tracks": (
+        "link-not-tracked",
+        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset(PLAIN))),
+        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset({"app/rules/adr-1.md"}))),
+    ),
+    "where a finding stands": (
+        "dangling-link",
+        case_of(two("Do.\n", see=["app/rules/adr-3"])),
+        case_of(two("Do.\n", owner="team", see=["app/rules/adr-3"])),
+    ),
+    "what git deleted": (
+        "dangling-link",
+        case_of(two("Do.\n", see=["app/rules/adr-3"]), facts=Tracked(frozenset())),
+        case_of(
+            two("Do.\n", see=["app/rules/adr-3"]),
+            facts=Tracked(frozenset(), deleted={"app/rules/adr-3.md": ("abcdef1", None)}),
+        ),
+    ),
+    "where it runs": (
+        "link-not-tracked",
+        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset({"app/rules/adr-1.md"}))),
+        case_of(two("Do.\n", see=["app/rules/adr-2"]), facts=Tracked(frozenset({"app/rules/adr-1.md"})), in_ci=True),
+    ),
+    "a manifest that names a wing": (
+        "bad-name",
+        case_of(BADLY_NAMED_WING | {"app/README.md": MANIFESTS[0]}),
+        case_of(BADLY_NAMED_WING | {"app/README.md": MANIFESTS[0].replace(b"common", b"My App")}),
+    ),
+    "what the change started from": (
+        "supersession-one-sided",
+        case_of(ONE_SIDED, base=Base("before", load(HeldTree(BEFORE)), Settings())),
+        case_of(ONE_SIDED, base=Base("before", load(HeldTree(ONE_SIDED)), Settings())),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SINGLE_EDITS)
+def test_answer_is_not_kept_over_an_edit_that_changes_it(tmp_path: Path, what: str) -> None:
+    code, *cases = SINGLE_EDITS[what]
+    told = []
+    for case in cases:
+        kept, answers = with_extracts(case, ExtractStore(tmp_path).load()), AnswerStore(tmp_path).load()
+        told.append(run_checks(kept, [code], asking=answers.asking(kept)))
+        answers.save()
+    assert told == [run_checks(case, [code]) for case in cases]
+    assert told[0] != told[1], "the edit changes the answer"
+
+
 def small(**more: bytes) -> HeldTree:
     return HeldTree({"app/README.md": MANIFESTS[0], "app/rules/a.md": entry_text("Prefer `a`.").encode()} | more)
 
@@ -228,6 +392,57 @@ def test_half_of_the_files_may_be_read_by_a_second_process(
     monkeypatch.setattr(kept_findings, "pack", lambda *given: says(pack(*given)))
     assert found_in(kept_case(tree, tmp_path / "two")) == found
     assert stored(tmp_path / "two") == alone
+
+
+def looked_at(tree: HeldTree, cache: Path) -> Case:
+    """Return the case of a memory as its first check reads it."""
+    catalog = load_cached(tree, cache, reading=FirstLook(cache))
+    return with_extracts(Case(catalog, Settings(), DAY), ExtractStore(cache).load())
+
+
+def die(packed: bytes) -> bytes:
+    os._exit(len(packed) % 2)
+
+
+@pytest.mark.parametrize("says", [lambda packed: packed, lambda packed: packed[:-1], die])
+def test_first_look_by_two_processes_finds_what_one_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: Callable[[bytes], bytes]
+) -> None:
+    chance = random.Random(1)
+    content = {"app/README.md": MANIFESTS[0]} | {f"{one}.md": some_entry(chance) for one in ADDRESSES}
+    tree = PartlyTold(content, unreadable="app/rules/retry.md")
+    alone = kept_case(tree, tmp_path / "one")
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(first_look, "_FIRST", 2)
+    monkeypatch.setattr(first_look, "_TOGETHER", 3)
+    monkeypatch.setattr(fork, "is_free", lambda: True)
+    monkeypatch.setattr(first_look, "pack", lambda *given: says(pack(*given)))
+    both = looked_at(tree, tmp_path / "two")
+    assert found_in(both) == found_in(alone)
+    assert stored(tmp_path / "two") == stored(tmp_path / "one")
+    assert (both.catalog.entries, both.catalog.digests) == (alone.catalog.entries, alone.catalog.digests)
+
+
+def test_first_look_holds_few_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_findings, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(fork, "is_free", lambda: False)
+    monkeypatch.setattr(first_look, "_TOGETHER", 3)
+    made: list[ref[Document]] = []
+    parsed, most = parse.parse_document, []
+
+    def counted(path: str, data: bytes) -> Document:
+        made.append(ref(document := parsed(path, data)))
+        most.append(sum(one() is not None for one in made))
+        return document
+
+    monkeypatch.setattr(parse, "parse_document", counted)
+    # As in a command, which collects no garbage.
+    gc.disable()
+    try:
+        looked_at(small(**{f"app/rules/{name}.md": entry_text().encode() for name in "bcdefghijklm"}), tmp_path)
+    finally:
+        gc.enable()
+    assert 3 <= max(most) <= 7
 
 
 def test_what_other_sources_found_is_found_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

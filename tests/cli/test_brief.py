@@ -29,6 +29,7 @@ def test_a_rule_is_said_once_a_session_and_again_when_that_is_fresh(top: Path, c
         return ran.out
 
     assert said() == ""
+    assert said("--path", "src/more.py") == said("src/more.py") != ""
     src = top / "src"
     assert "shop/contracts/amounts: No floats. Never." in said("--session", "s", cwd=src)
     assert said("--session", "s", cwd=src) == ""

@@ -235,6 +235,14 @@ def test_staged_refuses_a_deletion_that_leaves_a_link_behind(tmp_path: Path, cap
     assert (ran.code, "error[dangling-link] memory/nav/rules/cites.md:6:6" in ran.out) == (1, True)
 
 
+def test_what_git_has_not_is_named_from_the_top(tmp_path: Path, capsys: Capture) -> None:
+    folder = memory(tmp_path)
+    write_entry(folder / "memory", "nav/rules/new")
+    write_entry(folder / "memory", "nav/architecture/threads", see=["nav/rules/new"])
+    said = run_here(capsys, "check", "--select", "link-not-tracked", cwd=folder / "memory/nav").out
+    assert "run `git add memory/nav/rules/new.md` at the repository's top" in said
+
+
 def test_staged_ignores_what_is_untracked_or_only_intended(tmp_path: Path, capsys: Capture) -> None:
     folder = memory(tmp_path)
     write_entry(folder / "memory", "nav/rules/good", title="Good")

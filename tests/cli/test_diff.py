@@ -308,8 +308,11 @@ def test_diff_changes_no_byte(top: Path, run: Run) -> None:
 
 
 def test_markdown_can_be_found_again(top: Path, run: Run) -> None:
+    settings = write(top, "memory/mdmem.toml", '[site]\ndiff_url = "https://pages.example/diff.html"\n')
+    commit_all(top)
     edit(top, RULE, "must not", "may not")
-    write(top, "memory/mdmem.toml", '[site]\ndiff_url = "https://pages.example/diff.html"\n')
+    # What the change itself says of that leads nobody astray.
+    settings.write_text('[site]\ndiff_url = "https://elsewhere.example/"\n')
     shown = run("diff", "--no-check", "--format", "markdown").out
     assert shown.startswith("<!-- mdmem diff -->\n\n## mdmem diff: 1 changed;")
     assert "\n\n[The page of this change](https://pages.example/diff.html)\n\n" in shown

@@ -132,6 +132,10 @@ def test_config_of_pre_commit_stays_and_the_lines_to_add_are_said(tmp_path: Path
     assert config.read_text() == "repos: []\n"
     assert ".pre-commit-config.yaml is there; add this to it:\n  - repo: local\n" in ran.out
     assert not (folder / ".git/hooks/pre-commit").exists()
+    assert "`mdmem hooks install --driver-only` lets it merge" in ran.out
+    git(folder, "add", "-A")
+    run_here(capsys, "hooks", "install", "--driver-only", cwd=folder)
+    assert "--driver-only" not in run_here(capsys, "init", cwd=folder).out
 
 
 def test_no_hook_leaves_gits_hooks_alone(tmp_path: Path, capsys: Capture) -> None:

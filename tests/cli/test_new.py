@@ -73,11 +73,16 @@ def test_new_takes_title_status_and_body(tmp_path: Path, capsys: Capture) -> Non
         "active",
         "--body",
         "We do.",
+        "--applies-to",
+        "src/pay/**",
+        "--applies-to",
+        "setup.py",
         cwd=folder,
     )
     assert ran.code == 0
     assert (folder / "memory/nav/rules/use-utc.md").read_text() == (
         f"---\ntype: decision\nstatus: active\ncreated_at: {TODAY}\ntitle: Use UTC\n"
+        'applies_to: ["src/pay/**", setup.py]\n'
         f"approved_by: Ada <ada@example.org>\n---\n\nWe do.\n"
     )
 

@@ -111,7 +111,7 @@ def test_nothing_binding_is_said(tmp_path: Path, capsys: Capture) -> None:
     ran = run_here(capsys, "retrieve", "zebra", cwd=memory(tmp_path))
     assert ran.code == 0
     assert ran.out.startswith(
-        "1 invariant always binds; nothing else covers this. No entry of nav holds zebra. "
+        "1 invariant always binds; nothing else covers this. In no entry of nav: zebra. "
         "Searched 2 rooms: nav/architecture, nav/rules.\n"
     )
 

@@ -49,9 +49,10 @@ def test_supersede_by_a_new_active_entry_writes_both(tmp_path: Path, capsys: Cap
 
 def test_supersede_takes_type_and_place(tmp_path: Path, capsys: Capture) -> None:
     root = two_entries(tmp_path)
-    where = ["--place", "nav/habits/four", "--type", "pattern"]
+    where = ["--place", "nav/habits/four", "--type", "pattern", "--applies-to", "src"]
     assert run_here(capsys, "supersede", OLD, "-m", WHY, *MORE, *where, cwd=root).code == 0
     assert (root / "nav/habits/four.md").read_text().startswith("---\ntype: pattern\n")
+    assert "\napplies_to: [src]\n" in (root / "nav/habits/four.md").read_text()
 
 
 def test_supersede_without_a_body_keeps_the_template(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_supersede_of_what_somebody_replaced_names_the_first(tmp_path: Path, cap
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        ([OLD, "--by", NEW], 2, "mdmem supersede: Missing option '--reason' / '-m'; type "),
+        ([OLD, "--by", NEW], 2, "mdmem: say why it is superseded: --reason TEXT"),
         ([OLD, "-m", WHY], 2, "mdmem supersede: say what takes its place: --by ADDRESS, or --title TEXT"),
         ([OLD, "-m", WHY, "--by", NEW, "--title", "x"], 2, "mdmem supersede: --by names an entry that is there;"),
         (["thread", "-m", WHY, "--by", NEW], 1, f"mdmem: there is no entry `thread`; did you mean {OLD}"),

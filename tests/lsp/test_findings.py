@@ -1,11 +1,12 @@
 """Findings of open texts: those that `mdmem check` has once they are saved."""
 
 import weakref
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import commit_all, merge_conflict, run_here, write, write_entry
+from builders import TODAY, commit_all, merge_conflict, run_here, write, write_entry
 from editors import Hand
 from lsprotocol.types import PublishDiagnosticsParams
 
@@ -75,6 +76,18 @@ def test_files_that_change_on_disk_count(hand: Hand, monkeypatch: pytest.MonkeyP
     (hand.folder / THREADS).unlink()
     assert session.look()
     assert [(one.place.path, one.code) for one in found.now()] == [("nav/architecture/new.md", "unknown-status")]
+
+
+def test_a_day_that_passes_counts(hand: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mdmem.git.stamp.RACY_NS", 0)
+    write_entry(hand.folder / "memory", "nav/rules/short", type="invariant", expires_at=TODAY)
+    session, _ = hand.open(RULE)
+    found = SessionFindings(session)
+    before = found.now()
+    session.today = lambda: date.fromisoformat(TODAY) + timedelta(1)
+    assert session.look()
+    assert session.workspace.today == session.disk.today == session.today()
+    assert [one.place.path for one in found.now() if one not in before] == ["nav/rules/short.md"]
 
 
 def test_settings_that_cannot_be_read_are_the_finding(hand: Hand) -> None:
@@ -155,3 +168,16 @@ def test_a_memory_that_goes_away_takes_its_findings_along(hand: Hand) -> None:
     (hand.folder / "memory").rename(hand.folder / "moved")
     publisher.rest(session)
     assert {one.uri: len(one.diagnostics) for one in told} == {hand.uri(RULE): 0, closed: 0}
+
+
+def test_what_was_told_of_a_closed_text_is_taken_back_once_an_editor_asks_for_it(hand: Hand) -> None:
+    write_entry(hand.folder / "memory", "nav/rules/closed", status="actve")
+    session, _ = hand.open(RULE)
+    told: list[PublishDiagnosticsParams] = []
+    publisher = Publisher(told.append, lambda _, work: work())
+    publisher.refresh = lambda: None
+    publisher.rest(session)
+    hand.open("memory/nav/rules/closed.md")
+    publisher.rest(session)
+    closed = hand.uri("memory/nav/rules/closed.md")
+    assert [(one.uri, len(one.diagnostics)) for one in told] == [(closed, 1), (closed, 0)]

@@ -41,12 +41,19 @@ def test_code_beside_wings_at_the_top_of_a_repository_is_code(tmp_path: Path) ->
     folder = make_root(make_repository(tmp_path.resolve()))
     write(folder, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n")
     write_entry(folder, "nav/rules/docs", title="Plain words", applies_to=['"**/*.md"', "src"])
+    write_entry(folder, "nav/rules/always", "Be kind.\n", type="invariant", title="Kind")
     write(folder, "src/a.py", "")
     write(folder, "docs/en/a.md", "# A\n")
     commit_all(folder)
     hand = Hand(folder)
-    assert said(hand, "src/a.py") == said(hand, "docs/en/a.md") == ["1 decision applies to this file"]
-    assert said(hand, "nav/rules/docs.md") == ["binds 4 files"]
+    assert (
+        said(hand, "src/a.py")
+        == said(hand, "docs/en/a.md")
+        == ["1 decision applies to this file, +1 that always binds"]
+    )
+    write(folder, "setup.py", "")
+    assert said(hand, "setup.py") == []
+    assert said(hand, "nav/rules/docs.md") == ["binds 5 files"]
 
 
 def test_a_click_on_a_lens_leads_to_what_it_speaks_of(reader: Hand) -> None:

@@ -26,9 +26,8 @@ def neovim() -> str:
 
 def steps(script: str, folder: Path) -> dict[str, Any]:
     """Run a script in Neovim and return what its steps told."""
-    told_in_guide = re.search(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
-    assert told_in_guide is not None
-    lines = write(folder.parent, "init.lua", told_in_guide[1])
+    told_in_guide = re.findall(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
+    lines = write(folder.parent, "init.lua", "\n".join(told_in_guide))
     said = environment(XDG_STATE_HOME=str(folder.parent))
     line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]
     ran = subprocess.run(
@@ -44,7 +43,7 @@ def steps(script: str, folder: Path) -> dict[str, Any]:
     return told
 
 
-def test_entries_are_mended_superseded_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
+def test_entries_are_mended_superseded_renamed_saved_and_committed_through_the_hook(tmp_path: Path) -> None:
     folder = memory(tmp_path.resolve() / "project")
     write_entry(folder / "memory", "nav/notes/queue", type="note", title="A queue")
     write_entry(folder / "memory", "nav/architecture/pool", title="Use a pool", see=["nav/architecture/threads"])
@@ -52,15 +51,19 @@ def test_entries_are_mended_superseded_saved_and_committed_through_the_hook(tmp_
     assert run_mdmem("hooks", "install", cwd=folder).returncode == 0
     told = steps("journey.lua", folder)
     assert told["open"] == []
+    assert told["servers"] == 1
     assert told["typed"].startswith("unknown status `actve`")
     assert told["mended"] == "status: active"
     assert told["undone"] is True, "one undo a file takes a supersession back"
     assert told["ends"] == [[], []]
     assert run_mdmem("check", cwd=folder).returncode == 0
-    git(folder, "commit", "-qam", "A pool in place of threads")
-    names = git(folder, "show", "--name-only", "--format=").splitlines()
+    assert told["ended"] == "nobody waits"
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "A pool in place of threads, which have another name")
+    names = git(folder, "show", "--name-only", "--no-renames", "--format=").splitlines()
     assert [name.removeprefix("memory/nav/") for name in names] == [
         "architecture/pool.md",
         "architecture/threads.md",
+        "architecture/two-threads.md",
         "notes/queue.md",
     ]

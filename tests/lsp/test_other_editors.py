@@ -23,19 +23,20 @@ NOTE = "memory/nav/notes/queue.md"
 def folder(tmp_path: Path) -> Path:
     """A repository with a note, beside a folder in which `mdmem` is found."""
     found = memory(tmp_path.resolve() / "project")
-    write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue")
+    write_entry(found / "memory", "nav/notes/list", type="note", title="A list")
+    write_entry(found / "memory", "nav/notes/queue", type="note", title="A queue", see=["nav/notes/list"])
     commit_all(found)
     write(tmp_path, "bin/mdmem", f'#!/bin/sh\nexec {python()} -m mdmem "$@"\n').chmod(0o755)
     return found
 
 
-def program(name: str) -> str:
-    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+def program(name: str, path: str | None = None) -> str:
+    return shutil.which(name, path=path) or pytest.skip(f"{name} is not installed")
 
 
-def lines_for(language: str, folder: Path) -> str:
-    """Write the guide's lines in a language to a file, and return its path."""
-    found = re.search(rf"```{language}\n(.+?)```", page("editors"), re.DOTALL)
+def lines_for(language: str, folder: Path, *, below: str = "") -> str:
+    """Write the guide's first lines in a language, below some words, to a file, and return its path."""
+    found = re.search(rf"{below}.*?```{language}\n(.+?)```", page("editors"), re.DOTALL)
     assert found is not None
     return str(write(folder.parent, f"lines.{language}", found[1]))
 
@@ -45,8 +46,9 @@ def variables(folder: Path) -> dict[str, str]:
     return environment(PATH=path, HOME=str(folder.parent), TERM="xterm")
 
 
-def run(line: list[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(line, cwd=folder, env=variables(folder), capture_output=True, timeout=120, check=False)
+def run(line: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[bytes]:
+    said = variables(folder) | more
+    return subprocess.run(line, cwd=folder, env=said, capture_output=True, timeout=120, check=False)
 
 
 def test_emacs_with_eglot(folder: Path) -> None:
@@ -54,11 +56,12 @@ def test_emacs_with_eglot(folder: Path) -> None:
     if run([*emacs, "--eval", "(require 'eglot)"], folder).returncode:
         pytest.skip("Emacs has no eglot")
     ran = run([*emacs, "-l", str(HERE / "journey.el"), str(folder), lines_for("elisp", folder)], folder)
-    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith("["))
-    assert ran.returncode == 0, (told, ran.stderr.decode())
+    told = dict(json.loads(one) for one in ran.stdout.decode().splitlines() if one.startswith('["'))
+    assert ran.returncode == 0, f"{told}\n{ran.stderr.decode()[-3000:]}"
     assert "unknown status `actve`" in told["typed"]
     assert told["saved"] == ""
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0
 
 
@@ -83,4 +86,42 @@ def test_vim_with_ale(folder: Path) -> None:
     assert steps["typed"][0].startswith("unknown status `actve`")
     assert steps["saved"] == []
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+    assert run_mdmem("check", cwd=folder).returncode == 0
+
+
+def test_neovim_before_its_own_settings_for_servers(folder: Path) -> None:
+    # Debian's, not the newer one that pip brings.
+    nvim = program("nvim", "/usr/bin")
+    write_entry(folder / "memory", "nav/rules/spin", type="invariant", title="Spin once", applies_to=["src/*.py"])
+    write(folder, "src/loop.py", "spin()  # nav/architecture/threads\n")
+    commit_all(folder)
+    told = folder.parent / "told"
+    lines = lines_for("lua", folder, below="0.7 to 0.10")
+    line = [nvim, "--headless", "--clean", "-c", f"luafile {lines}", "-c", f"luafile {HERE / 'reading.lua'}"]
+    ran = run(line, folder, TOLD=str(told))
+    steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
+    assert ran.returncode == 0, (steps, ran.stderr.decode())
+    assert steps["lens"] == "1 invariant applies to this file"
+    assert "Use two threads" in steps["hover"]
+    assert steps["definition"].endswith("memory/nav/architecture/threads.md")
+    assert steps["typed"] == ["unknown status `actve`"]
+    assert steps["saved"] == []
+    assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
+
+
+def test_neovim_before_0_11(folder: Path) -> None:
+    """The one that Debian has: what it asks, and carries out, is the same."""
+    nvim = program("nvim")
+    version = re.match(rb"NVIM v0\.(\d+)", run([nvim, "--version"], folder).stdout)
+    if version is None or int(version[1]) > 10:
+        pytest.skip("no Neovim before 0.11 is installed")
+    told = folder.parent / "told"
+    line = [nvim, "--headless", "--clean", "-c", f"luafile {HERE / 'journey_old.lua'}"]
+    said = variables(folder) | {"TOLD": str(told)}
+    ran = subprocess.run(line, cwd=folder, env=said, capture_output=True, timeout=120, check=False)
+    assert ran.returncode == 0, (told.read_text() if told.exists() else "nothing was told", ran.stderr.decode())
+    steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
+    assert steps["typed"][0].startswith("unknown status `actve`")
+    assert not steps["saved"]
+    assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from builders import TODAY, commit_all, environment, run_here, write, write_entry
 from editors import Hand, applied
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lsprotocol import types
 from test_cases import CASES, facts_of, settings_of
 
@@ -13,10 +15,12 @@ from mdmem.authoring.fix import plan_fix
 from mdmem.checks.case import Case
 from mdmem.checks.engine import run_checks
 from mdmem.dataclass import replace
+from mdmem.lsp.buffer import Buffer, over_file
 from mdmem.lsp.code_actions import resolve
+from mdmem.lsp.findings import SessionFindings
 from mdmem.lsp.options import EditorSkills
 from mdmem.lsp.session import EditorSession
-from mdmem.lsp.workspace_edit import edit_of
+from mdmem.lsp.workspace_edit import edit_of, text_edits
 from mdmem.workspace.location import located
 
 RULE = "memory/nav/rules/callbacks.md"
@@ -55,6 +59,32 @@ def test_each_fix_of_the_golden_cases_is_the_same_in_an_editor(code: str, tmp_pa
 def _documents(edit: types.WorkspaceEdit | None) -> list:
     changed = edit.document_changes if edit is not None else ()
     return [one for one in changed or () if isinstance(one, types.TextDocumentEdit)]
+
+
+@pytest.mark.parametrize(
+    ("on_disk", "shown", "expected"),
+    [
+        (b"\xef\xbb\xbfa: 1\n", "a: 1\n", "a: 2\n"),
+        (b"a: 1\r\nb\r\n", "a: 1\nb\n", "a: 2\nb\n"),
+        (b"a: 1\nb\n", "a: 1\r\nb\r\n", "a: 2\r\nb\r\n"),
+        ("😀: 1\r\n\u2028ä\n".encode(), "😀: 1\r\n\u2028ä\n", "😀: 2\r\n\u2028ä\n"),
+    ],
+)
+def test_marks_and_ends_of_lines_that_an_editor_keeps_for_itself(on_disk: bytes, shown: str, expected: str) -> None:
+    buffer = over_file(Buffer("file:///a.md", "a.md", shown), on_disk)
+    edits = text_edits(buffer, on_disk.replace(b"1", b"2"))
+    assert applied(shown, edits) == expected
+    assert [(one.range.end.character - one.range.start.character, one.new_text) for one in edits] == [(1, "2")]
+
+
+@given(st.text("a\r\n😀", max_size=12), st.text("a\r\n😀", max_size=12))
+@settings(max_examples=100, deadline=None)
+def test_edits_lead_from_any_text_to_any_other(before: str, after: str) -> None:
+    buffer = Buffer("file:///a.md", "a.md", before)
+    edits = text_edits(buffer, after.encode())
+    assert applied(before, edits) == after
+    ends = [buffer.offset_at(at) for one in edits for at in (one.range.start, one.range.end)]
+    assert not any(before[:at].endswith("\r") and before[at:].startswith("\n") for at in ends)
 
 
 def test_a_safe_fix_is_preferred_and_one_that_decides_is_not(hand: Hand, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,14 +144,17 @@ def test_an_editor_that_does_not_ask_again_is_told_the_edit_at_once(hand: Hand) 
     assert [(one.new_text, one.range.start.line) for one in edits] == [("i", 2)]
 
 
-def test_a_fix_that_would_bring_a_new_finding_is_left_out_of_all(hand: Hand) -> None:
-    """As `mdmem check --fix` leaves it out; the findings that are told stay as they are meanwhile."""
-    hand.open(RULE)
-    hand.type(RULE, "status: active", "status: actve\nsee: [nav/rules/callbacks]")
-    before = hand.actions(RULE, 2, only="quickfix")
-    (offered,) = hand.actions(RULE, only=FIX_ALL)
-    resolve(hand.roots, offered)
-    assert hand.actions(RULE, 2, only="quickfix") == before
+def test_what_is_tried_is_found_as_if_it_was_typed_and_leaves_what_was_found(hand: Hand) -> None:
+    write_entry(hand.folder / "memory", "nav/rules/other", title="Other", see=["nav/rules/callbacks"])
+    session, buffer = hand.open(RULE)
+    found = session.once(SessionFindings)
+    before = found.now()
+    tried = found.tried({"nav/rules/callbacks.md": buffer.data.replace(b"status: active", b"status: actve")})
+    manifest = found.tried({"nav/README.md": b"---\nkind: nonsense\n---\n"})
+    assert found.now() == before == SessionFindings(session).now()
+    assert "nav/README.md" in {one.place.path for one in manifest}
+    hand.type(RULE, "status: active", "status: actve")
+    assert found.now() == tried != before
 
 
 def test_code_and_a_text_that_is_not_open_any_more_have_no_action(hand: Hand) -> None:

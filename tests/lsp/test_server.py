@@ -117,3 +117,13 @@ def test_reading_a_large_memory_is_shown(tmp_path: Path, monkeypatch: pytest.Mon
         server.did_open(types.DidOpenTextDocumentParams(item))
     kinds = [getattr(getattr(one.params, "value", None), "kind", "create") for one in sent]
     assert kinds == ["create", "begin", "end"], "once for each memory"
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [("mdmem.check", [5]), ("mdmem.why", [{}]), ("mdmem.show", ["m", [{"uri": 5}]]), ("mdmem.approve", [])],
+)
+def test_a_command_with_other_arguments_is_refused(command: str, arguments: list[object]) -> None:
+    server = Server(Roots(environment={}, today=lambda: date.fromisoformat(TODAY)))
+    with pytest.raises(JsonRpcException, match=f"`{command}` takes "):
+        server.protocol.fm.commands[command](*arguments)

@@ -21,8 +21,8 @@ def walker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
         completion=types.CompletionClientCapabilities(completion_item=item),
         hover=types.HoverClientCapabilities(content_format=_MARKDOWN),
     )
-    files = types.WorkspaceEditClientCapabilities(resource_operations=[types.ResourceOperationKind.Create])
-    workspace = types.WorkspaceClientCapabilities(workspace_edit=files)
+    files = types.WorkspaceEditClientCapabilities(True, [types.ResourceOperationKind.Create])
+    workspace = types.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=files)
     found.start(types.ClientCapabilities(window=window, text_document=texts, workspace=workspace))
     yield found
     found.stop()
@@ -110,6 +110,6 @@ def test_commands_without_what_they_need_say_so(walker: Editor) -> None:
     client = walker.client
     for name in ("mdmem.why", "mdmem.new", "mdmem.show"):
         walker.run(client.workspace_execute_command_async(types.ExecuteCommandParams(name, [])))
-    assert walker.wait(lambda: client.messages[1:])[-1].message == "no memory belongs to this file"
+    assert walker.wait(lambda: client.messages[1:])[-1].message == "this file belongs to no memory"
     assert client.messages[0].message == "no entry stands in this file"
     client.messages.clear()

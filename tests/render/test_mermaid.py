@@ -9,24 +9,30 @@ from builders import make_root, open_root, write_entry
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdmem.render.lineage_graph import lineage_graph
+from mdmem.render.lineage_graph import LineageGraph, lineage_graph
 from mdmem.render.mermaid import MOST, escaped, lineage_flowchart
 
 
+def drawing(root: Path, address: str, **options: int) -> LineageGraph:
+    workspace = open_root(root)
+    return lineage_graph(workspace.catalog, (address,), today=workspace.today, **options)
+
+
 def chart(root: Path, address: str, **options: int) -> list[str]:
-    graph = lineage_graph(open_root(root).catalog, (address,), **{"most": MOST, **options})
+    graph = drawing(root, address, **{"most": MOST, **options})
     return [line.strip() for line in lineage_flowchart(graph).splitlines()]
 
 
 def test_chain_is_drawn_from_the_oldest_on_from_whichever_entry(tmp_path: Path) -> None:
     root = make_root(tmp_path)
-    write_entry(root, "nav/a/b", title="B", supersedes=["nav/a/c"], superseded_by=["nav/a/a"])
+    ended = {"superseded_by": ["nav/a/a"], "deprecated_at": "2026-06-23"}
+    write_entry(root, "nav/a/b", title="B", supersedes=["nav/a/c"], **ended)
     write_entry(root, "nav/a/a", title="A", supersedes=["nav/a/b"])
     write_entry(root, "nav/a/c", title="C")
     drawn = chart(root, "nav/a/b")
     assert [line for line in drawn if line.startswith("n")] == [
         'n0["C<br/>nav/a/c<br/>decision, active, 2026-03-05"]:::current',
-        'n1["B<br/>nav/a/b<br/>decision, active, 2026-03-05"]:::ended',
+        'n1["B<br/>nav/a/b<br/>decision, active, 2026-03-05 – 2026-06-23"]:::ended',
         'n2["A<br/>nav/a/a<br/>decision, active, 2026-03-05"]:::current',
         'n1 -->|"superseded by"| n2',
         'n0 -.->|"claimed by"| n1',
@@ -70,7 +76,7 @@ def test_a_hundred_entries_stay_below_what_a_client_takes(tmp_path: Path) -> Non
     for number in range(120):
         before = [f"nav/a/{'x' * 60}{number - 1:03}"] if number else None
         write_entry(root, f"nav/a/{'x' * 60}{number:03}", title=f"'{'#' * 200}'", supersedes=before)
-    text = lineage_flowchart(lineage_graph(open_root(root).catalog, (f"nav/a/{'x' * 60}060",), most=MOST))
+    text = lineage_flowchart(drawing(root, f"nav/a/{'x' * 60}060", most=MOST))
     assert (len(text) <= 80_000, text.count(":::")) == (True, 100)
 
 

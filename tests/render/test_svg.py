@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from builders import make_root, open_root, run_here, write_entry
 
-from mdmem.render.lineage_graph import lineage_graph
+from mdmem.render.lineage_graph import lineage_graph, linked_graph
 from mdmem.render.placement import layered
 from mdmem.render.svg import lineage_svg
 
@@ -28,7 +27,8 @@ def chained(root: Path, number: int, **fields: object) -> Path:
 
 
 def drawn(root: Path, *addresses: str) -> ElementTree.Element:
-    return ElementTree.fromstring(lineage_svg(lineage_graph(open_root(root).catalog, addresses)))
+    workspace = open_root(root)
+    return ElementTree.fromstring(lineage_svg(lineage_graph(workspace.catalog, addresses, today=workspace.today)))
 
 
 def boxes(picture: ElementTree.Element) -> list[tuple[int, int, int, int]]:
@@ -40,7 +40,7 @@ def test_boxes_lie_apart_and_within_the_picture(tmp_path: Path) -> None:
     root = chained(tmp_path, 4)
     for name in ("one", "two"):
         write_entry(root, f"nav/a/{name}", status="draft", title=name, supersedes=["nav/a/e003"])
-    write_entry(root, "nav/a/amending", amends=["nav/a/e003"], conflicts_with=["nav/a/e003"])
+    write_entry(root, "nav/a/amending", amends=["nav/a/e003"], conflicts_with=["nav/a/e003"], expires_at="2026-03-06")
     picture = drawn(root, "nav/a/e003")
     width, height = int(picture.get("width", "")), int(picture.get("height", ""))
     found = boxes(picture)
@@ -51,7 +51,28 @@ def test_boxes_lie_apart_and_within_the_picture(tmp_path: Path) -> None:
     assert columns == sorted(set(columns))
     said = "".join(picture.find(f"{SVG}desc").itertext())  # type: ignore[union-attr]
     assert "Choice 2 is superseded by Choice 3." in said
-    assert "one is draft." in said
+    assert "one is draft, 2026-03-05." in said
+    assert "Amending is under review, " in said
+
+
+def test_a_box_says_type_days_and_why_and_a_picture_of_all_no_reasons(tmp_path: Path) -> None:
+    root = make_root(tmp_path)
+    why = "The robot stalled in narrow doors, " * 9
+    ended = {"status": "deprecated", "deprecated_at": "2026-06-23", "superseded_by": ["nav/a/new"]}
+    write_entry(root, "nav/a/old", title="Old", type="invariant", **ended)
+    write_entry(root, "nav/a/new", title="New", supersedes=["nav/a/old"], reason=why)
+    picture = drawn(root, "nav/a/new")
+    old, new = picture.findall(f"{SVG}g")
+    assert (old.get("class"), new.get("class")) == ("ended invariant", "current decision asked")
+    assert "invariant, ended, 2026-03-05 – 2026-06-23" in "".join(old.itertext())
+    lines = [one.text or "" for one in new.iter(f"{SVG}text") if one.get("class") == "about why"]
+    assert (lines[0], len(lines), lines[-1][-1]) == ("The robot stalled in narrow doors, The", 4, "…")
+    assert [int(picture.get("height", ""))] == [box[3] + 24 for box in boxes(picture)[1:]]
+    said = "".join(picture.find(f"{SVG}desc").itertext())  # type: ignore[union-attr]
+    assert "Old is ended, 2026-03-05 – 2026-06-23." in said
+    assert why.strip() in said
+    workspace = open_root(root)
+    assert "stalled" not in lineage_svg(linked_graph(workspace.catalog, today=workspace.today))
 
 
 def test_a_long_chain_is_drawn_in_part_and_says_so(tmp_path: Path) -> None:
@@ -84,16 +105,20 @@ def test_a_long_edge_passes_beside_the_boxes() -> None:
 def test_graph_and_why_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = chained(tmp_path, 2)
     write_entry(root, "nav/a/alone", title="Alone")
-    everything = run_here(capsys, "graph", cwd=root)
-    assert everything.out == run_here(capsys, "graph", cwd=root).out
+    everything = run_here(capsys, "graph", "--format", "svg", cwd=root)
+    assert everything.out == run_here(capsys, "graph", "--format", "svg", cwd=root).out
     assert "Choice 0" in everything.out
     assert "Alone" not in everything.out
     write_entry(root, "nav/a/more", title="More", amends=["nav/a/alone"])
-    assert "More amends Alone." in run_here(capsys, "graph", cwd=root).out
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.stdout.isatty", lambda: True)
-        shown = run_here(capsys, "graph", "nav/a/more", cwd=root).out
-    assert re.sub("\x1b\\[[0-9;]*m", "", shown).splitlines()[:3] == [
+    write_entry(root, "web/a/over", title="Over", amends=["nav/a/alone"])
+    write_entry(root, "web/a/other", title="Other", amends=["web/a/over"])
+    write_entry(root, "ui/a/one", title="Tint", see=[])
+    write_entry(root, "ui/a/two", title="Shade", amends=["ui/a/one"])
+    assert "Shade amends Tint." in run_here(capsys, "graph", "--format", "svg", cwd=root).out
+    of_wing = run_here(capsys, "graph", "--wing", "nav", "--format", "svg", cwd=root).out
+    assert ("More amends Alone." in of_wing, "Other" in of_wing, "Tint" in of_wing) == (True, True, False)
+    # A pipe is told the same lines as a terminal.
+    assert run_here(capsys, "graph", "nav/a/more", cwd=root).out.splitlines()[:3] == [
         "More (decision, in force, 2026-03-05)",
         "  nav/a/more",
         "    amends nav/a/alone",

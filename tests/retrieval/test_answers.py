@@ -32,7 +32,7 @@ def test_work_at_hand_comes_first_and_what_it_gave_is_a_line(folder: Path, capsy
     said = run_here(capsys, "retrieve", "a second thread", "--path", "src/a.py", *ASKED[:2], cwd=folder).out
     assert said.startswith("2 entries in nav")
     given = f"[decision] {CHOICE}: Use two threads (given before)\n"
-    rest = "Each leaves out up to 1 entry with less of it; from the index\n"
+    rest = "Each leaves out up to 1 weaker match; read from the index\n"
     assert said.endswith(f"\n\n1. which threads has navigation?\n{given}\n{rest}")
 
 
@@ -54,7 +54,7 @@ def test_session_knows_the_work_at_hand(folder: Path, capsys: Capture) -> None:
 
 def test_unknown_words_and_what_nothing_covers_are_said_for_each(folder: Path, capsys: Capture) -> None:
     said = run_here(capsys, "retrieve", "--ask", "zebra", "--ask", "threads", cwd=folder).out
-    assert said.startswith("1. zebra\nNothing binding covers this.\nNo entry of nav holds zebra.\n")
+    assert said.startswith("1. zebra\nNothing binding covers this.\nIn no entry of nav: zebra.\n")
     assert said.count("Nothing") == 1
 
 

@@ -87,7 +87,7 @@ def test_foreign_hook_is_an_error_and_nothing_is_written(foreign: str, tmp_path:
     assert (ran.code, ran.out, snapshot(folder)) == (2, "", before)
     assert ran.err == (
         "mdmem: .git/hooks/pre-merge-commit is somebody else's and stays as it is:"
-        " add `mdmem check --staged || exit 1` to it; nothing was written\n"
+        " add `mdmem check --staged || exit 1` to it; nothing was written, so run this again then\n"
     )
 
 
@@ -193,7 +193,7 @@ def test_husky_is_known_by_its_folder(tmp_path: Path, capsys: Capture) -> None:
     git(folder, "config", "core.hooksPath", ".husky/_")
     ran = run_here(capsys, "hooks", "install", "--stage", "pre-commit", cwd=folder)
     advice = "husky runs the hooks of this repository: add `mdmem check --staged` to .husky/pre-commit"
-    assert (ran.code, ran.err) == (2, f"mdmem: {advice}; nothing was written\n")
+    assert (ran.code, ran.err) == (2, f"mdmem: {advice}; nothing was written, so run this again then\n")
 
 
 def test_hooks_in_the_work_tree_name_nothing_of_this_machine(tmp_path: Path, capsys: Capture) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from browser import chromium as chromium
 from test_site import EXAMPLES, built, decided
 
 if TYPE_CHECKING:
@@ -45,18 +45,6 @@ class Visit:
 
 
 Visiting = Callable[..., AbstractContextManager[Visit]]
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from mdmem.catalog.links import Reference
 from mdmem.checks.case import Case, Link
 from mdmem.checks.fixes.base import with_choice, with_fix, with_renames
 from mdmem.checks.name_collisions import composed
-from mdmem.checks.paths import has_odd_extension
+from mdmem.checks.paths import may_link
 from mdmem.dataclass import dataclass, field
 from mdmem.document.links import BodyLink, body_links, image_links
 from mdmem.document.parse import Document, without_code
@@ -161,7 +161,7 @@ class MoveFix:
     def _edits_of_prose(self) -> Iterator[Edit]:
         """Yield what changes in files that are no entries: in READMEs, and in what only becomes an entry now."""
         for file in self.case.catalog.others:
-            if file.kind is not FileKind.FILE or not (file.path.endswith(".md") or has_odd_extension(file.path)):
+            if not may_link(file):
                 continue
             document = self.case.catalog.document(file.path)
             prose = without_code(document.body)

@@ -13,9 +13,11 @@ Fix: `git add` the file in the same commit.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from mdmem.checks.case import Case
+from mdmem.checks.paths import TrackedPaths
 from mdmem.finding import Finding, Place, Severity
 
 CODE = "link-not-tracked"
@@ -32,7 +34,8 @@ def find(case: Case) -> Iterator[Finding]:
         path = f"{link.target}.md"
         ignored = path in case.facts.ignored
         message = f"`{link.field}` names `{link.target}`, which {'git ignores' if ignored else 'is not in git'}"
-        help_ = f"run `git add {'--force ' if ignored else ''}{path}` in the folder of the memory"
+        add = shlex.quote(f"{TrackedPaths(case.facts).prefix}{path}")
+        help_ = f"run `git add {'--force ' if ignored else ''}{add}` at the repository's top"
         place = case.catalog.place(link.entry.address, link.field, link.item)
         weight = None if ignored or case.in_ci else Severity.WARNING
         yield Finding(CODE, message, place, help_, link.entry.address, other=Place(path), severity=weight)

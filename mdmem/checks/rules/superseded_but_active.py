@@ -45,4 +45,4 @@ def find(case: Case) -> Iterator[Finding]:
             document = case.catalog.document(entry.path)
             is_sure = all(may_end(case, old, named_by=old, field="superseded_by", target=new) for new in successors)
             add = with_fix if is_sure else with_choice
-            yield add(shown, "Write `status: deprecated`", set_fields, document, ending(entry, case))
+            yield add(shown, "Write `status: deprecated`, which ends it", set_fields, document, ending(entry, case))

@@ -61,7 +61,7 @@ def _missing_back(case: Case, edge: Edge) -> Finding:
     is_sure = new.type.rank <= old.type.rank
     is_sure = is_sure and may_end(case, edge.old, named_by=edge.new, field="supersedes", target=edge.old)
     add = with_fix if is_sure else with_choice
-    ends = ", which ends it" if old.is_in_force else ""
+    ends = (", which ends it, for what replaces it is new" if is_sure else ", which ends it") if old.is_in_force else ""
     return add(shown, _ADD.format("superseded_by", edge.old) + ends, _end, case, edge)
 
 

@@ -24,8 +24,8 @@
     const scores = new Map(), unknown = [];
     await Promise.all([load("index/titles.js"), load("index/names.js")]);
     for (const word of words(query)) {
-      const two = begin(word, 2), three = begin(word, 3);
-      const files = (names ?? []).filter((n) => n === two || n === three || (word.length < 3 && n.startsWith(two)));
+      const near = [1, 2, 3].map((n) => begin(word, n));
+      const files = (names ?? []).filter((n) => near.includes(n) || (word.length < 3 && n.startsWith(near[1])));
       await Promise.all(files.map((n) => load(`index/${n}.js`)));
       const best = new Map();
       for (const n of files) for (const [term, flat] of Object.entries(shards[n] ?? {})) {
@@ -106,6 +106,8 @@
       bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
   }
+  const asked = document.querySelector(".picture .asked rect"), frame = asked?.closest(".scroll");
+  if (frame) frame.scrollLeft = asked.x.baseVal.value - (frame.clientWidth - asked.width.baseVal.value) / 2;
   const state = document.body.dataset.state;
   if (state) new EventSource(up + "changes").onmessage = (event) => { if (event.data !== state) location.reload(); };
 })();
