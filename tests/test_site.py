@@ -342,14 +342,16 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, capsys: Capture) -
     write(folder, "out/.mdmem-site.json", '{"version": 1, "files": {"../src/nav/node.py": ["", ""], "gone": ["", ""]}}')
     assert run_here(capsys, "site", "build", "--out", "out", cwd=folder).code == 0
     assert (folder / "src/nav/node.py").exists()
+    write(folder, "docs/.mdmem-site.json", '{"version": 1, "files": {"theirs.txt": ["", ""]}}')
+    commit_all(folder, "a list that a clone brings along")
+    write(folder, "docs/index.html", "mine")
+    refused = run_here(capsys, "site", "build", "--out", "docs", cwd=folder)
+    assert (refused.code, "docs/index.html is none" in refused.err) == (2, True), refused.err
+    assert (folder / "docs/index.html").read_text() == "mine"
     assert run_here(capsys, "site", "build", cwd=folder).code == 0
     # Whoever names a folder may track it; the usual one is no part of the repository.
     assert (git(folder, "status", "--porcelain", "site"), (folder / "out/.gitignore").exists()) == ("", False)
     shutil.rmtree(folder / "site")
-    write(folder, "docs/.mdmem-site.json", '{"version": 1, "files": {"theirs.txt": ["", ""]}}')
-    commit_all(folder, "a list that names what is not there")
-    refused = run_here(capsys, "site", "build", "--out", "docs", cwd=folder)
-    assert (refused.code, "git tracks" in refused.err) == (2, True), refused.err
     (folder / "site").symlink_to(tmp_path / "elsewhere")
     refused = run_here(capsys, "site", "build", cwd=folder)
     assert (refused.code, "leads out of the project" in refused.err) == (2, True), refused.err

@@ -81,6 +81,10 @@ def build(
             content = make().encode("utf-8", "surrogatepass")
             digest = hashlib.sha256(content).hexdigest()[:20]
             if before is None or before[1] != digest or not folder.holds(path, digest):
+                ours = (digest, before[1] if before is not None else digest)
+                if known.is_brought and folder.has(path) and not any(folder.holds(path, one) for one in ours):
+                    said = f"{request.out / path} is none that a build wrote"
+                    raise UsageError(f"{said}; remove it, or name another folder by --out")
                 folder.write(path, content)
                 written.append(path)
             keys[path] = [key, digest]
@@ -137,10 +141,14 @@ def asset_text(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the manifest of a folder says: the state of all, and the key and the digest of each file."""
+    """What the manifest of a folder says: the state of all, and the key and the digest of each file.
+
+    Where git brought it along (`is_brought`), no file is replaced on its word alone: it may name the user's own.
+    """
 
     state: str | None = None
     files: Mapping[str, list[str]] = field(default_factory=dict)
+    is_brought: bool = False
 
     @property
     def digests(self) -> Iterator[str]:
@@ -152,9 +160,6 @@ def _known(workspace: Workspace, folder: Path) -> _Known:
     location = workspace.location
     if place_to_write(folder, location.base, location.repository).is_relative_to(location.root):
         raise UsageError(f"{folder} lies in the memory, where only entries are; name another folder by --out")
-    if is_brought_along(folder / MANIFEST):
-        # Whoever wrote it may have named files of the user's own.
-        raise UsageError(f"git tracks {folder / MANIFEST}, which only a build may write; name another folder by --out")
     if not folder.exists():
         return _Known()
     if not folder.is_dir():
@@ -166,12 +171,12 @@ def _known(workspace: Workspace, folder: Path) -> _Known:
             raise UsageError(f"{folder} holds files that are no pages of mdmem; name another folder by --out") from None
         return _Known()
     except (OSError, ValueError, RecursionError):
-        return _Known()
+        found = None
     listed = found.get("files") if isinstance(found, dict) and found.get("version") == _VERSION else None
     pairs = listed.items() if isinstance(listed, dict) else ()
     files = {path: pair for path, pair in pairs if _is_ours(path) and _is_pair(pair)}
     state = found.get("state") if files else None
-    return _Known(state if isinstance(state, str) else None, files)
+    return _Known(state if isinstance(state, str) else None, files, is_brought_along(folder / MANIFEST))
 
 
 def _is_ours(path: str) -> bool:

@@ -26,7 +26,8 @@ def neovim() -> str:
 
 def steps(script: str, folder: Path) -> dict[str, Any]:
     """Run a script in Neovim and return what its steps told."""
-    told_in_guide = re.findall(r"```lua\n(.+?)```", page("editors"), re.DOTALL)
+    # Older ones have lines of their own below.
+    told_in_guide = re.findall(r"```lua\n(.+?)```", page("editors").partition("From 0.7 to 0.10")[0], re.DOTALL)
     lines = write(folder.parent, "init.lua", "\n".join(told_in_guide))
     said = environment(XDG_STATE_HOME=str(folder.parent))
     line = [neovim(), "--headless", "--clean", "-l", str(HERE / script), python(), str(folder), str(lines)]

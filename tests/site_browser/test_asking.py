@@ -143,6 +143,7 @@ def test_the_path_box_answers_as_the_command_does(
     built(folder, tmp_path / "site")
     chosen = random.Random(50)
     paths = chosen.sample([f"{above}{name}" for above in FOLDERS for name in NAMES], k=50)
+    paths += ["src//nav/a.py", "src/./nav/a.py", "src/../lib/x/a.py", r"src\nav\a.py", " src/nav/a.py", "../a.py"]
     differing, number = {}, 0
     with visiting() as visit:
         visit.page.goto((tmp_path / "site/code.html").as_uri())

@@ -91,10 +91,17 @@
     const binding = (path) => window.mdmemRuleList.filter(([, , , globs]) => globs.some((glob) => covers(glob, bytes(path))));
     paths.hidden = !window.mdmemRuleList;
     paths.addEventListener("submit", (event) => event.preventDefault());
+    // As the command reads what is typed at the top; null for what lies above it.
+    const counted = (text) => {
+      const kept = [], parts = text.replaceAll("\\", "/").split("/");
+      if (/^[\\/]|^[a-z]:[\\/]/i.test(text)) return null;
+      for (const part of parts) if (part === "..") { if (kept.pop() === undefined) return null; } else if (part && part !== ".") kept.push(part);
+      return kept.join("/") + (parts.at(-1) ? "" : "/");
+    };
     input.addEventListener("input", () => {
-      const path = input.value.trim().replace(/^(\.\/)+/, "");
-      if (!path) return bound.replaceChildren();
-      const rows = path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
+      const path = counted(input.value);
+      if (!input.value.trim()) return bound.replaceChildren();
+      const rows = path === null ? [element("p", "A path counts from the repository's top.")] : path.endsWith("/") ? [element("p", "A folder: choose it below, or name a file.")]
         : binding(path).map(([page, type, title]) => hit([title, page, type, "in force"]));
       bound.replaceChildren(...(rows.length ? rows : [element("p", "Nothing names this file; the rules that hold everywhere are below.")]));
     });
