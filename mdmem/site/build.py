@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from itertools import chain, count
 from pathlib import Path
 
+from mdmem import __version__
 from mdmem.access import Access
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.disk import read_regular
 from mdmem.errors import UsageError
 from mdmem.git.discovery import is_brought_along
+from mdmem.index.fork import beside, is_free
+from mdmem.record import pack, unpack
 from mdmem.site.facts import SiteFacts
 from mdmem.site.folder import SiteFolder
 from mdmem.site.kept import fill
@@ -24,6 +27,9 @@ from mdmem.workspace.workspace import Workspace
 # Says that a folder is ours, and holds the key of each page and the digest of what was written.
 MANIFEST = ".mdmem-site.json"
 _VERSION = 1
+# Fewer pages are written before a second process has begun.
+_MANY = 500
+_Keys = dict[str, list[str]]
 # Git looks at nothing in a folder that says so itself.
 IGNORE = ".gitignore"
 ASSETS = ("site.css", "site.js", "icon.svg")
@@ -71,24 +77,8 @@ def build(
     kept = (site.markups, site.terms)
     tick = _ticks(len(site.plans) + max(len(one.missing) for one in kept), progress)
     fill(site.facts, kept, tick)
-    keys: dict[str, list[str]] = {}
-    written = []
-    for path, key, make in _files(site, ignored=request.ignored):
-        before = known.files.get(path)
-        if before is not None and before[0] == key and folder.holds(path, before[1]):
-            keys[path] = before
-        else:
-            content = make().encode("utf-8", "surrogatepass")
-            digest = hashlib.sha256(content).hexdigest()[:20]
-            if before is None or before[1] != digest or not folder.holds(path, digest):
-                ours = (digest, before[1] if before is not None else digest)
-                if known.is_brought and folder.has(path) and not any(folder.holds(path, one) for one in ours):
-                    said = f"{request.out / path} is none that a build wrote"
-                    raise UsageError(f"{said}; remove it, or name another folder by --out")
-                folder.write(path, content)
-                written.append(path)
-            keys[path] = [key, digest]
-        tick()
+    writing = _Writing(folder, known, request.out)
+    keys, written = _written(site, writing, tick, ignored=request.ignored)
     removed = sorted(path for path in known.files.keys() - keys.keys() if folder.remove(path, known.files[path][1]))
     if (site.state, keys) != (known.state, known.files):
         folder.write(MANIFEST, _manifest(site.state, keys))
@@ -121,17 +111,62 @@ def _name(workspace: Workspace) -> str:
     return projects[0] if len(projects) == 1 else "Memory"
 
 
-def _files(site: SitePages, *, ignored: bool) -> Iterator[tuple[str, str, Callable[[], str]]]:
-    def of(page: SitePage) -> tuple[str, str, Callable[[], str]]:
-        return page.path, page.key, page.make
+def _written(site: SitePages, writing: _Writing, tick: Callable[[], None], *, ignored: bool) -> tuple[_Keys, list[str]]:
+    """Write what is another one than before, half of a large new folder by a second process where a core is free."""
+    plans = [*site.plans.values()]
+    # First: also a build that is killed leaves nothing for `git add`.
+    ignoring = (SitePage(IGNORE, IGNORE, lambda: "*\n"),) if ignored else ()
+    half = len(plans) // 2 if len(plans) >= _MANY and not writing.known.files and is_free() else len(plans)
+    first = chain(ignoring, (make() for make in plans[:half]))
+    rest = chain((make() for make in plans[half:]), site.attachments(), _assets())
+    if half == len(plans):
+        return writing.of(chain(first, rest), tick)
+    with beside(lambda: pack(__version__, writing.of(rest, lambda: None))) as wait:
+        keys, written = writing.of(first, tick)
+        # What the second process could not do is done here.
+        others = unpack(wait(), __version__, tuple[_Keys, list[str]]) or writing.of(rest, tick)
+    return keys | others[0], written + others[1]
 
-    if ignored:
-        # First: also a build that is killed leaves nothing for `git add`.
-        yield IGNORE, IGNORE, lambda: "*\n"
-    yield from map(of, chain(site.pages(), site.attachments()))
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """What writes pages into a folder that is known in part."""
+
+    folder: SiteFolder
+    known: _Known
+    out: Path
+
+    def of(self, pages: Iterable[SitePage], tick: Callable[[], None]) -> tuple[_Keys, list[str]]:
+        """Write pages and return the key and digest of each, by path, and the paths of those that were written."""
+        keys: _Keys = {}
+        written = []
+        for page in pages:
+            before = self.known.files.get(page.path)
+            if before is not None and before[0] == page.key and self.folder.holds(page.path, before[1]):
+                keys[page.path] = before
+            else:
+                content = page.make().encode("utf-8", "surrogatepass")
+                digest = hashlib.sha256(content).hexdigest()[:20]
+                if before is None or before[1] != digest or not self.folder.holds(page.path, digest):
+                    self._refuse_brought(page.path, digest)
+                    self.folder.write(page.path, content)
+                    written.append(page.path)
+                keys[page.path] = [page.key, digest]
+            tick()
+        return keys, written
+
+    def _refuse_brought(self, path: str, digest: str) -> None:
+        ours = (digest, *(self.known.files[path][1:] if path in self.known.files else ()))
+        if self.known.is_brought and self.folder.has(path) and not any(self.folder.holds(path, one) for one in ours):
+            said = f"{self.out / path} is none that a build wrote"
+            raise UsageError(f"{said}; remove it, or name another folder by --out")
+
+
+def _assets() -> Iterator[SitePage]:
     for asset in ASSETS:
         text = asset_text(asset)
-        yield f"assets/{asset}", hashlib.sha256(text.encode()).hexdigest()[:20], lambda text=text: text  # type: ignore[misc]
+        key = hashlib.sha256(text.encode()).hexdigest()[:20]
+        yield SitePage(f"assets/{asset}", key, lambda text=text: text)  # type: ignore[misc]
 
 
 def asset_text(name: str) -> str:
