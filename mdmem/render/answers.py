@@ -86,10 +86,10 @@ def _rest(answers: Answers, ink: Ink) -> Iterator[str]:
     most = max((len(one.omitted) + sum(some.count for some in one.omitted_counts) for one in bases), default=0)
     sources = dict.fromkeys(SOURCES[one.source] for one in bases)
     if bases:
-        left = f"Each leaves out up to {count(most, 'weaker match', 'weaker matches')}; " if most else ""
+        left = f"Each leaves out up to {count(most, 'weaker match', 'weaker matches')}; read" if most else "Read"
         named = ", ".join(answers.unread[:_WINGS])
         unread = f"; not read: {named} (--wing, --all-wings)" if named else ""
-        yield ink.dim(f"{left}read from {' and '.join(sources)}{unread}")
+        yield ink.dim(f"{left} from {' and '.join(sources)}{unread}")
 
 
 def _short_text(pack: Pack, ink: Ink) -> str:
