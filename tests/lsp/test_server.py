@@ -111,6 +111,15 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, caplog:
     assert len(caplog.records) == 2
 
 
+def test_a_notification_that_fails_is_named_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, shown = Server(Roots(environment={}, today=lambda: 1 // 0)), []
+    monkeypatch.setattr(server, "window_show_message", shown.append)
+    monkeypatch.setattr(server.roots, "close", lambda uri: 1 // 0)
+    gone = {"method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///a.md"}}}
+    server.protocol.handle_message({"jsonrpc": "2.0", **gone})
+    assert [one.message.partition(";")[0] for one in shown] == ["mdmem failed at did_close: ZeroDivisionError"]
+
+
 def test_reading_a_large_memory_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmem.lsp.server._LARGE", 2)
     folder = memory(tmp_path.resolve())
