@@ -10,6 +10,7 @@ from importlib import import_module
 from inspect import signature
 from json import JSONDecodeError
 from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
+from uuid import uuid4
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -95,7 +96,6 @@ class Server(LanguageServer):
         self.options = Options()
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
-        self._read: set[EditorSession] = set()
         self.feature(types.INITIALIZED)(self.taking(self.initialized))
         self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
         self.feature(types.TEXT_DOCUMENT_DID_SAVE)(self.taking(self.did_save))
@@ -159,9 +159,8 @@ class Server(LanguageServer):
         """Take a text in that the editor opened."""
         document = params.text_document
         session = self.roots.open(document.uri, document.text, document.version)
-        if session is not None and session not in self._read:
-            self._read.add(session)
-            self._guarded("reading the memory", lambda: self._read_large(session))
+        if session is not None:
+            self._guarded("reading the memory", lambda: session.once(self._read_large))
         self.publisher.changed(session)
 
     def _read_large(self, session: EditorSession) -> None:
@@ -169,7 +168,7 @@ class Server(LanguageServer):
         window = self.client_capabilities.window
         if window is None or not window.work_done_progress or len(session.disk.tree.files()) < _LARGE:
             return
-        token = f"mdmem {len(self._read)}"
+        token = str(uuid4())
         self.work_done_progress.create(token)
         begin = types.WorkDoneProgressBegin("mdmem", message=f"reading {session.location.root.name}")
         self.work_done_progress.begin(token, begin)
