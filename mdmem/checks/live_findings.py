@@ -96,12 +96,13 @@ class LiveFindings:
     ) -> None:
         """Ask the checks, of all files or of those that an edit reached; one that fails is asked again by the run."""
         for code in codes:
-            if reached is not None and code in BY_PATHS:
+            # Of one that failed nothing is known elsewhere: the run asks it of all.
+            if reached is not None and (code in BY_PATHS or code not in self._found):
                 continue
             found = asking(code, case)
             if isinstance(found, Exception):
                 self._found.pop(code, None)
-            elif reached is None or READS[code] == "graph" or code not in self._found:
+            elif reached is None or READS[code] == "graph":
                 self._found[code] = found
             else:
                 rest = [one for one in self._found[code] if one.place.path not in reached]

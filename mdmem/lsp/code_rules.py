@@ -31,12 +31,13 @@ class CodeRules:
         """Return how many rules of which type apply; empty where none does."""
         counts = Counter(rule.type.value for rule in self.rules)
         told = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())
-        return f"{told} {'apply' if len(self.rules) > 1 else 'applies'} to this file{self.more}" if told else ""
+        applies = f"{told} {'apply' if len(self.rules) > 1 else 'applies'} to this file" if told else ""
+        return ", ".join(filter(None, (applies, self.more)))
 
     @property
     def more(self) -> str:
         """Return that so many more bind whatever the file is; empty for none."""
-        return f", +{self.always} that always {'bind' if self.always > 1 else 'binds'}" if self.always else ""
+        return f"+{self.always} that always {'bind' if self.always > 1 else 'binds'}" if self.always else ""
 
 
 @dataclass(eq=False)

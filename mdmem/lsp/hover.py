@@ -98,4 +98,4 @@ def _rules(page: EditorPage) -> types.Hover | None:
     found = rules_of(page.session, page.buffer)
     if not found.rules:
         return None
-    return types.Hover(shown(page.session.skills, filter(None, (*map(title_line, found.rules), found.more[2:]))))
+    return types.Hover(shown(page.session.skills, filter(None, (*map(title_line, found.rules), found.more))))

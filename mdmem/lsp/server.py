@@ -10,21 +10,28 @@ from importlib import import_module
 from inspect import signature
 from json import JSONDecodeError
 from typing import Any, BinaryIO, get_args, get_origin, get_type_hints
+from uuid import uuid4
 
 from lsprotocol import types
-from pygls.exceptions import FeatureRequestError, JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
+from pygls.exceptions import (
+    FeatureRequestError,
+    JsonRpcException,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcRequestCancelled,
+)
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from mdmem import SETTINGS_NAME, __version__
 from mdmem.lsp.features import COMMANDS, FEATURES, Feature
-from mdmem.lsp.handshake import length_of_next
 from mdmem.lsp.options import SECTION, Options, options_from, skills_of
 from mdmem.lsp.place import EditorPage
 from mdmem.lsp.publisher import Publisher
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.session import EditorSession
+from mdmem.lsp.stream import EditorStream
 
 # Of so many files reading takes longer than a moment.
 _LARGE = 2000
@@ -46,16 +53,21 @@ class _Protocol(LanguageServerProtocol):
         return data
 
     def handle_message(self, message: Any) -> None:
-        """Take a message in; a request that cannot be read, or comes after `shutdown`, is refused by its number."""
+        """Take a message in; a request that is taken back, unreadable or too late is refused by its number."""
         facts = message if isinstance(message, dict) else {}
         number = facts.get("id") if "method" in facts else None
         try:
             if facts.get("jsonrpc") != self.VERSION or (self._shutdown and number is not None):
                 raise JsonRpcInvalidRequest("the server shuts down" if self._shutdown else "this is no JSON-RPC 2.0")
+            if isinstance(number, int | str) and number in self._server.cancelled:
+                raise JsonRpcRequestCancelled
             super().handle_message(super().structure_message(facts))
         except JsonRpcException as error:
             if isinstance(number, int | str):
                 self._send_response(number, None, error.to_response_error())
+
+    def _handle_cancel_notification(self, msg_id: int | str) -> None:
+        self._server.cancelled.discard(msg_id)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
@@ -80,10 +92,10 @@ class Server(LanguageServer):
         """Take where memories are found; nothing is read yet."""
         super().__init__("mdmem", __version__, protocol_cls=_Protocol)
         self.roots = roots
+        self.cancelled: set[int | str] = set()
         self.options = Options()
         self.publisher = Publisher(self.text_document_publish_diagnostics, self._guarded)
         self._has_failed = False
-        self._read: set[EditorSession] = set()
         self.feature(types.INITIALIZED)(self.taking(self.initialized))
         self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(lambda params: self.diagnostic(params))
         self.feature(types.TEXT_DOCUMENT_DID_SAVE)(self.taking(self.did_save))
@@ -147,9 +159,8 @@ class Server(LanguageServer):
         """Take a text in that the editor opened."""
         document = params.text_document
         session = self.roots.open(document.uri, document.text, document.version)
-        if session is not None and session not in self._read:
-            self._read.add(session)
-            self._guarded("reading the memory", lambda: self._read_large(session))
+        if session is not None:
+            self._guarded("reading the memory", lambda: session.once(self._read_large))
         self.publisher.changed(session)
 
     def _read_large(self, session: EditorSession) -> None:
@@ -157,7 +168,7 @@ class Server(LanguageServer):
         window = self.client_capabilities.window
         if window is None or not window.work_done_progress or len(session.disk.tree.files()) < _LARGE:
             return
-        token = f"mdmem {len(self._read)}"
+        token = str(uuid4())
         self.work_done_progress.create(token)
         begin = types.WorkDoneProgressBegin("mdmem", message=f"reading {session.location.root.name}")
         self.work_done_progress.begin(token, begin)
@@ -289,25 +300,6 @@ class _Output:
         self._inner.flush()
 
 
-class _Input:
-    """What is read from the editor, its first request once more, and headers as the library knows them."""
-
-    def __init__(self, first: bytes, inner: BinaryIO) -> None:
-        self._first, self._inner = first, inner
-
-    def readline(self) -> bytes:
-        if not self._first:
-            length = length_of_next(self._inner)
-            self._first = b"Content-Length: %d\r\n\r\n" % length if length is not None else b""
-        end = self._first.find(b"\n") + 1
-        line, self._first = self._first[:end], self._first[end:]
-        return line
-
-    def read(self, number: int) -> bytes:
-        found, self._first = self._first[:number], self._first[number:]
-        return found or self._inner.read(number)
-
-
 class _Brief(logging.Formatter):
     """A record as one line, but for a fault of ours, which has its whole story."""
 
@@ -330,4 +322,4 @@ def log_handler() -> logging.Handler:
 def serve(server: Server, first: bytes, source: BinaryIO, target: BinaryIO) -> None:
     """Serve an editor whose `initialize` is answered, until it goes away."""
     logging.basicConfig(handlers=[log_handler()], level=logging.ERROR)
-    server.start_io(_Input(first, source), _Output(target))  # type: ignore[arg-type]  # the methods that it calls
+    server.start_io(EditorStream(first, source, server.cancelled), _Output(target))  # type: ignore[arg-type]  # the methods that it calls

@@ -99,3 +99,13 @@ def test_findings_after_edits_are_those_of_a_full_run(root: Path, start: list, l
 @given(start=st.lists(edits, max_size=12), later=st.lists(edits, min_size=1, max_size=8))
 def test_findings_after_each_of_many_edits_are_those_of_a_full_run(root: Path, start: list, later: list) -> None:
     edited(root, start, later, each=True)
+
+
+def test_a_check_that_failed_once_is_asked_of_all_files_afterwards(root: Path) -> None:
+    tree = OverlaidTree(WorkingTree(root), {"app/r/a.md": entry_text(see=["app/r/nowhere"]).encode()})
+    live = LiveFindings(case_of(tree), CODES, asking=lambda code, case: ValueError(code))
+    again = case_of(OverlaidTree(tree, {"shared/s/c.md": entry_text("It was tried.\n").encode()}))
+    live.edit(again, ["shared/s/c.md"])
+    found = by_file(live.findings())
+    assert "dangling-link" in [one.code for one in found["app/r/a.md"]]
+    assert found == by_file(run_checks(again, CODES))

@@ -1,67 +1,74 @@
--- What a person does in a Neovim before 0.11, which knows nothing of the guide's lines: a note is broken, mended by a
--- fix, put in the place of another, and saved. The folder is the one it is started in; `TOLD` names the file to tell to.
-local told = io.open(os.getenv("TOLD"), "w")
+-- What a person reads in a Neovim that has no `vim.lsp.config` yet, and the repair of a note that then takes the
+-- place of another. `$TOLD` says where what is seen is told.
 local function tell(step, value)
-  told:write(vim.json.encode({ step, value }) .. "\n")
+  vim.fn.writefile({ vim.json.encode({ step, value }) }, vim.env.TOLD, "a")
 end
 
 local function wait(what, ready)
-  if not vim.wait(15000, ready, 5) then
+  if not vim.wait(30000, ready, 5) then
     tell("timeout", what)
-    told:close()
-    vim.cmd("cquit!")
+    vim.cmd("cquit")
   end
 end
 
-vim.cmd("edit memory/nav/notes/queue.md")
-local buffer = vim.api.nvim_get_current_buf()
-local id = vim.lsp.start_client({ name = "mdmem", cmd = { "mdmem", "lsp" }, root_dir = vim.fn.getcwd() })
-vim.lsp.buf_attach_client(buffer, id)
-wait("the server", function()
-  return vim.lsp.get_client_by_id(id).server_capabilities ~= nil and vim.lsp.buf_is_attached(buffer, id)
-end)
+local function open(path)
+  vim.cmd("edit " .. path)
+  wait("the server", function()
+    return #vim.lsp.buf_get_clients() == 1
+  end)
+end
+
+-- Ask for something at the first place of a text in the file at hand, and return what is answered.
+local function ask(method, text)
+  local found = vim.fn.searchpos("\\V" .. text, "cnw")
+  local document = vim.lsp.util.make_text_document_params()
+  local at = { textDocument = document, position = { line = found[1] - 1, character = found[2] - 1 } }
+  local answers = vim.lsp.buf_request_sync(0, method, at, 30000)
+  return select(2, next(answers)).result
+end
 
 local function messages()
   return vim.tbl_map(function(one)
-    return one.message
-  end, vim.diagnostic.get(buffer))
+    return vim.split(one.message, "\n")[1]
+  end, vim.diagnostic.get(0))
 end
 
-local function replace(old, new)
-  vim.fn.cursor(1, 1)
-  vim.fn.search("\\V" .. old, "cW")
-  vim.cmd(("s/%s/%s/"):format(old, new))
+local function replace(old, new, count)
+  vim.cmd(("%%substitute/%s/%s/"):format(old, new))
+  wait(new, function()
+    return #messages() == count
+  end)
 end
 
-local function choose(kind, title)
+local function choose(kind, title, count)
   local params = vim.lsp.util.make_range_params()
   params.context = { diagnostics = {}, only = { kind } }
-  local answers = vim.lsp.buf_request_sync(buffer, "textDocument/codeAction", params, 15000)
-  for _, one in ipairs(answers[id].result) do
+  local answers = vim.lsp.buf_request_sync(0, "textDocument/codeAction", params, 30000)
+  for _, one in ipairs(select(2, next(answers)).result) do
     if vim.startswith(one.title, title) then
       vim.lsp.util.apply_workspace_edit(one.edit, "utf-16")
+      wait(title, function()
+        return #messages() == count
+      end)
       return
     end
   end
   tell("absent", title)
+  vim.cmd("cquit")
 end
 
-replace("status: active", "status: actve")
-wait("a finding", function()
-  return #messages() == 1
-end)
+open("src/loop.py")
+tell("lens", ask("textDocument/codeLens", "spin")[1].command.title)
+tell("hover", ask("textDocument/hover", "nav/architecture").contents.value)
+tell("definition", ask("textDocument/definition", "nav/architecture")[1].uri)
+open("memory/nav/notes/queue.md")
+replace("status: active", "status: actve", 1)
 tell("typed", messages())
-choose("quickfix", "Write `status: active`")
-wait("the fix", function()
-  return #messages() == 0
-end)
-vim.fn.search("nav/notes/list", "cW")
-choose("refactor", "Supersede nav/notes/list")
-replace('"<say why>"', "a queue is fair")
-wait("nothing", function()
-  return #messages() == 0
-end)
+choose("quickfix", "Write `status: active`", 0)
+replace("it was tried", "it was measured", 0)
+vim.fn.search("nav/notes/list", "cw")
+choose("refactor", "Supersede nav/notes/list", 1)
+replace('"<say why>"', "a queue is fair", 0)
 vim.cmd("wall")
 tell("saved", messages())
-told:close()
 vim.cmd("qall!")

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from builders import write_entry
 from editors import Hand
 from lsprotocol import types
 from memories import NODE, ONE, RULE, THREADS
@@ -105,6 +106,11 @@ def test_code_tells_its_rules_on_the_first_line_and_the_entries_that_it_names(re
     )
     assert told(reader, "\nx = a/b/|c\n", NODE) == ""
     assert told(reader, "\n# nav/architecture/one-|thread\n", NODE).splitlines()[2] == "Use one thread"
+
+
+def test_code_tells_how_many_rules_bind_whatever_the_file_is(hand: Hand) -> None:
+    write_entry(hand.folder / "memory", "nav/rules/spin", type="invariant", title="Spin once", applies_to=["src/*.py"])
+    assert told(hand, "|x = 1\n", "src/a.py") == "```text\ninvariant: Spin once\n+1 that always binds\n```"
 
 
 def test_an_entry_that_cannot_be_read_says_so(reader: Hand) -> None:

@@ -89,7 +89,7 @@ def test_vim_with_ale(folder: Path) -> None:
     assert run_mdmem("check", cwd=folder).returncode == 0
 
 
-def test_neovim_before_its_own_settings_for_servers(folder: Path) -> None:
+def test_neovim_before_0_11(folder: Path) -> None:
     # Debian's, not the newer one that pip brings.
     nvim = program("nvim", "/usr/bin")
     write_entry(folder / "memory", "nav/rules/spin", type="invariant", title="Spin once", applies_to=["src/*.py"])
@@ -97,7 +97,7 @@ def test_neovim_before_its_own_settings_for_servers(folder: Path) -> None:
     commit_all(folder)
     told = folder.parent / "told"
     lines = lines_for("lua", folder, below="0.7 to 0.10")
-    line = [nvim, "--headless", "--clean", "-c", f"luafile {lines}", "-c", f"luafile {HERE / 'reading.lua'}"]
+    line = [nvim, "--headless", "--clean", "-c", f"luafile {lines}", "-c", f"luafile {HERE / 'journey_old.lua'}"]
     ran = run(line, folder, TOLD=str(told))
     steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
     assert ran.returncode == 0, (steps, ran.stderr.decode())
@@ -107,21 +107,5 @@ def test_neovim_before_its_own_settings_for_servers(folder: Path) -> None:
     assert steps["typed"] == ["unknown status `actve`"]
     assert steps["saved"] == []
     assert "it was measured" in (folder / NOTE).read_text(encoding="utf-8")
-
-
-def test_neovim_before_0_11(folder: Path) -> None:
-    """The one that Debian has: what it asks, and carries out, is the same."""
-    nvim = program("nvim")
-    version = re.match(rb"NVIM v0\.(\d+)", run([nvim, "--version"], folder).stdout)
-    if version is None or int(version[1]) > 10:
-        pytest.skip("no Neovim before 0.11 is installed")
-    told = folder.parent / "told"
-    line = [nvim, "--headless", "--clean", "-c", f"luafile {HERE / 'journey_old.lua'}"]
-    said = variables(folder) | {"TOLD": str(told)}
-    ran = subprocess.run(line, cwd=folder, env=said, capture_output=True, timeout=120, check=False)
-    assert ran.returncode == 0, (told.read_text() if told.exists() else "nothing was told", ran.stderr.decode())
-    steps = dict(json.loads(one) for one in told.read_text(encoding="utf-8").splitlines())
-    assert steps["typed"][0].startswith("unknown status `actve`")
-    assert not steps["saved"]
     assert "superseded_by: [nav/notes/queue]" in (folder / "memory/nav/notes/list.md").read_text(encoding="utf-8")
     assert run_mdmem("check", cwd=folder).returncode == 0

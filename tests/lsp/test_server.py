@@ -1,11 +1,13 @@
 """The server as an editor meets it: a real process, driven by the protocol's own client."""
 
+import io
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
+from time import sleep
 
 import pytest
 from builders import TODAY, memory, write_entry
@@ -13,8 +15,10 @@ from editors import Editor
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from mdmem.lsp.handshake import framed
 from mdmem.lsp.roots import Roots
 from mdmem.lsp.server import Server, log_handler
+from mdmem.lsp.stream import EditorStream
 
 RULE = "memory/nav/rules/callbacks.md"
 
@@ -107,6 +111,15 @@ def test_a_fault_of_ours_is_one_message(monkeypatch: pytest.MonkeyPatch, caplog:
     assert len(caplog.records) == 2
 
 
+def test_a_notification_that_fails_is_named_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, shown = Server(Roots(environment={}, today=lambda: 1 // 0)), []
+    monkeypatch.setattr(server, "window_show_message", shown.append)
+    monkeypatch.setattr(server.roots, "close", lambda uri: 1 // 0)
+    gone = {"method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///a.md"}}}
+    server.protocol.handle_message({"jsonrpc": "2.0", **gone})
+    assert [one.message.partition(";")[0] for one in shown] == ["mdmem failed at did_close: ZeroDivisionError"]
+
+
 def test_reading_a_large_memory_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mdmem.lsp.server._LARGE", 2)
     folder = memory(tmp_path.resolve())
@@ -155,6 +168,40 @@ def test_requests_after_shutdown_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     late = {"id": 2, "method": "textDocument/hover", "params": {}}
     told = {"method": "textDocument/didOpen", "params": {}}
     assert answers_to(monkeypatch, leave, late, told) == [(1, None), (2, -32600)]
+
+
+def test_a_request_that_waits_can_be_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, sent = Server(Roots(environment={}, today=lambda: date.fromisoformat(TODAY))), []
+    monkeypatch.setattr(server.protocol, "_send_data", sent.append)
+    asked = {"position": {"line": 0, "character": 0}, "textDocument": {"uri": "file:///a.md"}}
+    first, *more = (
+        framed({"jsonrpc": "2.0", **message})
+        for message in (
+            {"id": 1, "method": "textDocument/hover", "params": asked},
+            {"id": 2, "method": "textDocument/hover", "params": asked},
+            {"method": "$/cancelRequest", "params": {"id": 2}},
+            {"method": "$/cancelRequest", "params": {"id": 99}},
+            {"id": 2, "method": "textDocument/hover", "params": asked},
+        )
+    )
+    source = io.BytesIO(b"".join(more))
+    incoming = EditorStream(first, source, server.cancelled)
+    monkeypatch.setattr(server.roots, "page", lambda uri: until(lambda: source.tell() == len(b"".join(more))))
+    server.start_io(incoming, io.BytesIO())
+    assert [(one.id, one.error.code if hasattr(one, "error") else None) for one in sent] == [
+        (1, None),
+        (2, -32800),
+        (2, None),
+    ]
+    assert not server.cancelled
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for another thread."""
+    for _ in range(1000):
+        if is_so():
+            return
+        sleep(0.005)
 
 
 def answers_to(monkeypatch: pytest.MonkeyPatch, *messages: dict[str, object]) -> list[tuple[int, int | None]]:
