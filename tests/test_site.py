@@ -418,6 +418,15 @@ def test_search_finds_what_the_index_finds(tmp_path: Path) -> None:
     assert titles[ended[5]][0] == "Use two threads"
 
 
+def test_files_of_one_content_are_found_by_the_names_that_they_have_for_titles(tmp_path: Path) -> None:
+    root = memory(tmp_path / "a") / "memory"
+    for name in ("like-moons", "like-stars"):
+        write(root, f"nav/architecture/{name}.md", "---\ntype: note\nstatus: active\n---\n\nWords.\n")
+    site = built(tmp_path / "a", tmp_path / "site")
+    terms = "".join(site[path] for path in site if path.startswith("index/"))
+    assert ('"moon"' in terms, '"star"' in terms) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("text", "html"),
     [

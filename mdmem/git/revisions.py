@@ -35,14 +35,19 @@ def commit_at(repository: Repository, tip: str, moment: datetime) -> DatedCommit
         return None
     [(seconds, commit)] = found
     below = _line(repository, commit, f"--max-count={_LOOKED_AT}")
-    when = datetime.fromtimestamp(seconds, UTC)
-    return DatedCommit(commit, when, any(one > latest for one, _ in below))
+    return DatedCommit(commit, _when(seconds), any(one > latest for one, _ in below))
 
 
 def first_of(repository: Repository, tip: str) -> DatedCommit:
     """Return the oldest commit of a line, as far as it is here."""
     seconds, commit = _line(repository, tip)[-1]
-    return DatedCommit(commit, datetime.fromtimestamp(seconds, UTC))
+    return DatedCommit(commit, _when(seconds))
+
+
+def _when(seconds: int) -> datetime:
+    """Return a moment that git counts in seconds; it can date a commit beyond the last year there is."""
+    last = datetime.max.replace(microsecond=0, tzinfo=UTC)
+    return datetime.fromtimestamp(min(seconds, int(last.timestamp())), UTC)
 
 
 def list_names(repository: Repository) -> tuple[str, ...]:

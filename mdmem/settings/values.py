@@ -108,9 +108,10 @@ def choice(closed_set: type[_Choice]) -> Callable[[str, object], _Choice]:
 
 
 def below_root(key: str, value: object) -> str:
-    """Read a path that every clone has: below the root, in `/` form."""
+    """Read a path that every clone has: below the root, in `/` form, and not in git's own folder."""
     path = text(key, value)
-    if path.startswith("/") or "\\" in path or path[1:2] == ":" or not {"", ".", ".."}.isdisjoint(path.split("/")):
+    refused = {"", ".", "..", ".git"}.intersection(path.casefold().split("/"))
+    if path.startswith("/") or "\\" in path or path[1:2] == ":" or refused:
         raise SettingsError(
             f"mdmem.toml: `{key}` must be a path below the root, such as `.baseline.json`, found {path!r}"
         )

@@ -1,4 +1,4 @@
-"""What was made of each entry's text, by the content of its file: it stays in the cache between builds."""
+"""What was made of each entry's text, by its title and its file's content: it stays in the cache between builds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ class Kept(Generic[_Made]):
             write_packed(self._path, self._version, {key: made for key, made in self._known.items() if key in current})
 
     def _key(self, address: str) -> str:
-        return address if self.facts.workspace.access.is_narrow else self.facts.catalog.digests.get(address, address)
+        catalog = self.facts.catalog
+        digest = None if self.facts.workspace.access.is_narrow else catalog.digests.get(address)
+        # What states no title is called by its address.
+        return address if digest is None else f"{digest} {catalog.entries[address].title}"
 
     @cached_property
     def _known(self) -> dict[str, _Made]:

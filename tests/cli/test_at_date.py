@@ -212,6 +212,17 @@ def test_what_is_no_answer_is_one_sentence(at: str, code: int, message: str, tmp
     assert (ran.code, ran.out, ran.err) == (code, "", f"mdmem: {message}\n")
 
 
+def test_a_commit_dated_beyond_the_last_year_is_named_with_that_year(tmp_path: Path, capsys: Capture) -> None:
+    folder = dated(tmp_path)
+    who = f"x <x@example.org> {10**12} +0000"
+    lines = (f"tree {git(folder, 'rev-parse', 'HEAD^{tree}').strip()}", f"author {who}", f"committer {who}", "", "late")
+    write(folder, "late", "\n".join(lines))
+    commit = git(folder, "hash-object", "-t", "commit", "-w", "--literally", "late").strip()
+    git(folder, "update-ref", "refs/heads/main", commit)
+    ran = run_here(capsys, "list", "--at", "2026-02-28", cwd=folder)
+    assert ran.err == "mdmem: nothing was committed on main by 2026-02-28; its history begins on 9999-12-31\n"
+
+
 def test_shallow_clone_says_that_the_history_is_cut_off(tmp_path: Path, capsys: Capture) -> None:
     origin = dated(tmp_path / "origin")
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", str(tmp_path / "clone"))
