@@ -104,7 +104,7 @@ def write_options(command: Decorated) -> Decorated:
         click.option(
             "--commit/--no-commit", default=None, help="Commit what is written, and nothing else.  [default: settings]"
         ),
-        click.option("--dry-run", is_flag=True, help="Show what would be written as a diff, and write nothing."),
+        click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing."),
     ):
         command = option(command)
     return command

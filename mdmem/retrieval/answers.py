@@ -15,7 +15,7 @@ from mdmem.workspace.workspace import Workspace
 SHORT_BUDGET = 400
 # Of what was given before, a line where it is among the best for the question: the rest was looked for elsewhere.
 _REPEATED = 2
-# No address is like these: under one stands which problems were told, behind the other a file of the work at hand.
+# No address is like these: under one stands which problems were told, under the other the files of the work at hand.
 _PROBLEMS, _AT_HAND = "!", "/"
 
 
@@ -55,7 +55,7 @@ class Answers:
     def gave(self) -> dict[str, str]:
         """Return the digest of each entry that is handed over with its content, by address, and the work at hand."""
         entries = {address: digest for pack in self.packs for address, digest in pack.gave.items()}
-        files = {f"{_AT_HAND}{path}": "" for path in self.paths}
+        files = {_AT_HAND: "\0".join(self.paths)} if self.paths else {}
         return entries | files | ({_PROBLEMS: _digest_of(self.problems)} if self.problems else {})
 
 
@@ -80,7 +80,8 @@ def answer_each(
         pack = retrieve(workspace, main or Question(), budget=budget, printed=printed, given=given)
         return Answers(pack, (), paths=main.paths if main is not None else ())
 
-    at_hand = main.paths if main is not None else tuple(sorted(one[1:] for one in given if one.startswith(_AT_HAND)))
+    # Of several calls with files the latest says what the work is.
+    at_hand = main.paths if main is not None else tuple(filter(None, given.get(_AT_HAND, "").split("\0")))
 
     def read(reading: Reading) -> Answers:
         before = dict(given)

@@ -19,8 +19,15 @@ def code_path(workspace: Workspace, path: str) -> str:
     if "\\" in path and not here.exists() and not (top / path).exists():
         # As Windows writes it.
         return code_path(workspace, path.replace("\\", "/"))
-    if here.is_relative_to(top) and (here.exists() or not (top / path).exists()):
+    if here.is_relative_to(top) and not _is_meant_from(top, path, here):
         found = here.relative_to(top).as_posix()
     else:
         found = Path(path).as_posix().removeprefix("./").rstrip("/")
     return f"{found}/" if path.endswith("/") or (top / found).is_dir() else found
+
+
+def _is_meant_from(top: Path, path: str, here: Path) -> bool:
+    """Say whether a path is meant from the top: it is there alone, or its folder is, where it is yet to be made."""
+    if here.exists() or (top / path).exists():
+        return not here.exists()
+    return (top / path).parent.is_dir() and not here.parent.is_dir()

@@ -41,7 +41,7 @@ def init(
     its tools, both at the end of what is there; with `client_hooks` it gets our hooks, too. Without `folder` that is
     done for the memory that is found, if there is one. Raises UsageError for a wing's name that is none.
     """
-    folder = folder or (_found_here(cwd) if clients else None) or "memory"
+    folder = folder or (_found_here(cwd) if clients else _found_around(cwd)) or "memory"
     here = _repository(cwd)
     root = place_to_write(cwd / folder, here.top if here is not None else cwd, here)
     repository = _repository(root)
@@ -112,6 +112,15 @@ def _found_here(cwd: Path) -> str | None:
         return str(locate(None, {}, cwd).root)
     except RootNotFoundError:
         return None
+
+
+def _found_around(cwd: Path) -> str | None:
+    """Return the memory that a folder lies in: another one within it would be read twice."""
+    try:
+        found = locate(None, {}, cwd).root
+    except (RootNotFoundError, SeveralRootsError):
+        return None
+    return str(found) if cwd.resolve().is_relative_to(found) else None
 
 
 def _missing(command: str) -> Iterator[str]:

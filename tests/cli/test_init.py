@@ -87,6 +87,9 @@ def test_wings_that_are_there_are_the_projects(tmp_path: Path, capsys: Capture) 
     ]
     assert (folder / "memory/mdmem.toml").read_text() == "# default_wing: one of app, web\n"
     assert "--all-wings" in (folder / "AGENTS.md").read_text()
+    # Whoever stands in a memory means that one.
+    assert run_here(capsys, "init", "--no-hook", cwd=folder / "memory").out.count("stays as it is") == 2
+    assert not (folder / "memory/memory").exists()
 
 
 @pytest.mark.parametrize(("root", "folders"), [(".", ("docs", "My-docs")), ("memory", ("My-docs",))])

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import commit_all, memory, run_here, write_entry
+from builders import commit_all, memory, run_here, write, write_entry
 
 Capture = pytest.CaptureFixture[str]
 RULE, CHOICE, LIMIT = "nav/rules/callbacks", "nav/architecture/threads", "nav/architecture/speed"
@@ -48,8 +48,14 @@ def test_session_knows_the_work_at_hand(folder: Path, capsys: Capture) -> None:
     asked = ("retrieve", "--session", "one", *ASKED[2:])
     run_here(capsys, "retrieve", "--session", "one", "--path", "src/a.py", cwd=folder)
     assert rule not in run_here(capsys, *asked, cwd=folder).out
-    run_here(capsys, "retrieve", "--session", "one", "--fresh", "threads", cwd=folder)
-    assert rule in run_here(capsys, *asked, "--fresh", cwd=folder).out
+    # The latest files are the work, whatever came before.
+    for wing in ("nav", "shop"):
+        write(folder, f"memory/{wing}/README.md", f"---\nkind: project\napplies_to: [{wing}/**]\n---\n")
+    write_entry(folder / "memory", "shop/rules/belt", "The belt runs at one speed.\n", title="One speed")
+    commit_all(folder)
+    for path in ("nav/a.py", "shop/b.py"):
+        run_here(capsys, "retrieve", "--session", "two", "--path", path, "belts", cwd=folder)
+    assert "shop/rules/belt" in run_here(capsys, "retrieve", "--session", "two", *ASKED[2:], cwd=folder).out
 
 
 def test_unknown_words_and_what_nothing_covers_are_said_for_each(folder: Path, capsys: Capture) -> None:
