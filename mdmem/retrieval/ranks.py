@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass, field
-from mdmem.entry.model import Entry, Status, instant_of
+from mdmem.entry.model import Entry, instant_of
 from mdmem.retrieval.question import AnswerBasis, AnsweredEntry, Described, Tier, likeness_key
 from mdmem.workspace.scope import Scope
 
@@ -21,11 +21,12 @@ class Retrieved(AnsweredEntry):
     `matches` says that it holds at least half of the question's words or covers a path; `current` that it is in force;
     `overrides` are the shared rules it replaces here or in a narrower place, `overridden_by` what replaces it here.
     `terms` are those of the question that it, or what it replaced, holds; `on_path` says that its `applies_to` meets a
-    given path, `starts_shared` that the question starts at shared knowledge, `is_unconditional` that it is an invariant
+    given path, `is_unconditional` that it is an invariant
     which is part of every answer, `lies_aside` that it applies to other files than the work at hand. `why` gives the
     reasons in words: of thousands that match a few are told.
     """
 
+    sort_key: SortKey
     tier: Tier
     matches: bool
     current: bool
@@ -34,7 +35,6 @@ class Retrieved(AnsweredEntry):
     terms: frozenset[str] = frozenset()
     on_path: bool = False
     overridden_by: tuple[str, ...] = ()
-    starts_shared: bool = False
     is_unconditional: bool = False
     lies_aside: bool = False
 
@@ -42,14 +42,6 @@ class Retrieved(AnsweredEntry):
     def reason(self) -> str:
         """Return the reasons that brought it in, in words."""
         return self.why()
-
-    @property
-    def sort_key(self) -> SortKey:
-        """Order by authority, scope, certainty, score, age, address, as `sort_key_of` does."""
-        distance = self.tier is not Tier.SHARED if self.starts_shared else self.tier.rank
-        certainty = 0 if self.status is Status.ACTIVE else 1
-        force = (not self.current, self.is_proposal, int(distance), certainty)
-        return sort_key_of(self.entry, self.score, force=force)
 
     @property
     def described(self) -> Retrieved:

@@ -28,6 +28,7 @@ class Reasons:
         via = tuple(sorted(match.key for match in grounds.inherited.get(entry.address, ())))
         by = self._replacing(entry)
         return Retrieved(
+            sort_key=rank.sort_key,
             entry=entry,
             status=entry.status_on(grounds.today),
             tier=grounds.tier_of(entry),
@@ -40,7 +41,6 @@ class Reasons:
             terms=rank.terms,
             on_path=rank.on_path,
             overridden_by=(by.address,) if by is not None else (),
-            starts_shared=grounds.scope.starts_shared,
             is_unconditional=grounds.is_unconditional(entry),
             lies_aside=rank.lies_aside,
             stance=catalog.stance(entry.address),

@@ -224,6 +224,8 @@ def content_to_grow(path: Path, base: Path) -> bytes | None:
     if not target.is_relative_to(base.resolve()):
         linked = next(one for one in (path, *path.parents) if one.is_symlink())
         raise MisfitError(f"it is a link that leads out of the project, to {linked.readlink()}")
+    if ".git" in map(str.casefold, target.relative_to(base.resolve()).parts):
+        raise MisfitError("it is a link that leads into git's own folder")
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:

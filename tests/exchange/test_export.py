@@ -153,6 +153,13 @@ def test_an_export_is_written_nowhere_else(tmp_path: Path, capsys: Capture) -> N
         refused = run_here(capsys, *words, "pub", cwd=folder)
         assert (refused.code, "git's own folder" in refused.err) == (2, True), refused.err
     assert not [*(folder / ".git/refs/tags").iterdir()]
+    before = (folder / ".git/config").read_bytes()
+    (folder / "AGENTS.md").symlink_to(".git/config")
+    refused = run_here(capsys, "export", "agents-md", cwd=folder)
+    assert (refused.code, "git's own folder" in refused.err) == (2, True), refused.err
+    assert (folder / ".git/config").read_bytes() == before
+    assert "git's own folder" in run_here(capsys, "init", "--client", "codex", cwd=folder).out
+    assert b"Before you change" not in (folder / ".git/config").read_bytes()
     assert run_here(capsys, "export", "madr", "--out", "memory", cwd=folder).code == 2
     assert "name a folder" in run_here(capsys, "export", "madr", cwd=folder).err
 

@@ -17,7 +17,7 @@ from mdmem.render.retrieval import PrintedText, markdown_size, pack_markdown, pa
 from mdmem.retrieval.budget import OMITTED_LISTED, pack
 from mdmem.retrieval.pack import NOTHING_GIVEN, PLAIN, Form, Given, Pack, Printed, Texts
 from mdmem.retrieval.question import AnswerBasis, Omission, Tier
-from mdmem.retrieval.ranks import Retrieval, Retrieved
+from mdmem.retrieval.ranks import Retrieval, Retrieved, sort_key_of
 from mdmem.workspace.scope import Scope
 
 INVARIANT, DECISION, PATTERN, NOTE = EntryType
@@ -30,6 +30,7 @@ def item(
     status = Status.ACTIVE if current else Status.DEPRECATED
     made = entry(f"app/a/{name}", type=kind, title=name, status=status, **fields)
     return Retrieved(
+        sort_key=sort_key_of(made, score, force=(not current, False, Tier.PROJECT.rank, int(not current))),
         entry=made,
         status=status,
         tier=Tier.PROJECT,
