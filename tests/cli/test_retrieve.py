@@ -169,6 +169,8 @@ def test_budget_that_is_none_exits_2(budget: str, tmp_path: Path, capsys: Captur
         ("src/nav/node.py", "src/other"),
         ("{top}/src/nav/node.py", "src/other"),
         ("src/nav/not_yet.py", "."),
+        ("src/nav/not_yet.py", "src/other"),
+        ("nav/not_yet.py", "src"),
         ("src\\nav\\node.py", "src/other"),
     ],
 )
