@@ -70,6 +70,7 @@ def test_json_has_the_whole_answer(tmp_path: Path, capsys: Capture) -> None:
         "uncovered_terms": [],
         "unmatched_terms": [],
         "elsewhere": [],
+        "unread": [],
         "searched": ["nav/architecture", "nav/rules"],
         "likely_room": None,
         "degraded": False,
