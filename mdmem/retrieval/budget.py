@@ -294,7 +294,9 @@ class _Packing:
 
     def answer(self, plan: Plan) -> Pack:
         """Return the pack of a plan, with the contradictions that touch what it gives."""
-        told = {address for address, one in plan.taken.items() if one.form is not Form.GIVEN}
+        # Several questions name much by its title: nobody has read what contradicts that.
+        unread = (Form.GIVEN, Form.LINE) if self.found.is_brief else (Form.GIVEN,)
+        told = {address for address, one in plan.taken.items() if one.form not in unread}
         return Pack(
             scope=self.found.scope,
             items=tuple(plan.taken[one.entry.address] for one in self.found.ranks if one.entry.address in plan.taken),
