@@ -1,10 +1,8 @@
 """Memories, repositories and runs of the command line for the tests; every value of an entry is the caller's to set."""
 
-import atexit
 import contextlib
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -70,26 +68,45 @@ def make_root(folder: Path, settings: str = "") -> Path:
 
 def make_repository(folder: Path) -> Path:
     """Return a folder that is a git repository without a commit."""
-    shutil.copytree(_first_repository() / ".git", folder / ".git", dirs_exist_ok=True)
-    return folder
+    return _first_repository().laid_out(folder)
+
+
+@dataclass(frozen=True)
+class _Template:
+    """A folder to be made again and again: its folders in order, and the bytes of its files."""
+
+    folders: tuple[str, ...]
+    files: tuple[tuple[str, bytes], ...]
+
+    @classmethod
+    def of(cls, folder: Path) -> "_Template":
+        """Read a folder."""
+        found = [(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*"))]
+        files = tuple((name, path.read_bytes()) for path, name in found if path.is_file())
+        return cls(tuple(name for path, name in found if path.is_dir()), files)
+
+    def laid_out(self, folder: Path) -> Path:
+        """Make all of it in a folder, which may be there, and return that."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in self.folders:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(f"{folder}/{name}")  # noqa: PTH102  # a path for each would take as long as the folder
+        for name, content in self.files:
+            with open(f"{folder}/{name}", "wb", buffering=0) as file:  # noqa: PTH123
+                file.write(content)
+        return folder
 
 
 @cache
-def _first_repository() -> Path:
-    """Make the empty repository that the others are copied from: copying takes a third of what git takes."""
-    folder = _kept_folder()
-    # No template and no `git config`: git's sample hooks, and two more processes.
-    git(folder, "init", "-q", "-b", "main", "--template=")
-    with (folder / ".git/config").open("a", encoding="utf-8") as settings:
-        settings.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
-    return folder
-
-
-def _kept_folder() -> Path:
-    """Return a new folder that stays as long as the process."""
-    kept = TemporaryDirectory()
-    atexit.register(kept.cleanup)
-    return Path(kept.name)
+def _first_repository() -> _Template:
+    """Make the empty repository that the others are made like: git takes ten times as long."""
+    with TemporaryDirectory() as kept:
+        folder = Path(kept)
+        # No template and no `git config`: git's sample hooks, and two more processes.
+        git(folder, "init", "-q", "-b", "main", "--template=")
+        with (folder / ".git/config").open("a", encoding="utf-8") as settings:
+            settings.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+        return _Template.of(folder)
 
 
 def git(folder: Path, *arguments: str, text_in: bytes | None = None, ends: int = 0) -> str:
@@ -200,22 +217,23 @@ def merge_conflict(folder: Path, path: str, ours: str, theirs: str) -> None:
 
 def memory(folder: Path) -> Path:
     """Return a repository whose `memory/` holds one project wing with an invariant and a decision, committed."""
-    shutil.copytree(_first_memory(), folder, dirs_exist_ok=True)
-    return folder
+    return _first_memory().laid_out(folder)
 
 
 @cache
-def _first_memory() -> Path:
-    """Make the repository that the others are copied from: copying takes a tenth of committing."""
-    folder = _kept_folder()
-    root = make_root(make_repository(folder) / "memory")
-    write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# nav\n")
-    rule = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
-    write_entry(root, "nav/rules/callbacks", rule, type="invariant", title="Callbacks do not block")
-    choice = "Navigation uses two threads.\n\nRationale: it was measured.\n"
-    write_entry(root, "nav/architecture/threads", choice, title="Use two threads")
-    commit_all(folder, "the memory")
-    return folder
+def _first_memory() -> _Template:
+    """Make the repository that the others are made like, its objects in one file."""
+    with TemporaryDirectory() as kept:
+        folder = make_repository(Path(kept))
+        root = make_root(folder / "memory")
+        write(root, "nav/README.md", "---\nkind: project\nowners: [Ada]\n---\n\n# nav\n")
+        rule = "A callback must not block its executor.\n\nRationale: the robot stops.\n"
+        write_entry(root, "nav/rules/callbacks", rule, type="invariant", title="Callbacks do not block")
+        choice = "Navigation uses two threads.\n\nRationale: it was measured.\n"
+        write_entry(root, "nav/architecture/threads", choice, title="Use two threads")
+        commit_all(folder, "the memory")
+        git(folder, "repack", "-adq")
+        return _Template.of(folder)
 
 
 def on_terminal(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
