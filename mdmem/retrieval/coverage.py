@@ -6,8 +6,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from math import fsum, log
+from operator import itemgetter
 from typing import NamedTuple
 
 from mdmem.dataclass import dataclass
@@ -131,11 +132,19 @@ def holds(
     """
     held = list(texts)
     find = finder(frozenset().union(*{text.terms for text in held}))
+    # What cannot tell anything cannot later, and thousands of texts share a few sets.
+    mute = set[frozenset[str]]()
     for text in held:
+        if text.terms in mute:
+            continue
         if may_tell(text.terms):
             title = text.terms & _terms_in(text.title, find)
             yield Hold(title, title=title)
-    for text in nsmallest(_READ, held, key=lambda one: (-one.score, one.entry.address)):
+        else:
+            mute.add(text.terms)
+    least = min(nlargest(_READ, map(itemgetter(1), held)), default=0.0)
+    best = [text for text in held if text.score >= least]
+    for text in nsmallest(_READ, best, key=lambda one: (-one.score, one.entry.address)):
         if may_tell(text.terms):
             yield from _sections_held(text, text.terms & _terms_in(text.title, find), body(text.entry.address))
 

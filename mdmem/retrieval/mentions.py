@@ -111,8 +111,7 @@ class Mentions:
 
     @cached_property
     def _among(self) -> frozenset[str]:
-        scope = self.found.scope
-        return frozenset(one for one in self._catalog.entries if scope.holds(one))
+        return frozenset(self.found.scope.held(self._catalog))
 
 
 def _names_of(entry: Entry) -> tuple[str, ...]:
