@@ -273,10 +273,12 @@ class Scores:
         """Return what the best passage of each of these documents adds to its title."""
         firsts, parts = self._corpus.firsts, dict[int, float]()
         for rarity, weights in self._terms:
-            for number, weight in self._weighed(weights, among).items():
-                title = weights.stated.get(firsts[number], 0.0)
-                gain = (title + weight) / (K1 + title + weight) - title / (K1 + title)
-                parts[number] = parts.get(number, 0.0) + rarity * gain
+            stated, weighed = weights.stated, self._weighed(weights, among)
+            gains = {number: rarity * (weight / (K1 + weight)) for number, weight in weighed.items()}
+            for number, weight in weighed.items() if stated else ():
+                if title := stated.get(firsts[number]):
+                    gains[number] = rarity * ((title + weight) / (K1 + title + weight) - title / (K1 + title))
+            parts = _sum(parts, gains)
         best: dict[int, float] = {}
         for number, gain in parts.items():
             if gain > best.get(firsts[number], 0.0):
@@ -287,9 +289,10 @@ class Scores:
         firsts, weighed = self._corpus.firsts, dict[int, float]()
         for field, held in weights.postings:
             weight, (flat, slope, lengths) = WEIGHTS[field], self._corpus.part_norm(field)
-            for number, frequency in [pair for pair in held if firsts[pair[0]] in among]:
-                norm = flat + slope * lengths[number]
-                weighed[number] = weighed.get(number, 0.0) + weight * frequency / norm
+            near = [pair for pair in held if firsts[pair[0]] in among]
+            weighed = _sum(
+                weighed, {number: weight * times / (flat + slope * lengths[number]) for number, times in near}
+            )
         return weighed
 
 

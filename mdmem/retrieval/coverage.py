@@ -115,7 +115,13 @@ def coverage_of(weights: TermWeights, texts: Iterable[Held], body: Callable[[str
         """Say whether a text of these terms may cover more than is known to be covered."""
         return most(terms) is Coverage.FULL or (best is Coverage.NONE and most(terms) is Coverage.PARTIAL)
 
+    told = set[tuple[frozenset[str], ...]]()
     for hold in holds(texts, body, may_tell=may_tell):
+        # Most sections of a text hold none of the words, or the same few.
+        said = hold.terms, hold.heading, hold.title
+        if said in told:
+            continue
+        told.add(said)
         found = coverage_by(hold, weights)
         if found is Coverage.FULL:
             return found

@@ -151,7 +151,8 @@ def _hits(catalog: Catalog, scope: Scope, found: _Found, *, today: date) -> Sequ
     ordered: Sequence[Match] = Stepped(list(found.matches.values()), lambda one: likeness_step(one.score), key)
     if not lineage.claimed.isdisjoint(found.matches.keys()):
         placed = claimants_first(
-            [_Placed(entries[one.key], one) for one in ordered], lambda one: claims_on(catalog, one.entry, scope)
+            [_Placed(entries[one.key], one) for one in sorted(found.matches.values(), key=key)],
+            lambda one: claims_on(catalog, one.entry, scope),
         )
         ordered = [one.match for one in placed]
     return Described(ordered, hit)

@@ -14,6 +14,7 @@ from mdmem.entry.model import Entry, EntryType, Status
 from mdmem.retrieval.bearings import claimants_first, claims_on, partners_of
 from mdmem.retrieval.coverage import Held, TermWeights, coverage_of, weights_of
 from mdmem.retrieval.grounds import Grounds
+from mdmem.retrieval.order import in_any_order, in_order
 from mdmem.retrieval.question import Coverage, Described, Omission, OmittedCount, Tier
 from mdmem.retrieval.ranks import Rank, Ranked, Retrieved, by_rank, rank_of
 from mdmem.retrieval.reasons import Reasons
@@ -50,7 +51,9 @@ class Selection(Grounds):
                 self.omitted.pop(entry.address, None)
         ranks: Sequence[Rank] = by_rank(self._ranked(chosen.values(), overriders))
         if not self.catalog.lineage.claimed.isdisjoint(chosen):
-            ranks = claimants_first(ranks, lambda rank: claims_on(self.catalog, rank.entry, self.scope))
+            ranks = claimants_first(
+                in_order(ranks, in_any_order(ranks)), lambda rank: claims_on(self.catalog, rank.entry, self.scope)
+            )
         return Described(ranks, attrgetter("described"))
 
     def propose(self) -> Described[Retrieved]:
