@@ -17,7 +17,7 @@ from mdmem.retrieval.question import Question, Tier
 from mdmem.workspace.scope import Scope
 
 # What holds half of the question's words is no mere neighbour of it.
-_MATCHING_SHARE = 0.5
+MATCHING_SHARE = 0.5
 _NO_TERMS = frozenset[str]()
 
 
@@ -101,7 +101,7 @@ class Grounds:
     def is_half(self, held: frozenset[str]) -> bool:
         """Say whether these are half of the question's words."""
         terms = self.answer.terms if self.answer else ()
-        return bool(terms) and len(held) / len(terms) >= _MATCHING_SHARE
+        return bool(terms) and len(held) / len(terms) >= MATCHING_SHARE
 
     def suits(self, entry: Entry) -> bool:
         """Say whether an entry, or one it replaced, answers for the question itself; without a question each does."""
