@@ -2,7 +2,7 @@
 -- history begins with, by which a renamed repository is told. `root` is the memory's folder from the repository's top.
 CREATE TABLE repository (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text NOT NULL UNIQUE,
+    name text NOT NULL,
     root text NOT NULL DEFAULT '',
     url text,
     roots text[] NOT NULL DEFAULT '{}',
@@ -11,14 +11,19 @@ CREATE TABLE repository (
     pushed_at timestamptz,
     serial bigint NOT NULL DEFAULT 0,
     format text NOT NULL DEFAULT '',
-    settings bytea NOT NULL DEFAULT ''
+    settings bytea NOT NULL DEFAULT '',
+    narrow_settings bytea NOT NULL DEFAULT ''
 );
+-- What is unique by its name is so by the name's hash, here and below: an index that a question with a name can use
+-- tells by its work (EXPLAIN ANALYZE) whether there is a hidden row, and through a function no question uses it.
+CREATE UNIQUE INDEX repository_name ON repository (md5(name));
 
 -- Names that a repository had before.
 CREATE TABLE former_name (
-    name text PRIMARY KEY,
+    name text NOT NULL,
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 
 -- The commits that the hub had of a repository, so that it never goes back to one.
 CREATE TABLE push (
@@ -38,15 +43,19 @@ CREATE TABLE wing (
     source text,
     source_path text,
     commit text,
+    tree text,
+    format text NOT NULL DEFAULT '',
     is_shared boolean NOT NULL DEFAULT false,
     owners text[] NOT NULL DEFAULT '{}',
     documents integer NOT NULL DEFAULT 0,
     passages integer NOT NULL DEFAULT 0,
     lengths bigint[] NOT NULL DEFAULT '{}',
-    CHECK ((repository_id IS NULL) = (source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL))
+    CHECK ((repository_id IS NULL) = (
+        source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
 );
-CREATE UNIQUE INDEX wing_own ON wing (repository_id, name) WHERE repository_id IS NOT NULL;
-CREATE UNIQUE INDEX wing_pinned ON wing (source, source_path, commit) WHERE repository_id IS NULL;
+CREATE UNIQUE INDEX wing_own ON wing (md5(repository_id::text || '/' || name)) WHERE repository_id IS NOT NULL;
+CREATE UNIQUE INDEX wing_pinned ON wing (md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format))
+    WHERE repository_id IS NULL;
 
 -- Which repositories read which wing of another, and under which name.
 CREATE TABLE pin (
@@ -80,25 +89,26 @@ CREATE TABLE file (
     terms bytea,
     lengths bytea,
     words tsvector,
-    UNIQUE (wing_id, path)
+    UNIQUE (wing_id, path),
+    UNIQUE (wing_id, id)
 );
 CREATE INDEX file_words ON file USING gin (words);
 
 -- What entries link: `target` is an address as the repository counts it, `field` the front matter's field.
 CREATE TABLE link (
-    file_id bigint NOT NULL REFERENCES file ON DELETE CASCADE,
-    wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
+    wing_id integer NOT NULL,
+    file_id bigint NOT NULL,
     field text NOT NULL,
     target text NOT NULL,
-    PRIMARY KEY (file_id, field, target)
+    PRIMARY KEY (wing_id, file_id, field, target),
+    FOREIGN KEY (wing_id, file_id) REFERENCES file (wing_id, id) ON DELETE CASCADE
 );
-CREATE INDEX link_target ON link (target, wing_id);
+CREATE INDEX link_target ON link (wing_id, target);
 
 -- How many entries of a wing hold a term: the rarity of a word follows from the wings that are seen alone.
 CREATE TABLE term (
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
     term text COLLATE "C" NOT NULL,
     documents integer NOT NULL CHECK (documents > 0),
-    PRIMARY KEY (term, wing_id)
+    PRIMARY KEY (wing_id, term)
 );
-CREATE INDEX term_wing ON term (wing_id);
