@@ -11,6 +11,8 @@ from mdmem.errors import EnvironmentFaultError
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
+    HubConnection = Connection[Any]
+
 SCHEMA = "mdmem_hub"
 CONNECT_SECONDS = 5
 """So long is waited for a server that does not answer."""
@@ -21,7 +23,7 @@ class HubError(EnvironmentFaultError):
 
 
 @contextmanager
-def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60) -> Iterator[Connection[Any]]:
+def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60) -> Iterator[HubConnection]:
     """Open a connection whose statements see the hub's tables; a token says who asks, where the role does not.
 
     Nothing is committed but by `transaction`. Raises HubError for whatever the server or the way to it refuses.
@@ -44,12 +46,20 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
 
 
 @contextmanager
-def transaction(connection: Connection[Any], *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
+def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
     """Do what is within wholly or not at all; a snapshot reads one state of all tables, and writes none."""
     with connection.transaction(), connection.cursor() as cursor:
         if is_snapshot:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield cursor
+
+
+def one_row(cursor: Any) -> tuple[Any, ...]:
+    """Return the row of a statement that has one; raises HubError where it is not to be seen."""
+    row: tuple[Any, ...] | None = cursor.fetchone()
+    if row is None:
+        raise HubError("the hub does not show what was just written; its rights are not those of `mdmem hub init`")
+    return row
 
 
 @contextmanager
