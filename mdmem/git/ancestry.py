@@ -14,13 +14,13 @@ def is_ancestor(repository: Repository, old: str, new: str) -> bool:
     return not run(repository.top, *asked, variables=repository.variables).strip()
 
 
-def any_led_to(repository: Repository, olds: Iterable[str], new: str) -> bool:
-    """Say whether one of some commits is a commit or led to it; those that are not here led to nothing."""
+def leading_to(repository: Repository, olds: Iterable[str], new: str) -> frozenset[str]:
+    """Return those of some commits that are a commit or led to it; one that is not here led to nothing."""
     wanted = frozenset(olds)
     if not wanted:
-        return False
+        return wanted
     printed = run(repository.top, "rev-list", new, "--", variables=repository.variables)
-    return not wanted.isdisjoint(printed.decode("ascii").split())
+    return wanted.intersection(printed.decode("ascii").split())
 
 
 def led_to_any(repository: Repository, old: str, news: Iterable[str]) -> bool:

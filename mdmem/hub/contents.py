@@ -11,7 +11,7 @@ from mdmem.catalog.addresses import MANIFEST, full_address, with_full_links
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.redaction import known_addresses
-from mdmem.catalog.remote_wings import place_of
+from mdmem.catalog.remote_wings import place_of, settings_of
 from mdmem.dataclass import dataclass
 from mdmem.document.links import body_links, may_have_links
 from mdmem.document.parse import Document, without_code
@@ -22,6 +22,7 @@ from mdmem.hub.names import place_name
 from mdmem.hub.rows import LONGEST, HubFile, Link
 from mdmem.index.fields import Terms
 from mdmem.index.terms import terms_of
+from mdmem.settings import WingSettings
 from mdmem.tree import SETTINGS_NAME, FileKind, GitTree, JoinedTree, MissingWing, TreeFile, Unreadable, has_file
 from mdmem.tree import missing_wings as missing_in
 from mdmem.workspace.snapshot import Snapshot
@@ -54,6 +55,7 @@ class Contents:
 
     def __init__(self, workspace: Workspace, commit: str) -> None:
         """Take the root's workspace and the whole name of a commit; raises UsageError where that holds no memory."""
+        self.commit = commit
         self.workspace = workspace.unlimited().at(Snapshot(revision=commit))
         self.tree = self.workspace.whole_tree
         if not has_file(self.tree, SETTINGS_NAME):
@@ -85,12 +87,25 @@ class Contents:
     def _sources(self) -> dict[str, WingSource]:
         if not isinstance(self.tree, JoinedTree):
             return {}
-        root, stated = self.workspace.location.root, self.workspace.settings.remote_wings
         return {
-            name: WingSource(place_name(place_of(stated[name], root)), tree.under, tree.commit or "")
+            name: WingSource(self._places[name], tree.under, tree.commit or "")
             for name, tree in self.tree.wings.items()
             if isinstance(tree, GitTree)
         }
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """Where the repositories of pinned wings are, by the wings' names."""
+        return {name: place_name(place_of(one, self.workspace.location.root)) for name, one in self._stated.items()}
+
+    @cached_property
+    def _stated(self) -> dict[str, WingSettings]:
+        return settings_of(self.tree, about=b"git").remote_wings
+
+    def awaits(self, name: str, source: WingSource) -> bool:
+        """Say whether a wing is pinned as before, and only not at hand."""
+        is_missing = any(one.name == name for one in self.missing)
+        return is_missing and (self._places[name], self._stated[name].commit) == (source.place, source.commit)
 
     def files(self, wing: HubWing, paths: Collection[str]) -> Iterator[HubFile]:
         """Yield some files of a wing, read and analysed; raises EnvironmentFaultError for one that git cannot give."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mdmem.hub.succession import Succession
 from mdmem.render.json import dump
 
 if TYPE_CHECKING:
@@ -19,17 +20,34 @@ def schema_text(result: SchemaResult) -> str:
 
 def push_text(result: PushResult) -> str:
     """Return what became of a push."""
-    return f"{result.repository}: {result.outcome}, {result.commit[:10]}: {result.put} put, {result.taken} taken"
+    name, had, brought = result.repository, (result.before or "")[:10], result.brought
+    if result.succession is Succession.OLDER:
+        return f"{name}: the hub is at {had} already, which came later than {result.pushed[:10]}; nothing was sent"
+    if result.is_unchanged:
+        return f"{name}: the hub is at {had} already"
+    counted = (("added", brought.added), ("changed", brought.changed), ("removed", brought.removed))
+    said = [f"{number} {word}" for word, number in counted if number] or ["no file changed"]
+    if brought.pins:
+        said.append(f"{brought.pins} {'pin' if brought.pins == 1 else 'pins'} changed")
+    since = f" (was {had})" if had and had != result.commit[:10] else ""
+    return f"{name}: the hub is at {result.commit[:10]} now{since}: {', '.join(said)}"
 
 
 def push_json(result: PushResult) -> str:
     """Return what became of a push."""
+    brought = result.brought
     return dump(
         {
             "repository": result.repository,
             "commit": result.commit,
-            "outcome": result.outcome,
-            "put": result.put,
-            "taken": result.taken,
+            "before": result.before,
+            "pushed": result.pushed,
+            "succession": result.succession,
+            "unchanged": result.is_unchanged,
+            "added": brought.added,
+            "changed": brought.changed,
+            "removed": brought.removed,
+            "pins": brought.pins,
+            "missing": list(result.missing),
         }
     )

@@ -20,11 +20,13 @@ CREATE TABLE former_name (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE
 );
 
--- The commits that the hub had of a repository, so that it never goes back to one.
+-- The commits that the hub had of a repository, so that it never goes back to one; `is_left` are those that its history
+-- was rewritten without.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
     commit text NOT NULL,
+    is_left boolean NOT NULL DEFAULT false,
     pushed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repository_id, serial)
 );
@@ -117,9 +119,10 @@ CREATE INDEX file_words ON file USING gin (words);
 CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
 -- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.
+-- They go with the file, whose wing is theirs.
 CREATE TABLE link (
     file_id bigint NOT NULL REFERENCES file ON DELETE CASCADE,
-    wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
+    wing_id integer NOT NULL,
     field text NOT NULL,
     target text NOT NULL,
     PRIMARY KEY (file_id, field, target)
