@@ -220,7 +220,9 @@ def _found(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]
         made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
         return int(made.fetchone()[0]), None
     known = [name for (name,) in cursor.execute("SELECT name FROM repository")]
-    raise NotFoundError(f"the hub has no repository `{place}`{_nearest(place, known)}; with `--push` it need not be there")
+    raise NotFoundError(
+        f"the hub has no repository `{place}`{_nearest(place, known)}; with `--push` it need not be there"
+    )
 
 
 def _named(cursor: Any, name: str) -> int | None:

@@ -25,17 +25,20 @@ CREATE TABLE former_name (
 );
 CREATE UNIQUE INDEX former_name_name ON former_name (md5(name));
 
--- The commits that the hub had of a repository, so that it never goes back to one.
+-- The commits that the hub had of a repository, so that it never goes back to one; `is_left` are those that its history
+-- was rewritten without.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
     commit text NOT NULL,
+    is_left boolean NOT NULL DEFAULT false,
     pushed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repository_id, serial)
 );
 
 -- A wing of a repository, or one of another repository at the commit that some pin: then `repository_id` is null, and
--- `source`, `source_path` and `commit` say where it lives. `lengths` are the sums of its passages' words, by scored field.
+-- `source`, `source_path` and `commit` say where it lives, `tree` is git's name for what it holds, and `format` says how
+-- its files are packed. `lengths` are the sums of its passages' words, by scored field.
 CREATE TABLE wing (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -54,8 +57,9 @@ CREATE TABLE wing (
         source IS NOT NULL AND source_path IS NOT NULL AND commit IS NOT NULL AND tree IS NOT NULL))
 );
 CREATE UNIQUE INDEX wing_own ON wing (md5(repository_id::text || '/' || name)) WHERE repository_id IS NOT NULL;
-CREATE UNIQUE INDEX wing_pinned ON wing (md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format))
-    WHERE repository_id IS NULL;
+CREATE UNIQUE INDEX wing_pinned ON wing (
+    md5(source || chr(10) || source_path || chr(10) || commit || chr(10) || tree || chr(10) || format)
+) WHERE repository_id IS NULL;
 
 -- Which repositories read which wing of another, and under which name.
 CREATE TABLE pin (
@@ -68,8 +72,9 @@ CREATE INDEX pin_wing ON pin (wing_id);
 
 -- A file of a wing: an entry, a manifest, one that holds no readable entry, or one that is only listed (`content` is
 -- null). `path` counts from the wing's folder. `record` is what was read of it, `terms` its analysed passages, `lengths`
--- their words by scored field, all packed in the format that the repository names; `words` finds it. What of an entry is
--- filtered on is null where the file is none.
+-- their words by scored field, all packed in the format that the repository names, or the wing where it has none; `words`
+-- finds it. What of an entry is filtered on is null where the file is none. `has_short_links` says that what a link of it
+-- means may depend on which other files are there.
 CREATE TABLE file (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
@@ -85,6 +90,7 @@ CREATE TABLE file (
     owner text,
     focus text,
     tags text[],
+    has_short_links boolean NOT NULL DEFAULT false,
     record bytea,
     terms bytea,
     lengths bytea,
@@ -93,8 +99,10 @@ CREATE TABLE file (
     UNIQUE (wing_id, id)
 );
 CREATE INDEX file_words ON file USING gin (words);
+CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
--- What entries link: `target` is an address as the repository counts it, `field` the front matter's field.
+-- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.
+-- They go with the file, whose wing is theirs.
 CREATE TABLE link (
     wing_id integer NOT NULL,
     file_id bigint NOT NULL,

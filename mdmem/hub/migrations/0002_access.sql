@@ -174,6 +174,17 @@ BEGIN
     RETURN NEXT;
 END $$;
 
+-- A wing of another repository goes with the last that pins it: first the row is locked, so that whoever pins it at this
+-- moment is either seen or waits and finds it gone.
+CREATE FUNCTION drop_unpinned() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
+BEGIN
+    PERFORM FROM wing WHERE id = OLD.wing_id FOR UPDATE;
+    DELETE FROM wing WHERE id = OLD.wing_id AND NOT EXISTS (SELECT FROM pin WHERE wing_id = OLD.wing_id);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER pin_gone AFTER DELETE ON pin FOR EACH ROW EXECUTE FUNCTION drop_unpinned();
+
 -- Takes back that a repository reads wings of others.
 CREATE FUNCTION unpin(reader integer, called text[]) RETURNS void LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, mdmem_hub, pg_temp AS $$
@@ -247,5 +258,5 @@ GRANT SELECT ON former_name, push, migration TO PUBLIC;
 GRANT INSERT ON push TO PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mdmem_hub FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION visible_scope, visible_repository, pushable_repository, reads_whole, visible_pin, visible_wing,
-    pushable_wing, repository_named, settings_of, is_known_token, candidate, pinned_wing, unpin TO PUBLIC;
+    pushable_wing, repository_named, settings_of, is_known_token, is_owner, candidate, pinned_wing, unpin TO PUBLIC;
 GRANT USAGE ON SCHEMA mdmem_hub TO PUBLIC;
