@@ -41,8 +41,8 @@ class Grant:
     """What the holder of a token, or a database role with its members, sees; `name` is None for whoever asks."""
 
     name: str | None
-    is_role: bool
     permissions: tuple[Permission, ...]
+    is_role: bool = False
 
 
 def access_of(connection: Connection[Any], repository: int) -> Access:
@@ -144,7 +144,7 @@ def grants(connection: Connection[Any], name: str | None = None) -> tuple[Grant,
         if not _is_owner(cursor):
             if name is not None:
                 _require_owner(cursor)
-            return (Grant(None, False, _permissions(cursor.execute(_OWN).fetchall())),)
+            return (Grant(None, _permissions(cursor.execute(_OWN).fetchall())),)
         known = cursor.execute("SELECT id FROM principal ORDER BY coalesce(name, role::text)").fetchall()
         if name is None:
             return tuple(_granted(cursor, one) for (one,) in known)
@@ -220,9 +220,8 @@ def _found(cursor: Any, place: str, *, may_push: bool) -> tuple[int, str | None]
         made = cursor.execute("INSERT INTO repository (name) VALUES (%s) RETURNING id", (checked_name(place),))
         return int(made.fetchone()[0]), None
     known = [name for (name,) in cursor.execute("SELECT name FROM repository")]
-    raise NotFoundError(
-        f"the hub has no repository `{place}`{_nearest(place, known)}; with `--push` it need not be there"
-    )
+    hint = _nearest(place, known) or "; with `--push` it need not be there"
+    raise NotFoundError(f"the hub has no repository `{place}`{hint}")
 
 
 def _named(cursor: Any, name: str) -> int | None:
@@ -254,7 +253,8 @@ def _granted(cursor: Any, principal: int) -> Grant:
         " WHERE principal_id = %s ORDER BY 1, 2",
         (principal,),
     ).fetchall()
-    return Grant(*who, _permissions(rows))
+    name, is_role = who
+    return Grant(name, _permissions(rows), is_role)
 
 
 def _permissions(rows: Iterable[tuple[str, str | None, bool]]) -> tuple[Permission, ...]:

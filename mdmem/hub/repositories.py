@@ -54,9 +54,8 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
 
 def _not_to_push(name: str) -> UsageError:
     """Return what is said of a repository that is seen and one that is not there alike."""
-    return UsageError(
-        f"there is no repository `{name}` in the hub that you may push; its owner types `mdmem hub grant NAME {name} --push`"
-    )
+    line = f"mdmem hub grant NAME {name} --push"
+    return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
 def take_repository(cursor: Any, location: Location, commit: str, *, given: str | None, is_new: bool) -> HubRepository:
