@@ -60,7 +60,7 @@ def require_known(connection: Connection[Any]) -> None:
     asked = "SELECT is_known_token(), is_owner() AND coalesce(current_setting('mdmem.token', true), '') <> ''"
     is_known, is_vain = connection.execute(asked).fetchone() or (False, False)
     if is_vain:
-        raise HubError("this database role owns the hub and sees all of it, whatever token it shows; use another role")
+        raise HubError("this database role owns the hub and sees all of it, whatever token it shows: use another role")
     if not is_known:
         raise HubError("the hub does not know this token; its owner makes one with `mdmem hub token NAME`")
 

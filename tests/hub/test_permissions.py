@@ -1,15 +1,17 @@
 """What a role or a token sees of a hub, and by which ways it comes to know of nothing else."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from builders import Ran, run_here
 
-Server = Any
-TABLES = ("repository", "former_name", "push", "wing", "pin", "file", "link", "term")
+Typed = Callable[..., Ran]
 # Two repositories that pin one wing of a third; `guest` sees a wing of the first, a token the second, to push it.
 SECRET = "zebra"
 ROWS = f"""
@@ -40,13 +42,16 @@ ANALYZE;
 """
 
 
-@pytest.fixture(scope="module")
-def hub(new_hub: Callable[[], str], roles: None) -> str:
-    """Return where a hub is whose rows no test changes."""
-    where = new_hub()
+def filled(where: str) -> str:
     with psycopg.connect(where, autocommit=True) as owner:
         owner.execute(ROWS)
     return where
+
+
+@pytest.fixture(scope="module")
+def hub(new_hub: Callable[[], str], roles: None) -> str:
+    """Return where a hub is whose rows no test changes."""
+    return filled(new_hub())
 
 
 def as_role(where: str, role: str = "guest", *, token: str = "") -> psycopg.Connection[Any]:
@@ -134,3 +139,89 @@ def plan_of(connection: psycopg.Connection[Any], question: str, value: str) -> s
     asked = question.replace("%s", f"'{value}'")
     lines = only(connection, f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) {asked}")
     return re.sub(rf"'{value}'| = '?{value}\b", "…", "\n".join(lines))
+
+
+@pytest.fixture(scope="module")
+def other(new_hub: Callable[[], str], roles: None) -> str:
+    """Return where a hub with the same rows is, for tests that change who sees what."""
+    return filled(new_hub())
+
+
+@pytest.fixture
+def typed(other: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Return what types a command about a hub where nobody sees anything: as its owner, a role, or with a token."""
+
+    def types(*arguments: str, role: str = "postgres", token: str = "") -> Ran:
+        monkeypatch.setenv("MDMEM_HUB_DSN", other.replace("user=postgres", f"user={role}"))
+        monkeypatch.setenv("MDMEM_HUB_TOKEN", token)
+        return run_here(capsys, "hub", *arguments, cwd=tmp_path)
+
+    with psycopg.connect(other, autocommit=True) as owner:
+        owner.execute("DELETE FROM mdmem_hub.principal")
+    return types
+
+
+def test_a_token_is_made_granted_rotated_revoked_and_dropped(typed: Typed) -> None:
+    made = typed("token", "robot")
+    token, said = made.out.splitlines()
+    assert (made.code, len(token), said[:7]) == (0, 43, "robot: ")
+    assert typed("grants", role="guest", token=token).out == "you: nothing\n"
+    assert typed("grant", "robot", "acme/old/pay").out == "robot (token): reads acme/shop/pay\n"
+    assert typed("grants", role="guest", token=token).out == "you: reads acme/shop/pay\n"
+    assert typed("grant", "robot", f"acme/{SECRET}", "--push").out == (
+        f"robot (token): pushes acme/{SECRET}; reads acme/shop/pay\n"
+    )
+    # The whole holds the wing, and a wing that was granted beside it changes nothing.
+    assert typed("grant", "robot", "acme/shop").out == f"robot (token): pushes acme/{SECRET}; reads acme/shop\n"
+    assert typed("grant", "robot", "acme/shop/pay", f"acme/{SECRET}").out == typed("grants").out
+    other = typed("token", "robot", "--rotate").out.splitlines()[0]
+    assert typed("grants", role="guest", token=token).code == 3
+    assert typed("grants", role="guest", token=other).out == f"you: pushes acme/{SECRET}; reads acme/shop\n"
+    assert typed("revoke", "robot", "acme/shop").out == f"robot (token): pushes acme/{SECRET}\n"
+    assert typed("revoke", "robot").out == "robot (token): nothing\n"
+    assert typed("token", "robot", "--drop").out == "`robot` is good no more\n"
+    assert typed("grants", role="guest", token=other).err == (
+        "mdmem: the hub does not know this token; its owner makes one with `mdmem hub token NAME`\n"
+    )
+
+
+def test_a_role_is_granted_with_its_members_until_it_is_revoked(typed: Typed) -> None:
+    assert typed("grant", "platform_team", "acme/shop/platform", "acme/new", "--push").code == 2
+    typed("grant", "platform_team", "acme/shop/platform")
+    said = typed("grants", "platform_team", "--format", "json").out
+    sees = [{"repository": "acme/shop", "wing": "platform", "may_push": False}]
+    assert json.loads(said)["grants"] == [{"name": "platform_team", "kind": "role", "sees": sees}]
+    assert typed("grants", role="member").out == "you: reads acme/shop/platform\n"
+    assert typed("revoke", "platform_team", "acme/shop/platform").out == "platform_team (role): nothing\n"
+    assert (typed("grants", role="member").out, typed("grants").out) == ("you: nothing\n", "")
+
+
+SLIPS = (
+    (("grant", "gust", "acme/shop"), 1, "no token and no database role `gust`"),
+    (("grant", "guest", "acme/shap"), 1, "no repository `acme/shap`; did you mean `acme/shop`?"),
+    (("grant", "guest", "acme/shop/pya"), 1, "no wing `pya` of acme/shop; did you mean `pay`?"),
+    (("grant", "guest", "acme/shop/pay", "--push"), 2, "grant `acme/shop --push`, without `/pay`"),
+    (("grant", "guest", "a b", "--push"), 2, "is no name for a repository"),
+    (("revoke", "guest", "acme/shop"), 1, "`guest` sees nothing of this hub"),
+    (("token", "guest"), 2, "is a role of the database"),
+    (("token", "A B"), 2, "cannot name a token"),
+    (("token", "nobody", "--drop"), 1, "there is no token `nobody`"),
+    (("token", "nobody", "--drop", "--rotate"), 2, "give one of them"),
+)
+
+
+def test_a_slip_is_a_sentence(typed: Typed) -> None:
+    for arguments, code, said in SLIPS:
+        ran = typed(*arguments)
+        assert (ran.code, ran.err.count("\n"), said in ran.err) == (code, 1, True), ran.err
+
+
+def test_nobody_but_the_owner_grants(typed: Typed) -> None:
+    token = typed("token", "robot").out.splitlines()[0]
+    for arguments in (("grant", "guest", "acme/shop"), ("revoke", "robot"), ("token", "x"), ("grants", "robot")):
+        ran = typed(*arguments, role="guest")
+        assert (ran.code, ran.err) == (
+            2,
+            "mdmem: only the hub's owner, or a member of that role, says who sees what; connect as one\n",
+        )
+    assert "whatever token it shows" in typed("grants", token=token).err
