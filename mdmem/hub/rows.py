@@ -148,7 +148,7 @@ def words_of(passages: Sequence[Terms], wing: int) -> str | None:
                 found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
     kept, size = [_lexeme(wing_mark(wing))], 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
-        size += len(term.encode()) + 8
+        size += len(term.encode()) + (0 if weight == "D" else 6)
         if size > _MOST_WORDS:
             kept.append(_lexeme(LARGE))
             break
