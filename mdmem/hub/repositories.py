@@ -11,7 +11,7 @@ from mdmem.git import Repository, list_revision
 from mdmem.git.ancestry import is_ancestor, root_commits
 from mdmem.git.fetch import has_commit
 from mdmem.git.merge import is_shallow
-from mdmem.hub.connection import one_row
+from mdmem.hub.connection import FORBIDDEN, HubError, one_row
 from mdmem.hub.names import checked_name, default_name
 from mdmem.workspace.location import Location
 
@@ -79,8 +79,12 @@ def take_repository(cursor: Any, location: Location, commit: str, *, given: str 
     if not one_row(cursor.execute("SELECT is_owner()"))[0]:
         raise _not_to_push(name)
     cursor.execute("INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING", (name, location.under))
+    is_made = cursor.rowcount == 1
     made = find_repository(cursor, name, is_locked=True)
-    return made or take_repository(cursor, location, commit, given=name, is_new=is_new)
+    if made is None:
+        raise HubError(FORBIDDEN)
+    # Else somebody made one of that name at this moment, and it may be another memory.
+    return made if is_made else take_repository(cursor, location, commit, given=given, is_new=is_new)
 
 
 def _is_beside(location: Location, commit: str, found: HubRepository) -> bool:
@@ -97,8 +101,8 @@ def _refuse_known(cursor: Any, location: Location, commit: str, name: str) -> No
     if is_shallow(git):
         # Where a history is cut off it seems to begin.
         return
-    asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s ORDER BY name"
-    cursor.execute(asked, (list(root_commits(git, commit)), location.under))
+    asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s AND name <> %s ORDER BY name"
+    cursor.execute(asked, (list(root_commits(git, commit)), location.under, name))
     for row in cursor.fetchall():
         other = HubRepository(*row)
         if other.commit is not None and _is_one_line(git, other.commit, commit):

@@ -41,7 +41,8 @@ Link = tuple[str, str]
 class HubFile:
     """One file of a wing: `path` counts from the wing's folder, `loaded` is what it means in an entry's place.
 
-    `wing` is what a manifest states, `passages` are an entry's terms. One that is only listed has no content.
+    `wing` is what a manifest states, as far as it `is_sound`; `passages` are an entry's terms. One that is only listed
+    has no content.
     """
 
     path: str
@@ -53,6 +54,7 @@ class HubFile:
     passages: tuple[Terms, ...] = ()
     links: frozenset[Link] = frozenset()
     has_short_links: bool = False
+    is_sound: bool = True
 
 
 COLUMNS = (
@@ -70,7 +72,8 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
         texts = (entry.title, entry.room, entry.label, entry.owner, entry.focus)
         tags = list(map(plain_text, entry.tags))
         stated = (entry.type.value, entry.status.value, *map(_plain_or_none, texts), tags)
-    record = file.loaded if file.loaded is not None else file.wing
+    # What is wrong with a manifest is told by whoever reads it.
+    record = file.loaded if file.loaded is not None else file.wing if file.is_sound else None
     return (
         stored_path(file.path),
         file.kind.value,
@@ -145,7 +148,7 @@ def words_of(passages: Sequence[Terms], wing: int) -> str | None:
                 found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
     kept, size = [_lexeme(wing_mark(wing))], 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
-        size += len(term.encode()) + 8
+        size += len(term.encode()) + (0 if weight == "D" else 6)
         if size > _MOST_WORDS:
             kept.append(_lexeme(LARGE))
             break

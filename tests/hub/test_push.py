@@ -12,40 +12,11 @@ from builders import (
     write,
     write_entry,
 )
+from pushes import pushed, rows, state
 
-from mdmem.hub.connection import connected
-from mdmem.hub.push import PushRequest, PushResult, push
+from mdmem.hub.push import PushResult
 from mdmem.hub.rows import unpacked_file, unpacked_lengths, unpacked_passages, unpacked_wing
 from mdmem.hub.succession import Succession
-
-# What every push of the same commit must leave, however it came there; ids and times differ.
-_STATE = {
-    "repository": "SELECT name, root, url, commit, format, settings FROM repository ORDER BY 1",
-    "wing": "SELECT name, source, source_path, commit, is_shared, owners, documents, passages, lengths FROM wing"
-    " ORDER BY 1, 2",
-    "pin": "SELECT repository.name, pin.name, source FROM pin JOIN repository ON repository.id = repository_id"
-    " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
-    "file": "SELECT name, path, kind, blob, content, type, status, title, room, label, owner, focus, tags,"
-    " has_short_links, record, terms, file.lengths, replace(words::text, ' w' || wing.id, ' w') FROM file"
-    " JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
-    "link": "SELECT path, field, target, link.wing_id = file.wing_id FROM link JOIN file ON file.id = file_id"
-    " ORDER BY 1, 2, 3",
-    "term": "SELECT name, term, term.documents FROM term JOIN wing ON wing.id = wing_id ORDER BY 1, 2",
-}
-
-
-def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(dsn, options="-c search_path=mdmem_hub") as connection:
-        return connection.execute(query).fetchall()
-
-
-def state(dsn: str) -> dict[str, list[tuple[object, ...]]]:
-    return {name: rows(dsn, query) for name, query in _STATE.items()}
-
-
-def pushed(dsn: str, root: Path, **asked: object) -> PushResult:
-    with connected(dsn) as connection:
-        return push(open_root(root), connection, PushRequest(**asked))
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:
