@@ -30,7 +30,7 @@ INSERT INTO pin VALUES (1, 4, 'platform'), (2, 4, '{SECRET}');
 INSERT INTO file (wing_id, path, type, title, owner, blob, content, words)
     SELECT w, 'room/e' || n || '.md', 'note', CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END,
         CASE w WHEN 2 THEN '{SECRET}' END, CASE w WHEN 2 THEN '{SECRET}' END, 'text',
-        (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END 
+        (CASE w WHEN 2 THEN '{SECRET}' WHEN 3 THEN '{SECRET}' ELSE 'plain' END
             || format(' both %L', ' w' || w))::tsvector
     FROM generate_series(1, 4) AS w, generate_series(1, 300) AS n;
 UPDATE file SET path = 'vault/{SECRET}.md' WHERE wing_id = 2 AND path = 'room/e300.md';
