@@ -52,7 +52,7 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
             application_name="mdmem",
             client_encoding="UTF8",
             options=f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s"
-            f" -c lock_timeout={LOCK_SECONDS}s",
+            f" -c lock_timeout={LOCK_SECONDS}s -c default_transaction_isolation=read\\ committed",
         )
         try:
             if token is not None:
