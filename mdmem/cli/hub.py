@@ -15,6 +15,10 @@ COMMANDS = {
     "rebuild": "Send all of this memory anew, in place of what the hub has.",
     "rename": "Give a repository another name; the old one goes on working.",
     "forget": "Drop what the hub has of a repository.",
+    "grant": "Let a token or a database role see repositories, or wings.",
+    "revoke": "Take back what a token or a role was granted.",
+    "grants": "List who sees and who pushes what.",
+    "token": "Make a token, print it once; replace it, or end it.",
 }
 
 

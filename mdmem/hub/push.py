@@ -11,6 +11,7 @@ from mdmem.git.merge import is_shallow
 from mdmem.hub.connection import in_turn
 from mdmem.hub.contents import Contents
 from mdmem.hub.names import remote_place
+from mdmem.hub.narrow_settings import narrow_settings
 from mdmem.hub.repositories import HubRepository, take_repository
 from mdmem.hub.rows import FORMAT
 from mdmem.hub.succession import Succession, leave_others, succession
@@ -101,6 +102,7 @@ def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
         "committed": committed_at(git, commit),
         "format": FORMAT,
         "settings": contents.settings,
+        "narrow": narrow_settings(contents.settings),
     }
     cursor.execute(_NOTE, stated)
     cursor.execute(_PUSH, stated)
@@ -109,6 +111,6 @@ def _note(cursor: Any, held: HubRepository, contents: Contents) -> None:
 _NOTE = (
     "UPDATE repository SET root = %(root)s, url = %(url)s, roots = coalesce(%(roots)s, roots), commit = %(commit)s,"
     " committed_at = %(committed)s, pushed_at = now(), serial = serial + 1, format = %(format)s,"
-    " settings = %(settings)b WHERE id = %(id)s"
+    " settings = %(settings)b, narrow_settings = %(narrow)b WHERE id = %(id)s"
 )
 _PUSH = "INSERT INTO push (repository_id, serial, commit) SELECT id, serial, commit FROM repository WHERE id = %(id)s"

@@ -68,7 +68,7 @@ _REPOSITORIES = """
 SELECT name, root, url, commit, committed_at, pushed_at, extract(epoch FROM now() - pushed_at), serial,
     (SELECT count(*) FROM wing WHERE repository_id = repository.id),
     (SELECT coalesce(sum(documents), 0) FROM wing WHERE repository_id = repository.id),
-    ARRAY(SELECT pin.name FROM pin WHERE repository_id = repository.id ORDER BY 1),
+    ARRAY(SELECT pin.name FROM visible_pin() AS pin WHERE repository_id = repository.id ORDER BY 1),
     ARRAY(SELECT former_name.name FROM former_name WHERE repository_id = repository.id ORDER BY 1),
     format
 FROM repository ORDER BY name"""

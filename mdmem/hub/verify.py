@@ -58,8 +58,8 @@ class _Comparison:
         self.checked = 0
 
     def findings(self) -> Iterator[Finding]:
-        (settings,) = self._rows("SELECT settings FROM repository WHERE id = %s", self._repository)[0]
-        if settings != self._contents.settings:
+        ((settings, is_whole),) = self._rows("SELECT settings_of(%s), reads_whole(%s)", *[self._repository] * 2)
+        if is_whole and settings != self._contents.settings:
             yield _finding("row-differs", SETTINGS_NAME, "the settings differ")
         wings = {path_of(name): (id_, rest) for name, id_, *rest in self._rows(_WINGS, self._repository)}
         pins = {path_of(name): (id_, rest) for name, id_, *rest in self._rows(_PINS, self._repository)}
@@ -132,7 +132,7 @@ def _portions(files: Iterable[HubFile]) -> Iterator[list[HubFile]]:
 
 _WING = "source, source_path, wing.commit, wing.format, documents, passages, lengths, is_shared, owners"
 _WINGS = f"SELECT name, id, {_WING} FROM wing WHERE repository_id = %s"
-_PINS = f"SELECT pin.name, id, {_WING} FROM pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"
+_PINS = f"SELECT pin.name, id, {_WING} FROM visible_pin() AS pin JOIN wing ON id = wing_id WHERE pin.repository_id = %s"
 _FILES = (
     "SELECT path, words IS NOT DISTINCT FROM wanted::tsvector,"
     f" (SELECT array_agg(ARRAY[field, target]) FROM link WHERE file_id = file.id), {', '.join(COLUMNS)}"
