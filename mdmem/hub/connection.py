@@ -52,6 +52,7 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
         raise HubError("what is given as the hub's token is none; `mdmem hub token NAME` prints one")
     options = (
         f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s -c lock_timeout={LOCK_SECONDS}s"
+        " -c default_transaction_isolation=read\\ committed"
     )
     with _told(psycopg):
         opened = psycopg.connect(

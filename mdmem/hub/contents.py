@@ -127,7 +127,7 @@ class Contents:
         content = dict(self.tree.read([path for path in plain if path == manifest or is_entry_place(path)]))
         for path, found in content.items():
             if isinstance(found, Unreadable):
-                raise EnvironmentFaultError(f"{path} cannot be read: {found.reason}; nothing was pushed")
+                raise EnvironmentFaultError(f"{path} cannot be read: {found.reason}")
         loaded = self._loaded({file.path: file for file in files if file.path in content and file.path != manifest})
         passages = self._passages(loaded)
         for file in files:

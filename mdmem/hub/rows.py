@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from mdmem.catalog.content import CACHE_VERSION, read_moments
+from mdmem.catalog.content import RECORD_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Wing
@@ -16,8 +16,8 @@ from mdmem.record import UNPACKABLE, pack, unpack
 from mdmem.regex import regex
 from mdmem.tree import FileKind
 
-FORMAT = f"{CACHE_VERSION} {VERSION}"
-"""What rows are packed in; those of another mdmem are read from their content, and pushed anew."""
+FORMAT = f"{RECORD_VERSION} {VERSION}"
+"""What rows are packed in, whichever Python packs them; those of another mdmem are read from their content."""
 
 LARGE = " *"
 """Stands, as a lexeme, for all the words that did not fit: whoever asks for any word asks for it, too."""

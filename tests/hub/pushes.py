@@ -5,7 +5,7 @@ from pathlib import Path
 import psycopg
 from builders import open_root
 
-from mdmem.hub.connection import connected
+from mdmem.hub.connection import LOCK_SECONDS, connected
 from mdmem.hub.push import PushRequest, PushResult, push
 
 
@@ -14,8 +14,9 @@ def rows(dsn: str, query: str) -> list[tuple[object, ...]]:
         return connection.execute(query).fetchall()
 
 
-def pushed(dsn: str, root: Path, **asked: object) -> PushResult:
+def pushed(dsn: str, root: Path, *, lock_seconds: float = LOCK_SECONDS, **asked: object) -> PushResult:
     with connected(dsn) as connection:
+        connection.execute(f"SET lock_timeout = '{lock_seconds}s'")
         return push(open_root(root), connection, PushRequest(**asked))
 
 

@@ -1,6 +1,7 @@
 """What a push sends: the memory at a commit, whole the first time, and then what changed."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -17,6 +18,7 @@ from pushes import pushed, rows, state
 from mdmem.hub.push import PushResult
 from mdmem.hub.rows import unpacked_file, unpacked_lengths, unpacked_passages, unpacked_wing
 from mdmem.hub.succession import Succession
+from mdmem.workspace.own_memory import make_own_memory
 
 
 def counts(result: PushResult) -> tuple[int, int, int]:
@@ -39,13 +41,19 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
     write_entry(
         root, "nav/rules/see", "See [see: nav/rules/callbacks], [a](../architecture/gone.md).\n", see="[callbacks]"
     )
+    write(tmp_path, "shop/src/code.py", "# hidden\n")
+    write(root, ".hidden/rules/one.md", "hidden")
+    write(root, "nav/rules/notes.txt", "hidden, of which the name alone is sent")
     commit = commit_all(tmp_path / "shop")
-    # Neither what is not committed, nor anybody's own memory, nor what git keeps for us.
+    # Neither what is not committed, nor anybody's own memory, nor state, nor what lies elsewhere in the repository.
     write_entry(root, "nav/rules/uncommitted", "hidden\n")
     write_entry(root, "nav/rules/see", "hidden\n")
     git(tmp_path / "shop", "add", "-A")
+    own = make_own_memory(replace(open_root(root), environment={"XDG_DATA_HOME": str(tmp_path / "data")}))
+    write_entry(own.location.root, "private/rules/own", "hidden\n")
+    write(open_root(root).state_folder, "pending/one.json", "hidden")
     result = pushed(dsn, root)
-    assert (result.repository, result.commit, counts(result)) == ("shop", commit, (4, 0, 0))
+    assert (result.repository, result.commit, counts(result)) == ("shop", commit, (5, 0, 0))
     assert rows(dsn, "SELECT documents, passages, owners, is_shared FROM wing") == [(3, 3, ["Ada"], False)]
     assert rows(dsn, "SELECT field, target FROM link ORDER BY 1, 2") == [
         ("body", "nav/architecture/gone"),
@@ -56,9 +64,12 @@ def test_a_first_push_sends_what_the_commit_holds_and_nothing_else(dsn: str, tmp
         "README.md",
         "architecture/threads.md",
         "rules/callbacks.md",
+        "rules/notes.txt",
         "rules/see.md",
     ]
-    assert "hidden" not in str(state(dsn))
+    everything = [rows(dsn, f"SELECT * FROM {table}") for table in (*state(dsn), "push", "former_name", "migration")]
+    assert "A callback must not block" in str(everything)
+    assert "hidden" not in str(everything)
 
 
 def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:

@@ -222,6 +222,7 @@ CREATE POLICY seen ON former_name FOR SELECT USING (repository_id IN (SELECT vis
 CREATE POLICY seen ON push FOR SELECT USING (repository_id IN (SELECT visible_repository())
     AND repository_id = ANY (ARRAY(SELECT visible_repository())));
 CREATE POLICY put ON push FOR INSERT WITH CHECK (repository_id = ANY (ARRAY(SELECT pushable_repository())));
+CREATE POLICY changed ON push FOR UPDATE USING (repository_id = ANY (ARRAY(SELECT pushable_repository())));
 CREATE POLICY seen ON wing FOR SELECT USING (id IN (SELECT visible_wing()));
 CREATE POLICY put ON wing FOR INSERT WITH CHECK (repository_id IN (SELECT pushable_repository()));
 CREATE POLICY changed ON wing FOR UPDATE USING (id IN (SELECT pushable_wing()));
@@ -265,7 +266,7 @@ BEGIN
 END $$;
 
 GRANT SELECT ON former_name, push, migration TO PUBLIC;
-GRANT INSERT ON push TO PUBLIC;
+GRANT INSERT, UPDATE (is_left) ON push TO PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mdmem_hub FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION visible_scope, visible_repository, pushable_repository, reads_whole, visible_pin, visible_wing,
     pushable_wing, repository_named, settings_of, is_known_token, is_owner, candidate, pinned_wing, unpin TO PUBLIC;
