@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.rows import FORMAT, path_of, unpacked_lengths
+from mdmem.hub.rows import FORMAT, path_of, stored_path, unpacked_lengths
 from mdmem.hub.terms import FORMAT_KEY, unpacked_terms
-from mdmem.index.fields import Terms
+from mdmem.index.fields import SCORED, Terms
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -152,7 +152,7 @@ class Reader:
     def files_at(self, places: Iterable[tuple[int, str]]) -> list[SeenFile]:
         """Return the files at some places, each a wing and a path as it is stored."""
         wanted = list(places)
-        wings, paths = [wing for wing, _ in wanted], [path for _, path in wanted]
+        wings, paths = [wing for wing, _ in wanted], [stored_path(path) for _, path in wanted]
         among = "(wing_id, path) IN (SELECT * FROM unnest(%s::int[], %s::text[]))"
         return self._files(among, wings, paths) if wanted else []
 
@@ -184,6 +184,53 @@ class Reader:
                 held = unpacked_terms(dict(zip(terms, row[5:], strict=True)), len(lengths))
                 passages = tuple(zip(held, lengths, strict=True))
             yield HeldTerms(row[0], row[1], path_of(row[2]), passages)
+
+    def links_from(self, ids: Collection[int], fields: Sequence[str]) -> list[tuple[int, str]]:
+        """Return what some fields of files link, each with the wing that the file is of."""
+        found = self.rows(
+            "SELECT DISTINCT wing_id, target FROM link WHERE file_id = ANY(%s) AND field = ANY(%s)",
+            *(list(ids), list(fields)),
+        )
+        return [(wing, path_of(target)) for wing, target in found]
+
+    def links_to(self, targets: Iterable[tuple[int, str]], fields: Sequence[str]) -> set[int]:
+        """Return the files of some wings that link an address in some fields; each wing comes with an address."""
+        wanted = list(targets)
+        found = self.rows(
+            "SELECT DISTINCT file_id FROM link JOIN unnest(%s::int[], %s::text[]) AS one (wing, address)"
+            " ON link.target = address AND link.wing_id = wing WHERE field = ANY(%s)",
+            *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
+        )
+        return {row[0] for row in found}
+
+    def totals(self, wings: Collection[int] | None) -> tuple[int, int, list[int]]:
+        """Return how many entries and passages some wings have, all that are seen where none are named, and how long."""
+        sums = ", ".join(f"coalesce(sum(lengths[{place}]), 0)::bigint" for place in range(1, len(SCORED) + 1))
+        which, values = ("", ()) if wings is None else (" WHERE id = ANY(%s)", (list(wings),))
+        row = self.rows(
+            f"SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(passages), 0)::bigint, {sums} FROM wing{which}",
+            *values,
+        )[0]
+        return row[0], row[1], list(row[2:])
+
+    def holders(self, terms: Collection[str], wings: Collection[int] | None) -> dict[str, int]:
+        """Return how many entries of some wings, or of all that are seen, hold each of some terms."""
+        which, values = ("", ()) if wings is None else (" AND wing_id = ANY(%s)", (list(wings),))
+        found = self.rows(
+            f"SELECT term, sum(documents)::bigint FROM term WHERE term = ANY(%s){which} GROUP BY term",
+            *(list(terms), *values),
+        )
+        return dict(found)
+
+    def terms_beginning(self, begun: str, wings: Collection[int] | None, *, most: int) -> list[str]:
+        """Return the terms that begin so, the commonest first."""
+        which, values = ("", ()) if wings is None else (" AND wing_id = ANY(%s)", (list(wings),))
+        found = self.rows(
+            f"SELECT term FROM term WHERE term >= %s AND term < %s{which} GROUP BY term"
+            " ORDER BY sum(documents) DESC, term LIMIT %s",
+            *(begun, f"{begun}\U0010ffff", *values, most),
+        )
+        return [row[0] for row in found]
 
     def reads_whole(self, repository: int) -> bool:  # noqa: ARG002
         """Say whether every wing of a repository is seen."""
