@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from hashlib import sha256
 
 from mdmem.access import EVERYTHING
 from mdmem.catalog import is_entry_place, part_of, settings_bytes
@@ -50,6 +51,12 @@ class HubWing:
     name: str
     files: Mapping[str, TreeFile]
     source: WingSource | None = None
+
+    @property
+    def tree(self) -> str:
+        """Return a hash that nobody knows who does not have the files, and that no others have."""
+        held = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
+        return sha256(repr(held).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class Contents:

@@ -124,7 +124,7 @@ def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
 
 def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
     """Return the copy of a repository that was found."""
-    settings, tracked = reader.settings([repository.id])[repository.id]
+    settings, tracked = reader.settings(repository.id)
     own = {wing.id: wing for wing in reader.wings_of([repository.id])}
     pins = {pin.name: pin.wing_id for pin in reader.pins_of([repository.id])}
     wings = own | reader.wings(pins.values())

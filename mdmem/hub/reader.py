@@ -94,9 +94,7 @@ class Reader:
     def find_repository(self, name: str) -> SeenRepository | None:
         """Return the repository of a name, or of one that it had before; None for one without a commit, too."""
         found = self.rows(
-            f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND (name = %s"
-            " OR id = (SELECT repository_id FROM former_name WHERE former_name.name = %s)) ORDER BY name <> %s LIMIT 1",
-            *(name, name, name),
+            f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND id = repository_named(%s)", name
         )
         return SeenRepository(*found[0]) if found else None
 
@@ -106,10 +104,10 @@ class Reader:
         found = self.rows(f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL{which} ORDER BY name", *values)
         return {row[0]: SeenRepository(*row) for row in found}
 
-    def settings(self, ids: Collection[int]) -> dict[int, tuple[bytes, tuple[str, ...]]]:
-        """Return the settings file of repositories, and the tracked files that say which shared wings bind there."""
-        found = self.rows("SELECT id, settings, tracked FROM repository WHERE id = ANY(%s)", list(ids))
-        return {row[0]: (row[1], tuple(row[2])) for row in found}
+    def settings(self, repository: int) -> tuple[bytes, tuple[str, ...]]:
+        """Return the settings of a repository, and the tracked files that say which shared wings bind there."""
+        found = self.rows("SELECT settings_of(id), tracked FROM repository WHERE id = %s", repository)
+        return bytes(found[0][0] or b""), tuple(found[0][1])
 
     def wings(self, ids: Collection[int]) -> dict[int, SeenWing]:
         """Return wings by their ids."""
@@ -137,7 +135,7 @@ class Reader:
 
     def _pins(self, column: str, ids: Collection[int]) -> list[SeenPin]:
         found = self.rows(
-            f"SELECT repository_id, wing_id, name FROM pin WHERE {column} = ANY(%s) ORDER BY 1, 3", list(ids)
+            f"SELECT repository_id, wing_id, name FROM visible_pin() WHERE {column} = ANY(%s) ORDER BY 1, 3", list(ids)
         )
         return [SeenPin(*row) for row in found]
 
@@ -232,6 +230,6 @@ class Reader:
         )
         return [row[0] for row in found]
 
-    def reads_whole(self, repository: int) -> bool:  # noqa: ARG002
+    def reads_whole(self, repository: int) -> bool:
         """Say whether every wing of a repository is seen."""
-        return True
+        return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])
