@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -164,14 +164,14 @@ def workspace_over(tree: Tree, records: RecordCache, *, today: date, said: str, 
     )
 
 
-def records_of(rows: Mapping[str, SeenFile], as_counted: Callable[[LoadedFile, str], LoadedFile] | None = None) -> RecordCache:
-    """Return what rows hold of what their files mean, by their paths; `as_counted` makes it what the tree's path says."""
+def records_of(rows: Mapping[str, SeenFile]) -> RecordCache:
+    """Return what rows hold of what their files mean, by their paths."""
     files: dict[str, LoadedFile] = {}
     wings: dict[str, Wing | None] = {}
     for path, row in rows.items():
         if is_entry_row(row):
             if (loaded := unpacked_file(row.record)) is not None:
-                files[path] = as_counted(loaded, path) if as_counted is not None else loaded.at(path)
+                files[path] = loaded.at(path)
         elif row.blob is not None and (wing := unpacked_wing(row.record)) is not None:
             wings[row.blob] = wing
     return RecordCache(files, wings)

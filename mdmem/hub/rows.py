@@ -9,8 +9,8 @@ from mdmem.catalog.content import CACHE_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Wing
-from mdmem.index.analysis import VERSION
 from mdmem.hub.terms import packed_terms
+from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
 from mdmem.record import UNPACKABLE, pack, unpack
@@ -80,11 +80,7 @@ def columns_of(file: HubFile) -> tuple[object, ...]:
         *stated,
         file.has_short_links,
         _packed(record) if record is not None else None,
-        *(
-            (packed_terms(file.passages, FORMAT), _packed(lengths_in(file.passages)))
-            if file.passages
-            else (None, None)
-        ),
+        *((packed_terms(file.passages, FORMAT), _packed(lengths_in(file.passages))) if file.passages else (None, None)),
     )
 
 
