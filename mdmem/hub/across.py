@@ -9,8 +9,8 @@ from functools import cached_property
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.errors import UsageError
 from mdmem.hub.candidates import all_of, any_of, candidates, within
-from mdmem.hub.found import FoundText, Matches
 from mdmem.hub.levels import ENOUGH, levels_of
+from mdmem.hub.match_text import FoundText, Matches
 from mdmem.hub.reader import Reader
 from mdmem.hub.rows import BROKEN, ENTRY, mark
 from mdmem.hub.text import corpus_of

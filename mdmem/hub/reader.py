@@ -48,7 +48,7 @@ class SeenWing:
     lengths: tuple[int, ...]
 
 
-class SeenFile(NamedTuple):
+class SeenRow(NamedTuple):
     """A file of a wing; `path` counts from the wing's folder."""
 
     id: int
@@ -145,24 +145,24 @@ class Reader:
         )
         return [SeenPin(*row) for row in found]
 
-    def files_of(self, wings: Collection[int]) -> list[SeenFile]:
+    def files_of(self, wings: Collection[int]) -> list[SeenRow]:
         """Return all files of some wings."""
         return self._files("wing_id = ANY(%s)", list(wings))
 
-    def files(self, ids: Collection[int]) -> list[SeenFile]:
+    def files(self, ids: Collection[int]) -> list[SeenRow]:
         """Return files by their ids."""
         return self._files("id = ANY(%s)", list(ids)) if ids else []
 
-    def files_at(self, places: Iterable[tuple[int, str]]) -> list[SeenFile]:
+    def files_at(self, places: Iterable[tuple[int, str]]) -> list[SeenRow]:
         """Return the files at some places, each a wing and a path as it is stored."""
         wanted = list(places)
         wings, paths = [wing for wing, _ in wanted], [stored_path(path) for _, path in wanted]
         among = "(wing_id, path) IN (SELECT * FROM unnest(%s::int[], %s::text[]))"
         return self._files(among, wings, paths) if wanted else []
 
-    def _files(self, condition: str, *values: Any) -> list[SeenFile]:
+    def _files(self, condition: str, *values: Any) -> list[SeenRow]:
         found = self.rows(f"SELECT id, wing_id, path, kind, blob, record FROM file WHERE {condition}", *values)
-        return [SeenFile(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
+        return [SeenRow(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
 
     def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the bytes of files that have some."""

@@ -10,7 +10,7 @@ from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
-from mdmem.index.scoring import Corpus, Query, Totals, plain, rank
+from mdmem.index.scoring import Corpus, Totals, plain, rank
 
 _WHY = "the hub's copy has its own"
 
@@ -33,7 +33,11 @@ class CopyText:
         may_refresh: bool = True,  # noqa: ARG002  # the port's name
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
-        query = parsed(question) if syntax else plain(question)
+        if syntax:
+            # Imported here: the library that reads it takes longer than most questions.
+            from mdmem.index.syntax import parse
+
+        query = parse(question) if syntax else plain(question)
         if query.is_empty or not live:
             return TextAnswer((), tuple(query.typed), query.typed, "index")
         # What the query language may ask for stands in the entries themselves.
@@ -72,13 +76,6 @@ class CopyText:
     def state(self, *, live: Mapping[str, str]) -> IndexState:
         """Return that every document is there."""
         return IndexState(exists=True, usable=True, documents=len(live), stale=0, gone=0, bytes=0, folder="", why=_WHY)
-
-
-def parsed(question: str) -> Query:
-    """Return what a question in query syntax looks for; raises `QuerySyntaxError`."""
-    from mdmem.index.syntax import parse
-
-    return parse(question)
 
 
 def corpus_of(held: Iterable[tuple[str, Sequence[HeldPassage]]], totals: Totals | None) -> Corpus:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.reader import Reader, SeenFile
+from mdmem.hub.reader import Reader, SeenRow
 from mdmem.hub.text import CopyText, corpus_of
 from mdmem.index.protocol import Match, Read, TextAnswer
 from mdmem.index.scoring import Query, plain, rank
@@ -26,7 +26,7 @@ class FoundText(CopyText):
     """What the server holds of the words of some rows."""
 
     def __init__(
-        self, reader: Reader, rows: Mapping[str, SeenFile], words: str = "", matches: Matches | None = None
+        self, reader: Reader, rows: Mapping[str, SeenRow], words: str = "", matches: Matches | None = None
     ) -> None:
         """Take the rows by address, and what was found for the words of the question."""
         super().__init__(reader, {})

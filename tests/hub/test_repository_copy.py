@@ -10,9 +10,9 @@ from builders import TODAY, commit_all, head, make_repository, make_root, open_r
 from mdmem.entry.model import EntryType, Status
 from mdmem.history.why import why
 from mdmem.hub.connection import connected, transaction
-from mdmem.hub.copied import open_copy
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
+from mdmem.hub.repository_copy import open_copy
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
 from mdmem.retrieval.entries import in_full, list_entries, list_problems, show
 from mdmem.retrieval.question import Question
