@@ -17,7 +17,7 @@ _TOLD, _NAMED = 3, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Dependent:
+class LinkingEntry:
     """An entry of some repository that links another, in which field."""
 
     origin: WingOrigin
@@ -33,7 +33,7 @@ class OwnedEntry:
     address: str
     stated: HubStated
     wing_owners: tuple[str, ...]
-    dependents: tuple[Dependent, ...]
+    dependents: tuple[LinkingEntry, ...]
     pinned_by: tuple[Pinned, ...]
 
 
@@ -87,7 +87,8 @@ def _told(reader: Reader, asked: str, ids: Sequence[int]) -> WhoReport:
             stated=one,
             wing_owners=wings[one.wing_id].owners,
             dependents=tuple(
-                Dependent(origins.of[by.wing_id], _address(origins.of[by.wing_id], by.path), by) for by in linking[key]
+                LinkingEntry(origins.of[by.wing_id], _address(origins.of[by.wing_id], by.path), by)
+                for by in linking[key]
             ),
             pinned_by=readers[one.wing_id][1],
         )
