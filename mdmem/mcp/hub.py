@@ -1,0 +1,94 @@
+"""What a tool answers of a hub: this repository's copy, another's, or all; the clone answers where the hub does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mdmem.errors import EnvironmentFaultError, RootNotFoundError, UsageError
+from mdmem.mcp.dispatch import remarked
+from mdmem.mcp.page import Page
+from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
+
+if TYPE_CHECKING:
+    from mdmem.hub.reader import HubRepository, Reader
+    from mdmem.hub.served import ServedHub
+    from mdmem.mcp.dispatch import ToolCall
+    from mdmem.mcp.workspaces import Provider
+    from mdmem.workspace.workspace import Workspace
+
+OfClone = Callable[["ToolCall"], "Facts | Told"]
+
+
+class HubAnswers:
+    """Answers calls from a hub.
+
+    A repository's copy is asked as a root is. Of the clone's own repository the hub's copy answers, which may be newer,
+    unless the clone has what the hub never had: an agent must find what it has just written.
+    """
+
+    def __init__(self, hub: ServedHub, provider: Provider) -> None:
+        """Take the hub, and what opens the clone."""
+        self._hub, self._provider = hub, provider
+
+    def page(self, asked: ToolCall, of_clone: OfClone) -> Page:
+        """Return the page of a tool's answer; raises NotFoundError for a repository that the hub does not show."""
+        named = asked.arguments.get(REPOSITORY.name)
+        if asked.access.is_narrow or asked.arguments.get(AT.name) is not None:
+            # A token opens wings of this memory; and the hub has one commit of each.
+            if named is not None:
+                raise UsageError("other repositories are for who sees every wing, and as they are now; leave out `at`")
+            return asked.page(of_clone(asked))
+        clone = self._clone(asked)
+        try:
+            found = self._page(asked, named, clone)
+        except EnvironmentFaultError as error:
+            if clone is None or named not in (None, EVERYWHERE, *_names_of(clone)):
+                raise
+            return asked.page(_degraded(of_clone(asked), str(error)))
+        return asked.page(of_clone(asked)) if found is None else found
+
+    def _clone(self, asked: ToolCall) -> Workspace | None:
+        try:
+            return self._provider.workspace(asked.access)
+        except RootNotFoundError:
+            if self._provider.is_named:
+                raise
+            return None
+
+    def _page(self, asked: ToolCall, named: str | None, clone: Workspace | None) -> Page | None:
+        """Return the hub's answer; None where the clone's is the better one."""
+        with self._hub.reading() as reader:
+            if named == EVERYWHERE or (named is None and clone is None):
+                raise NotImplementedError
+            repository = reader.get_repository(named) if named is not None else _own(reader, clone)
+            if repository is None or (named is None and _is_ahead(reader, repository, clone)):
+                return None
+            copy = self._hub.copy(reader, repository, today=self._provider.today())
+            # What is told is read from the hub on the way to the page.
+            return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+
+
+def _own(reader: Reader, clone: Workspace | None) -> HubRepository | None:
+    """Return what the hub has of the clone's repository, under its name."""
+    found = (reader.find_repository(name) for name in (_names_of(clone) if clone is not None else ()))
+    return next((one for one in found if one is not None), None)
+
+
+def _names_of(clone: Workspace) -> tuple[str, ...]:
+    from mdmem.hub.names import default_name
+
+    try:
+        return (default_name(clone.location),)
+    except MdmemError:
+        # Without git, or in a folder whose name is none.
+        return ()
+
+
+def _is_ahead(reader: Reader, repository: HubRepository, clone: Workspace | None) -> bool:
+    """Say whether the clone's files are another state than those that the hub has, or had."""
+    git = clone.location.repository if clone is not None else None
+    if git is None or clone is None:
+        return False
+    commit = clean_commit(git, clone.location.under)
+    return commit is None or (commit != repository.commit and not reader.had(repository.id, commit))
