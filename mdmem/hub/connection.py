@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mdmem.errors import EnvironmentFaultError
+from mdmem.errors import EnvironmentFaultError, LostRaceError
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
+
+    HubConnection = Connection[Any]
 
 SCHEMA = "mdmem_hub"
 CONNECT_SECONDS = 5
 """So long is waited for a server that does not answer."""
 
 
+LOCK_SECONDS = 50
+"""So long is waited for another push of the same repository: less than any statement may take."""
+
+_Made = TypeVar("_Made")
+# Two transactions were in each other's way, and one was taken back.
+_CLASHES = ("40001", "40P01")
+_TRIES = 4
+
+
 class HubError(EnvironmentFaultError):
     """The hub cannot be asked, or did not do what it was asked; nothing of it was done by half."""
 
 
+class HubRaceError(LostRaceError):
+    """Another process was in the way; nothing was done, and a later try may pass."""
+
+
 @contextmanager
-def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60) -> Iterator[Connection[Any]]:
+def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60) -> Iterator[HubConnection]:
     """Open a connection whose statements see the hub's tables; a token says who asks, where the role does not.
 
     Nothing is committed but by `transaction`. Raises HubError for whatever the server or the way to it refuses.
@@ -33,7 +48,9 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
             autocommit=True,
             connect_timeout=CONNECT_SECONDS,
             application_name="mdmem",
-            options=f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s",
+            client_encoding="UTF8",
+            options=f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s"
+            f" -c lock_timeout={LOCK_SECONDS}s",
         )
         try:
             if token is not None:
@@ -44,12 +61,33 @@ def connected(dsn: str, *, token: str | None = None, statement_seconds: int = 60
 
 
 @contextmanager
-def transaction(connection: Connection[Any], *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
+def transaction(connection: HubConnection, *, is_snapshot: bool = False) -> Iterator[Cursor[Any]]:
     """Do what is within wholly or not at all; a snapshot reads one state of all tables, and writes none."""
     with connection.transaction(), connection.cursor() as cursor:
         if is_snapshot:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield cursor
+
+
+def in_turn(connection: HubConnection, do: Callable[[Cursor[Any]], _Made]) -> _Made:
+    """Do something in a transaction, and again where another transaction was in its way."""
+    psycopg = _psycopg()
+    for left in reversed(range(_TRIES)):
+        try:
+            with transaction(connection) as cursor:
+                return do(cursor)
+        except psycopg.OperationalError as error:
+            if not left or error.sqlstate not in _CLASHES:
+                raise
+    raise AssertionError
+
+
+def one_row(cursor: Any) -> tuple[Any, ...]:
+    """Return the row of a statement that has one; raises HubError where it is not to be seen."""
+    row: tuple[Any, ...] | None = cursor.fetchone()
+    if row is None:
+        raise HubError("the hub does not show what was just written; its rights are not those of `mdmem hub init`")
+    return row
 
 
 @contextmanager
@@ -58,14 +96,34 @@ def _told(psycopg: Any) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise HubError(_sentence(psycopg, error)) from error
+        raise _fault(psycopg, error) from error
 
 
-def _sentence(psycopg: Any, error: Exception) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, psycopg.OperationalError) and getattr(error, "sqlstate", None) is None:
-        return f"the hub does not answer: {said}"
-    return f"the hub refuses: {said}"
+def _fault(psycopg: Any, error: Any) -> HubError | HubRaceError:
+    state: str | None = error.sqlstate
+    if state in (*_CLASHES, "55P03"):
+        return HubRaceError("another process writes the same of the hub; nothing was changed, try again")
+    if state is None and isinstance(error, psycopg.ProgrammingError):
+        # It may repeat all that was given, the password, too.
+        return HubError("what names the hub cannot be read; write it as `postgresql://USER@HOST/DATABASE`")
+    said = _SENTENCES.get(state or "")
+    if said is not None:
+        return HubError(said)
+    words = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, psycopg.OperationalError) and (state is None or state.startswith(("08", "57P"))):
+        return HubError(f"the hub does not answer: {words}")
+    return HubError(f"the hub refuses: {words}")
+
+
+_GONE = "nothing is there by half, and what was done once is not done again: try again"
+_SENTENCES = {
+    "53100": f"the hub's server has no room left on its disk; {_GONE} when it has",
+    "53200": f"the hub's server has no memory left; {_GONE} later",
+    "57014": f"the hub's server took longer than it may; {_GONE}, or look at what else it does",
+    "57P01": f"the hub's server ended the connection; {_GONE}",
+    "25006": "the hub's server only answers questions, as a replica does; write to the one that it follows",
+    "42501": "the hub lets this role, or this token, do nothing of the kind; `mdmem hub grant` gives rights",
+}
 
 
 def _psycopg() -> Any:

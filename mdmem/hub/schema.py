@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.connection import SCHEMA, HubError, transaction
+from mdmem.hub.connection import SCHEMA, HubError, one_row, transaction
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -37,6 +37,7 @@ def init(connection: Connection[Any]) -> SchemaResult:
     """
     with transaction(connection) as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        _refuse_encoding(cursor)
         cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         cursor.execute(
             "CREATE TABLE IF NOT EXISTS migration"
@@ -60,6 +61,12 @@ def require(connection: Connection[Any]) -> None:
     version = _version(connection)
     if version != expected():
         raise HubError(_differs(version))
+
+
+def _refuse_encoding(cursor: Any) -> None:
+    (found,) = one_row(cursor.execute("SHOW server_encoding"))
+    if found != "UTF8":
+        raise HubError(f"this database keeps texts as {found}; make one for the hub with `ENCODING 'UTF8'`")
 
 
 def _differs(version: int) -> str:

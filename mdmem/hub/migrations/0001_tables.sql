@@ -20,17 +20,20 @@ CREATE TABLE former_name (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE
 );
 
--- The commits that the hub had of a repository, so that it never goes back to one.
+-- The commits that the hub had of a repository, so that it never goes back to one; `is_left` are those that its history
+-- was rewritten without.
 CREATE TABLE push (
     repository_id integer NOT NULL REFERENCES repository ON DELETE CASCADE,
     serial bigint NOT NULL,
     commit text NOT NULL,
+    is_left boolean NOT NULL DEFAULT false,
     pushed_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (repository_id, serial)
 );
 
 -- A wing of a repository, or one of another repository at the commit that some pin: then `repository_id` is null, and
--- `source`, `source_path` and `commit` say where it lives. `lengths` are the sums of its passages' words, by scored field.
+-- `source`, `source_path` and `commit` say where it lives, and `format` how its files are packed. `lengths` are the sums
+-- of its passages' words, by scored field.
 CREATE TABLE wing (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository_id integer REFERENCES repository ON DELETE CASCADE,
@@ -38,6 +41,7 @@ CREATE TABLE wing (
     source text,
     source_path text,
     commit text,
+    format text NOT NULL DEFAULT '',
     is_shared boolean NOT NULL DEFAULT false,
     owners text[] NOT NULL DEFAULT '{}',
     documents integer NOT NULL DEFAULT 0,
@@ -57,10 +61,38 @@ CREATE TABLE pin (
 );
 CREATE INDEX pin_wing ON pin (wing_id);
 
+-- A wing of another repository goes with the last that pins it: first the row is locked, so that whoever pins it at this
+-- moment is either seen or waits and finds it gone.
+CREATE FUNCTION drop_unpinned() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = mdmem_hub, pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM FROM wing WHERE id = OLD.wing_id FOR UPDATE;
+    DELETE FROM wing WHERE id = OLD.wing_id AND NOT EXISTS (SELECT FROM pin WHERE wing_id = OLD.wing_id);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER pin_gone AFTER DELETE ON pin FOR EACH ROW EXECUTE FUNCTION drop_unpinned();
+
+-- Notes that a repository reads a wing of another one, and returns the wing, locked until the end of the transaction.
+CREATE FUNCTION pinned_wing(reader integer, called text, origin text, folder text, at text) RETURNS integer
+LANGUAGE plpgsql SET search_path = mdmem_hub, pg_catalog, pg_temp AS $$
+DECLARE found integer;
+BEGIN
+    LOOP
+        INSERT INTO wing (name, source, source_path, commit) VALUES (called, origin, folder, at) ON CONFLICT DO NOTHING;
+        SELECT id INTO found FROM wing
+            WHERE repository_id IS NULL AND source = origin AND source_path = folder AND commit = at FOR UPDATE;
+        EXIT WHEN found IS NOT NULL;
+    END LOOP;
+    INSERT INTO pin (repository_id, wing_id, name) VALUES (reader, found, called)
+        ON CONFLICT (repository_id, name) DO NOTHING;
+    RETURN found;
+END $$;
+
 -- A file of a wing: an entry, a manifest, one that holds no readable entry, or one that is only listed (`content` is
 -- null). `path` counts from the wing's folder. `record` is what was read of it, `terms` its analysed passages, `lengths`
--- their words by scored field, all packed in the format that the repository names; `words` finds it. What of an entry is
--- filtered on is null where the file is none.
+-- their words by scored field, all packed in the format that the repository names, or the wing where it has none; `words`
+-- finds it. What of an entry is filtered on is null where the file is none. `has_short_links` says that what a link of it
+-- means may depend on which other files are there.
 CREATE TABLE file (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
@@ -76,6 +108,7 @@ CREATE TABLE file (
     owner text,
     focus text,
     tags text[],
+    has_short_links boolean NOT NULL DEFAULT false,
     record bytea,
     terms bytea,
     lengths bytea,
@@ -83,11 +116,13 @@ CREATE TABLE file (
     UNIQUE (wing_id, path)
 );
 CREATE INDEX file_words ON file USING gin (words);
+CREATE INDEX file_short_links ON file (wing_id) WHERE has_short_links;
 
--- What entries link: `target` is an address as the repository counts it, `field` the front matter's field.
+-- What entries link: `target` is an address as the repository counts it, `field` the front matter's field, or `body`.
+-- They go with the file, whose wing is theirs.
 CREATE TABLE link (
     file_id bigint NOT NULL REFERENCES file ON DELETE CASCADE,
-    wing_id integer NOT NULL REFERENCES wing ON DELETE CASCADE,
+    wing_id integer NOT NULL,
     field text NOT NULL,
     target text NOT NULL,
     PRIMARY KEY (file_id, field, target)

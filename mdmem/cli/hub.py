@@ -1,0 +1,35 @@
+"""`mdmem hub`: the organisation's copy of many memories, on PostgreSQL; each of its commands is a module of its own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+# One line a command, its sentence in the help, so that the help imports none of them.
+COMMANDS = {
+    "init": "Make the hub's tables in a database, or bring them up to date.",
+    "push": "Send what a commit of this memory changed.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module only when that command is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # click's names
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"mdmem.cli.hub_{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group("hub", cls=_LazyGroup)
+def command() -> None:
+    """Ask all memories of an organisation at once: their copy on PostgreSQL, which git can always make again."""

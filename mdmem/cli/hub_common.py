@@ -1,0 +1,38 @@
+"""What the commands of a hub share: where it is, who asks, and the connection."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from mdmem.cli.common import Decorated
+
+if TYPE_CHECKING:
+    from mdmem.hub.connection import HubConnection
+
+
+def dsn_option(command: Decorated) -> Decorated:
+    """Add `--dsn`."""
+    return click.option("--dsn", metavar="DSN", help="Where the hub is.  [default: MDMEM_HUB_DSN]")(command)
+
+
+@contextmanager
+def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnection]:
+    """Open the hub that is named, or that the environment names; one without tables only where it `may_lack` them.
+
+    Neither a file of the repository nor its settings have a say: a clone must not decide where to send what.
+    """
+    from mdmem.hub.connection import connected
+    from mdmem.hub.schema import require
+
+    place = dsn or os.environ.get("MDMEM_HUB_DSN")
+    if not place:
+        raise click.UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
+    with connected(place, token=os.environ.get("MDMEM_HUB_TOKEN") or None) as connection:
+        if not may_lack:
+            require(connection)
+        yield connection

@@ -1,0 +1,96 @@
+"""The repositories of a hub: which one is meant, and its row, locked until the end of a transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mdmem import SETTINGS_NAME
+from mdmem.dataclass import dataclass
+from mdmem.errors import UsageError
+from mdmem.git import Repository, list_revision
+from mdmem.git.ancestry import is_ancestor, root_commits
+from mdmem.git.fetch import has_commit
+from mdmem.git.merge import is_shallow
+from mdmem.hub.names import checked_name, default_name
+from mdmem.workspace.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class HubRepository:
+    """A repository as the hub has it; without a commit nothing was pushed yet."""
+
+    id: int
+    name: str
+    root: str
+    commit: str | None
+    serial: int
+    format: str
+
+
+_COLUMNS = "id, name, root, commit, serial, format"
+
+
+def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRepository | None:
+    """Return the repository that has a name, or had it before; None where there is none that is seen."""
+    # A name that a repository has goes before one that another had.
+    asked = (
+        f"SELECT {_COLUMNS} FROM repository WHERE name = %(name)s OR id = (SELECT repository_id FROM former_name"
+        " WHERE name = %(name)s) ORDER BY name <> %(name)s LIMIT 1"
+    )
+    row = cursor.execute(asked, {"name": name}).fetchone()
+    if row is None or not is_locked:
+        return HubRepository(*row) if row is not None else None
+    # Whoever held it may have pushed, renamed or dropped it meanwhile.
+    cursor.execute(f"SELECT {_COLUMNS} FROM repository WHERE id = %s FOR UPDATE", (row[0],))
+    locked = cursor.fetchone()
+    return HubRepository(*locked) if locked is not None else find_repository(cursor, name, is_locked=True)
+
+
+def take_repository(cursor: Any, location: Location, commit: str, *, given: str | None, is_new: bool) -> HubRepository:
+    """Return the repository that a commit of a memory is pushed to, locked, made where it is new.
+
+    `given` is the name that somebody asks for, `is_new` says that it is no other name of one that is there. Raises
+    UsageError where the name is another memory's, or the history has another name.
+    """
+    name = checked_name(given) if given is not None else default_name(location)
+    found = find_repository(cursor, name, is_locked=True)
+    if found is not None and _is_beside(location, commit, found):
+        if given is not None:
+            where = found.root or "its top"
+            raise UsageError(f"`{name}` is the memory at {where} of this repository; name this one with --repository")
+        name = checked_name(f"{name}:{location.under or '.'}")
+        found = find_repository(cursor, name, is_locked=True)
+    if found is not None:
+        return found
+    if not is_new:
+        _refuse_known(cursor, location, commit, name)
+    cursor.execute("INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING", (name, location.under))
+    made = find_repository(cursor, name, is_locked=True)
+    return made or take_repository(cursor, location, commit, given=name, is_new=is_new)
+
+
+def _is_beside(location: Location, commit: str, found: HubRepository) -> bool:
+    """Say whether what the hub has is another memory of the same repository, and not this one before it moved."""
+    if found.commit is None or found.root == location.under:
+        return False
+    settings = f"{found.root}/{SETTINGS_NAME}" if found.root else SETTINGS_NAME
+    return bool(list_revision(location.get_repository(), commit, settings))
+
+
+def _refuse_known(cursor: Any, location: Location, commit: str, name: str) -> None:
+    """Raise UsageError where the hub has the history of a commit under another name."""
+    git = location.get_repository()
+    if is_shallow(git):
+        # Where a history is cut off it seems to begin.
+        return
+    asked = f"SELECT {_COLUMNS} FROM repository WHERE roots && %s AND root = %s ORDER BY name"
+    cursor.execute(asked, (list(root_commits(git, commit)), location.under))
+    for row in cursor.fetchall():
+        other = HubRepository(*row)
+        if other.commit is not None and _is_one_line(git, other.commit, commit):
+            rename = f"`mdmem hub rename {other.name} {name}` if it is called so now"
+            raise UsageError(f"the hub has this history as `{other.name}`: {rename}, `--new` if it is another, a fork")
+
+
+def _is_one_line(git: Repository, one: str, other: str) -> bool:
+    return has_commit(git, one) and (is_ancestor(git, one, other) or is_ancestor(git, other, one))

@@ -1,0 +1,96 @@
+"""The full text of a repository's copy: the server finds the rows, `index.scoring` ranks them as in the clone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from mdmem.hub.candidates import EVERYTHING, candidates, holding
+from mdmem.hub.reader import HubWing, Reader
+from mdmem.hub.rows import Passages, unpacked_passages
+from mdmem.index.fields import SCORED
+from mdmem.index.overlay import scanned, taken_in
+from mdmem.index.postings import MemoryPostings
+from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
+from mdmem.index.scoring import Corpus, Query, Totals, plain, rank
+
+_WHY = "the hub's copy has its own"
+
+
+class CopyText:
+    """What the server holds of the words of some wings; it is brought up to date by a push alone."""
+
+    def __init__(self, reader: Reader, wings: Mapping[int, HubWing]) -> None:
+        """Take the wings, by their ids."""
+        self._reader, self._wings = reader, wings
+
+    def search(
+        self,
+        question: str,
+        *,
+        live: Mapping[str, str],
+        read: Read,
+        among: Collection[str] | None = None,
+        syntax: bool = False,
+        may_refresh: bool = True,  # noqa: ARG002  # the port's name
+    ) -> TextAnswer:
+        """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
+        query = parsed(question) if syntax else plain(question)
+        if query.is_empty or not live:
+            return TextAnswer((), tuple(query.typed), query.typed, "index")
+        # What the query language may ask for stands in the entries themselves.
+        corpus = self._corpus(query, query.wanted, live) if query.wanted is not None else None
+        chosen = None if among is None else frozenset(among)
+        found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
+        return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
+
+    def _corpus(self, query: Query, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
+        """Return the documents that hold a wanted term, None where the hub has some of them in another format."""
+        held = {key: terms for key, terms in self._held(wanted) if key in live}
+        known = [(key, terms) for key, terms in sorted(held.items()) if terms is not None]
+        return corpus_of(query, known, totals_of(self._wings.values(), {})) if len(known) == len(held) else None
+
+    def _held(self, wanted: Iterable[str]) -> Iterator[tuple[str, Passages | None]]:
+        ids = candidates(self._reader, [holding(wanted, self._wings)], self._wings, most=EVERYTHING)
+        for _, wing, path, terms in self._reader.terms(ids):
+            yield f"{self._wings[wing].name}/{path.removesuffix('.md')}", unpacked_passages(terms)
+
+    def is_behind(self, *, live: Mapping[str, str]) -> bool:  # noqa: ARG002
+        """Say that a question brings nothing up to date."""
+        return False
+
+    def refresh(
+        self,
+        *,
+        live: Mapping[str, str],  # noqa: ARG002
+        read: Read,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+        rebuild: bool = False,  # noqa: ARG002
+    ) -> RefreshResult:
+        """Raise IndexWriteError: nothing is written through the hub."""
+        raise IndexWriteError(_WHY)
+
+    def state(self, *, live: Mapping[str, str]) -> IndexState:
+        """Return that every document is there."""
+        return IndexState(True, True, len(live), 0, 0, 0, "", _WHY)
+
+
+def parsed(question: str) -> Query:
+    """Return what a question in query syntax looks for; raises `QuerySyntaxError`."""
+    from mdmem.index.syntax import parse
+
+    return parse(question)
+
+
+def corpus_of(query: Query, held: Iterable[tuple[str, Passages]], totals: Totals | None) -> Corpus:
+    """Return documents in the order of their keys, and what is known of all of which they are a part."""
+    postings = MemoryPostings()
+    keys, lengths = taken_in(postings, 0, query, held)
+    return Corpus(keys, lengths, (postings,), totals)
+
+
+def totals_of(wings: Iterable[HubWing], holders: Mapping[str, int]) -> Totals:
+    """Return what is known of all documents of some wings; `holders` how many of them hold a term."""
+    known: Sequence[HubWing] = list(wings)
+    sums = [sum(lengths) for lengths in zip(*(wing.lengths for wing in known if wing.lengths), strict=True)]
+    lengths = dict(zip(SCORED, sums or [0] * len(SCORED), strict=True))
+    return Totals(sum(one.documents for one in known), sum(one.passages for one in known), lengths, holders)
