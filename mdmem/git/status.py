@@ -98,7 +98,7 @@ def list_apart(
 
 
 def clean_commit(repository: Repository, under: str) -> str | None:
-    """Return the commit that the files below a folder are, on disk and in the index; None where they differ from HEAD."""
+    """Return HEAD's commit where the files below a folder, on disk and in the index, are as it has them, else None."""
     options = ("--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal", "--no-ahead-behind")
     printed = records(run(repository.top, "status", *options, "--", pathspec(under)))
     heads = [record for record in printed if record.startswith("# ")]

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from mdmem.dataclass import dataclass, replace
-from mdmem.hub.connection import HubError, connected, transaction
+from mdmem.hub.connection import HubError, connected, is_open, transaction
 from mdmem.hub.copied import RepositoryCopy, copy_of
 from mdmem.hub.reader import HubRepository, Reader
 from mdmem.hub.schema import require
@@ -65,20 +65,22 @@ class ServedHub:
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """Give what reads one state of the hub; raises HubError where that does not answer, or not in time."""
-        opened = self._taken()
+        began = monotonic()
         try:
-            with transaction(opened.connection, is_snapshot=True) as cursor:
-                self._reader.held.cursor = cursor
-                yield self._reader
-        except BaseException as error:
-            # In whatever state it is, the next question opens another; psycopg's errors become ours on the way.
-            if not opened.closing.__exit__(type(error), error, error.__traceback__):
-                raise
-        else:
-            self._idle.append(opened)
+            opened = self._taken()
+            with opened.closing as closing:
+                with transaction(opened.connection, is_snapshot=True) as cursor:
+                    self._reader.held.cursor = cursor
+                    yield self._reader
+                # Whatever goes wrong before closes it: nobody knows what it is in the middle of.
+                kept = replace(opened, closing=closing.pop_all())
+        except HubError as error:
+            self._note(error, monotonic() - began)
+            raise
+        self._idle.append(kept)
 
     def copy(self, reader: Reader, repository: HubRepository, *, today: date) -> RepositoryCopy:
-        """Return the copy of a repository, that of a question before where neither it nor what is seen of it changed."""
+        """Return the copy of a repository, that of a question before where what is seen of it is the same."""
         seen = [wing.id for wing in reader.wings_of([repository.id])]
         seen += [pin.wing_id for pin in reader.pins_of([repository.id])]
         key = (repository.id, repository.serial, today, tuple(seen))
@@ -100,45 +102,22 @@ class ServedHub:
         """Return a connection that answers: one of before, or a new one."""
         while self._idle:
             opened = self._idle.pop()
-            try:
-                opened.connection.execute("SELECT")
-            except Exception as error:
-                # The server was started again meanwhile, or ended it.
-                _closed(opened, error)
-            else:
+            if is_open(opened.connection):
                 return opened
-        return self._opened()
-
-    def _opened(self) -> _Opened:
+            opened.closing.close()
         if self._paused is not None and monotonic() < self._paused[0]:
             raise self._paused[1]
-        began = monotonic()
-        try:
-            with ExitStack() as stack:
-                how = connected(
-                    self._dsn,
-                    token=self._token,
-                    statement_seconds=QUESTION_SECONDS,
-                    connect_seconds=QUESTION_SECONDS,
-                )
-                connection = stack.enter_context(how)
-                require(connection)
-                return _Opened(connection, stack.pop_all())
-        except HubError as error:
-            self._note(error, began)
-            raise
+        with ExitStack() as stack:
+            seconds = QUESTION_SECONDS
+            how = connected(self._dsn, token=self._token, statement_seconds=seconds, connect_seconds=seconds)
+            connection = stack.enter_context(how)
+            require(connection)
+            return _Opened(connection, stack.pop_all())
 
-    def _note(self, error: HubError, began: float) -> None:
+    def _note(self, error: HubError, seconds: float) -> None:
         """Let the next questions not wait for a server that was waited for in vain a moment ago."""
-        if monotonic() - began > _SLOW_SECONDS:
+        if seconds > _SLOW_SECONDS:
             self._paused = (monotonic() + _PAUSE_SECONDS, error)
-
-
-def _closed(opened: _Opened, error: Exception) -> None:
-    try:
-        opened.closing.__exit__(type(error), error, error.__traceback__)
-    except HubError:
-        pass
 
 
 def _files_in(copy: RepositoryCopy) -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mdmem.errors import EnvironmentFaultError, RootNotFoundError, UsageError
+from mdmem.errors import EnvironmentFaultError, MdmemError, NotFoundError, RootNotFoundError, UsageError
+from mdmem.git.status import clean_commit
+from mdmem.mcp.arguments import shown
 from mdmem.mcp.dispatch import remarked
 from mdmem.mcp.page import Page
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
@@ -61,12 +64,19 @@ class HubAnswers:
         with self._hub.reading() as reader:
             if named == EVERYWHERE or (named is None and clone is None):
                 raise NotImplementedError
-            repository = reader.get_repository(named) if named is not None else _own(reader, clone)
+            repository = _named(reader, named) if named is not None else _own(reader, clone)
             if repository is None or (named is None and _is_ahead(reader, repository, clone)):
                 return None
             copy = self._hub.copy(reader, repository, today=self._provider.today())
             # What is told is read from the hub on the way to the page.
             return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
+
+
+def _named(reader: Reader, name: str) -> HubRepository:
+    found = reader.find_repository(name)
+    if found is None:
+        raise NotFoundError(f"the hub has no repository {shown(name)}, or not for you; `{EVERYWHERE}` asks all")
+    return found
 
 
 def _own(reader: Reader, clone: Workspace | None) -> HubRepository | None:
@@ -92,3 +102,22 @@ def _is_ahead(reader: Reader, repository: HubRepository, clone: Workspace | None
         return False
     commit = clean_commit(git, clone.location.under)
     return commit is None or (commit != repository.commit and not reader.had(repository.id, commit))
+
+
+def _degraded(answer: Facts | Told, why: str) -> Facts | Told:
+    said = f"Degraded: {why}; this answer comes from the clone alone."
+    return remarked(answer, (said,), {"degraded": True, "why_degraded": why})
+
+
+def _age(repository: HubRepository) -> tuple[tuple[str, ...], Facts]:
+    """Return which copy an answer is of, as text and as facts."""
+    seconds = max(0, int((datetime.now(UTC) - repository.pushed_at).total_seconds()))
+    since = f"{repository.pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    said = f"From the hub: `{repository.name}` at {repository.commit[:10]}, pushed {since}."
+    one = {
+        "repository": repository.name,
+        "commit": repository.commit,
+        "pushed_at": repository.pushed_at.isoformat(),
+        "age_seconds": seconds,
+    }
+    return (said,), {"repositories": [one]}

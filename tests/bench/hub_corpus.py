@@ -1,13 +1,10 @@
-"""Memories of an organisation, the same at every run: three wings each, Zipfian words, and copies in other words."""
+"""Memories of an organisation, the same at every run: three wings each, every kind of entry, Zipfian words."""
 
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from bench_cli import git
 
@@ -21,8 +18,6 @@ OWNERS = tuple(f"team-{number}" for number in range(12))
 _TYPES = (("decision", 560), ("note", 220), ("pattern", 160), ("invariant", 60))
 _STATUSES = (("active", 880), ("under_review", 40), ("draft", 80))
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_BLOCK = 16
-_WORD = re.compile("[a-z]{5,10}")
 
 
 class Vocabulary:
@@ -37,16 +32,6 @@ class Vocabulary:
                 found[word] = None
         self.words = list(found)
         self.weights = list(accumulate(1 / (rank + 10) for rank in range(WORDS)))
-
-    def translation(self, seed: int) -> Callable[[str], str]:
-        """Return what puts each word of a text into another's place that is about as common."""
-        drawn, words = random.Random(seed), self.words
-        other: dict[str, str] = {}
-        for start in range(0, WORDS, _BLOCK):
-            block = words[start : start + _BLOCK]
-            other |= zip(block, drawn.sample(block, len(block)), strict=True)
-        get = other.get
-        return lambda text: _WORD.sub(lambda found: get(found.group(), found.group()), text)
 
     def question(self, drawn: random.Random, count: int = 3) -> str:
         """Return words of middling frequency, as people ask for, now and then a common one."""
@@ -110,17 +95,6 @@ def commit(folder: Path, message: str) -> None:
     """Commit everything."""
     git(folder, "add", "-A")
     git(folder, "-c", "user.name=bench", "-c", "user.email=bench@example.com", "commit", "-q", "-m", message)
-
-
-def translated(value: Any, change: Callable[[str], str]) -> Any:
-    """Return an unpacked value with each of its texts in other words."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [translated(one, change) for one in value]
-    if isinstance(value, dict):
-        return {translated(key, change): translated(one, change) for key, one in value.items()}
-    return value
 
 
 def _drawn(drawn: random.Random, shares: tuple[tuple[str, int], ...]) -> str:
