@@ -10,6 +10,10 @@ import click
 COMMANDS = {
     "init": "Make the hub's tables in a database, or bring them up to date.",
     "push": "Send what a commit of this memory changed.",
+    "grant": "Let a token or a database role see repositories, or wings.",
+    "revoke": "Take back what a token or a role was granted.",
+    "grants": "List who sees and who pushes what.",
+    "token": "Make a token, print it once; replace it, or end it.",
 }
 
 

@@ -27,12 +27,16 @@ def open_hub(dsn: str | None, *, may_lack: bool = False) -> Iterator[HubConnecti
     Neither a file of the repository nor its settings have a say: a clone must not decide where to send what.
     """
     from mdmem.hub.connection import connected
+    from mdmem.hub.permissions import require_known
     from mdmem.hub.schema import require
 
     place = dsn or os.environ.get("MDMEM_HUB_DSN")
     if not place:
         raise click.UsageError("no hub is named: give --dsn, or set MDMEM_HUB_DSN, as `postgresql://HOST/DATABASE`")
-    with connected(place, token=os.environ.get("MDMEM_HUB_TOKEN") or None) as connection:
+    token = os.environ.get("MDMEM_HUB_TOKEN") or None
+    with connected(place, token=token) as connection:
         if not may_lack:
             require(connection)
+            if token is not None:
+                require_known(connection)
         yield connection

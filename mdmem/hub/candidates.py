@@ -34,14 +34,8 @@ def within(wings: Collection[int] | None) -> str:
 
 def candidates(reader: Reader, levels: Sequence[str], wings: Collection[int] | None, *, most: int) -> dict[int, int]:
     """Return the ids of rows that a level finds, with that level, the first levels first, until there are enough."""
-    found: dict[int, int] = {}
-    for number, level in enumerate(levels):
-        if len(found) >= most:
-            break
-        rows = reader.rows(
-            "SELECT id FROM file WHERE words @@ %s::tsquery AND (%s::int[] IS NULL OR wing_id = ANY(%s))"
-            " AND NOT id = ANY(%s) LIMIT %s",
-            *(level, *([None if wings is None else sorted(wings)] * 2), list(found), most - len(found)),
-        )
-        found |= dict.fromkeys((row[0] for row in rows), number)
-    return found
+    rows = reader.rows(
+        "SELECT id, level FROM candidate(%s::tsquery[], %s::int[], %s)",
+        *(list(levels), None if wings is None else sorted(wings), most),
+    )
+    return dict(rows)

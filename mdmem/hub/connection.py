@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mdmem.errors import EnvironmentFaultError, LostRaceError
+from mdmem.regex import regex
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     HubConnection = Connection[Any]
 
 SCHEMA = "mdmem_hub"
+_TOKEN = regex(r"[A-Za-z0-9_-]{1,200}\Z")
 CONNECT_SECONDS = 5
 """So long is waited for a server that does not answer."""
 
@@ -41,9 +43,16 @@ def connected(
 ) -> Iterator[HubConnection]:
     """Open a connection whose statements see the hub's tables; a token says who asks, where the role does not.
 
-    Nothing is committed but by `transaction`. Raises HubError for whatever the server or the way to it refuses.
+    The token goes with the first packet, so that no statement, and no log of statements, has it, and no pool of
+    connections hands it on to somebody else. Nothing is committed but by `transaction`. Raises HubError for
+    whatever the server or the way to it refuses.
     """
     psycopg = _psycopg()
+    if token is not None and not _TOKEN.match(token):
+        raise HubError("what is given as the hub's token is none; `mdmem hub token NAME` prints one")
+    options = (
+        f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s -c lock_timeout={LOCK_SECONDS}s"
+    )
     with _told(psycopg):
         opened = psycopg.connect(
             dsn,
@@ -51,12 +60,9 @@ def connected(
             connect_timeout=connect_seconds,
             application_name="mdmem",
             client_encoding="UTF8",
-            options=f"-c search_path={SCHEMA},pg_catalog -c statement_timeout={statement_seconds}s"
-            f" -c lock_timeout={LOCK_SECONDS}s",
+            options=options if token is None else f"{options} -c mdmem.token={token}",
         )
         try:
-            if token is not None:
-                opened.execute("SELECT set_config('mdmem.token', %s, false)", (token,))
             yield opened
         finally:
             opened.close()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from hashlib import sha256
 
 from mdmem.access import EVERYTHING
 from mdmem.catalog import is_entry_place, part_of, settings_bytes
-from mdmem.catalog.addresses import MANIFEST, full_address, with_full_links
+from mdmem.catalog.addresses import MANIFEST, full_address, is_manifest, with_full_links
 from mdmem.catalog.interpret import LoadedFile, interpret, iter_documents, read_manifest, unreadable
 from mdmem.catalog.links import reference_of
 from mdmem.catalog.redaction import known_addresses
@@ -16,8 +17,10 @@ from mdmem.dataclass import dataclass
 from mdmem.document.links import body_links, may_have_links
 from mdmem.document.parse import Document, without_code
 from mdmem.document.split import body_of
+from mdmem.entry.globs import any_match
 from mdmem.entry.model import LINK_FIELDS, Entry
 from mdmem.errors import EnvironmentFaultError, UsageError
+from mdmem.git.status import list_revision
 from mdmem.hub.names import place_name
 from mdmem.hub.rows import LONGEST, HubFile, Link
 from mdmem.index.fields import Terms
@@ -49,6 +52,12 @@ class HubWing:
     files: Mapping[str, TreeFile]
     source: WingSource | None = None
 
+    @property
+    def tree(self) -> str:
+        """Return a hash that nobody knows who does not have the files, and that no others have."""
+        held = sorted((path, one.kind, one.digest or "") for path, one in self.files.items())
+        return sha256(repr(held).encode("utf-8", "surrogateescape")).hexdigest()
+
 
 class Contents:
     """The memory at one commit, as the hub takes it: what is on disk, or anybody's own, has no part in it."""
@@ -67,6 +76,19 @@ class Contents:
         """Return the settings' file."""
         content = settings_bytes(self.tree)
         return b"" if isinstance(content, Unreadable) else content
+
+    @cached_property
+    def tracked(self) -> tuple[str, ...]:
+        """Return files of the commit that tell which shared wings are about its code: the first that each meets."""
+        manifests = [file.path for file in self.tree.files() if is_manifest(file)]
+        read = (read_manifest(one.path.partition("/")[0], one)[0] for one in iter_documents(self.tree, manifests))
+        about = [wing.applies_to for wing in read if wing is not None and wing.is_shared and wing.applies_to]
+        if not about:
+            return ()
+        files = [blob.path for blob in list_revision(self.workspace.location.get_repository(), self.commit, "")]
+        met = (any_match(globs, files) for globs in about)
+        # Of no file at all nothing could be told.
+        return tuple(dict.fromkeys([*files[:1], *(path for path in met if path is not None)]))
 
     @property
     def missing(self) -> tuple[MissingWing, ...]:

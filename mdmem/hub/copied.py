@@ -15,7 +15,7 @@ from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
 from mdmem.errors import NotFoundError
-from mdmem.hub.reader import HubRepository, HubRow, HubWing, Reader
+from mdmem.hub.reader import Reader, SeenFile, SeenRepository
 from mdmem.hub.rows import unpacked_file, unpacked_wing
 from mdmem.hub.text import CopyText
 from mdmem.settings.model import WingSettings
@@ -33,7 +33,7 @@ _NOT_COPIED = "is not in the hub, or not for you"
 class CopiedFiles:
     """The files of some rows, by their paths as the tree counts them, and the settings; bytes are asked for late."""
 
-    def __init__(self, name: str, rows: Mapping[str, HubRow], reader: Reader, *, settings: bytes = b"") -> None:
+    def __init__(self, name: str, rows: Mapping[str, SeenFile], reader: Reader, *, settings: bytes = b"") -> None:
         """Take the rows, and what reads their bytes."""
         self.name, self._rows, self._reader, self._settings = name, rows, reader, settings
 
@@ -110,7 +110,7 @@ class CopyWorkspace(Workspace):
 class RepositoryCopy:
     """A repository as the hub has it, and the workspace that answers for it."""
 
-    repository: HubRepository
+    repository: SeenRepository
     workspace: CopyWorkspace
 
 
@@ -122,9 +122,9 @@ def open_copy(reader: Reader, name: str, *, today: date) -> RepositoryCopy:
     return copy_of(reader, repository, today=today)
 
 
-def copy_of(reader: Reader, repository: HubRepository, *, today: date) -> RepositoryCopy:
+def copy_of(reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
     """Return the copy of a repository that was found."""
-    settings, tracked = reader.settings([repository.id])[repository.id]
+    settings, tracked = reader.settings(repository.id)
     own = {wing.id: wing for wing in reader.wings_of([repository.id])}
     pins = {pin.name: pin.wing_id for pin in reader.pins_of([repository.id])}
     wings = own | reader.wings(pins.values())
@@ -164,7 +164,7 @@ def workspace_over(tree: Tree, records: RecordCache, *, today: date, said: str, 
     )
 
 
-def records_of(rows: Mapping[str, HubRow], as_counted: Callable[[LoadedFile, str], LoadedFile] | None = None) -> RecordCache:
+def records_of(rows: Mapping[str, SeenFile], as_counted: Callable[[LoadedFile, str], LoadedFile] | None = None) -> RecordCache:
     """Return what rows hold of what their files mean, by their paths; `as_counted` makes it what the tree's path says."""
     files: dict[str, LoadedFile] = {}
     wings: dict[str, Wing | None] = {}
@@ -177,6 +177,6 @@ def records_of(rows: Mapping[str, HubRow], as_counted: Callable[[LoadedFile, str
     return RecordCache(files, wings)
 
 
-def is_entry_row(row: HubRow) -> bool:
+def is_entry_row(row: SeenFile) -> bool:
     """Say whether a row is a file in an entry's place."""
     return row.path.count("/") == 1

@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdmem.dataclass import dataclass
-from mdmem.hub.rows import path_of
+from mdmem.hub.rows import FORMAT, path_of, stored_path, unpacked_lengths
+from mdmem.hub.terms import FORMAT_KEY, unpacked_terms
+from mdmem.index.fields import SCORED, Terms
 
 if TYPE_CHECKING:
     from psycopg import Cursor
@@ -17,7 +19,7 @@ _WING = "id, repository_id, name, source, source_path, commit, is_shared, owners
 
 
 @dataclass(frozen=True, slots=True)
-class HubRepository:
+class SeenRepository:
     """A memory that was pushed: its folder from the repository's top, and the commit that the hub has since when."""
 
     id: int
@@ -30,7 +32,7 @@ class HubRepository:
 
 
 @dataclass(frozen=True, slots=True)
-class HubWing:
+class SeenWing:
     """A wing of a repository, or, without one, of another place at the commit that some repositories pin it to."""
 
     id: int
@@ -46,7 +48,7 @@ class HubWing:
     lengths: tuple[int, ...]
 
 
-class HubRow(NamedTuple):
+class SeenFile(NamedTuple):
     """A file of a wing; `path` counts from the wing's folder."""
 
     id: int
@@ -57,12 +59,25 @@ class HubRow(NamedTuple):
     record: bytes | None
 
 
-class HubPin(NamedTuple):
+class SeenPin(NamedTuple):
     """A repository that reads a wing of another place, and under which name."""
 
     repository_id: int
     wing_id: int
     name: str
+
+
+HeldPassage = tuple[Terms, tuple[int, ...]]
+"""What a passage holds of some terms, and how many words its scored fields have."""
+
+
+class HeldTerms(NamedTuple):
+    """What an entry holds of some terms, by passage; None where the hub has it in another format."""
+
+    id: int
+    wing_id: int
+    path: str
+    passages: tuple[HeldPassage, ...] | None
 
 
 class Reader:
@@ -76,89 +91,149 @@ class Reader:
         """Return what a statement finds."""
         return self._cursor.execute(statement, values, binary=True).fetchall()
 
-    def find_repository(self, name: str) -> HubRepository | None:
+    def find_repository(self, name: str) -> SeenRepository | None:
         """Return the repository of a name, or of one that it had before; None for one without a commit, too."""
         found = self.rows(
-            f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND (name = %s"
-            " OR id = (SELECT repository_id FROM former_name WHERE former_name.name = %s)) ORDER BY name <> %s LIMIT 1",
-            *(name, name, name),
+            f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL AND id = repository_named(%s)", name
         )
-        return HubRepository(*found[0]) if found else None
+        return SeenRepository(*found[0]) if found else None
 
     def had(self, repository: int, commit: str) -> bool:
         """Say whether the hub has a commit of a repository, or had it."""
         return bool(self.rows("SELECT FROM push WHERE repository_id = %s AND commit = %s", repository, commit))
 
-    def repositories(self, ids: Collection[int] | None = None) -> dict[int, HubRepository]:
+    def repositories(self, ids: Collection[int] | None = None) -> dict[int, SeenRepository]:
         """Return repositories by their ids, all that are seen where none are named."""
         which, values = ("", ()) if ids is None else (" AND id = ANY(%s)", (list(ids),))
         found = self.rows(f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL{which} ORDER BY name", *values)
-        return {row[0]: HubRepository(*row) for row in found}
+        return {row[0]: SeenRepository(*row) for row in found}
 
-    def settings(self, ids: Collection[int]) -> dict[int, tuple[bytes, tuple[str, ...]]]:
-        """Return the settings file of repositories, and the tracked files that say which shared wings bind there."""
-        found = self.rows("SELECT id, settings, tracked FROM repository WHERE id = ANY(%s)", list(ids))
-        return {row[0]: (row[1], tuple(row[2])) for row in found}
+    def settings(self, repository: int) -> tuple[bytes, tuple[str, ...]]:
+        """Return the settings of a repository, and the tracked files that say which shared wings bind there."""
+        found = self.rows("SELECT settings_of(id), tracked FROM repository WHERE id = %s", repository)
+        return bytes(found[0][0] or b""), tuple(found[0][1])
 
-    def wings(self, ids: Collection[int]) -> dict[int, HubWing]:
+    def wings(self, ids: Collection[int]) -> dict[int, SeenWing]:
         """Return wings by their ids."""
         return {wing.id: wing for wing in self._wings("id = ANY(%s)", list(ids))}
 
-    def wings_of(self, repositories: Collection[int]) -> list[HubWing]:
+    def wings_of(self, repositories: Collection[int]) -> list[SeenWing]:
         """Return the own wings of repositories."""
         return self._wings("repository_id = ANY(%s)", list(repositories))
 
-    def wings_named(self, names: Collection[str]) -> list[HubWing]:
+    def wings_named(self, names: Collection[str]) -> list[SeenWing]:
         """Return the wings of some names, wherever they are."""
         return self._wings("name = ANY(%s)", list(names))
 
-    def _wings(self, condition: str, *values: Any) -> list[HubWing]:
+    def _wings(self, condition: str, *values: Any) -> list[SeenWing]:
         found = self.rows(f"SELECT {_WING} FROM wing WHERE {condition} ORDER BY id", *values)
-        return [HubWing(*row[:7], tuple(row[7]), *row[8:10], tuple(row[10])) for row in found]
+        return [SeenWing(*row[:7], tuple(row[7]), *row[8:10], tuple(row[10])) for row in found]
 
-    def pins_of(self, repositories: Collection[int]) -> list[HubPin]:
+    def pins_of(self, repositories: Collection[int]) -> list[SeenPin]:
         """Return what repositories read of others."""
         return self._pins("repository_id", repositories)
 
-    def pins_on(self, wings: Collection[int]) -> list[HubPin]:
+    def pins_on(self, wings: Collection[int]) -> list[SeenPin]:
         """Return who reads some wings."""
         return self._pins("wing_id", wings)
 
-    def _pins(self, column: str, ids: Collection[int]) -> list[HubPin]:
+    def _pins(self, column: str, ids: Collection[int]) -> list[SeenPin]:
         found = self.rows(
-            f"SELECT repository_id, wing_id, name FROM pin WHERE {column} = ANY(%s) ORDER BY 1, 3", list(ids)
+            f"SELECT repository_id, wing_id, name FROM visible_pin() WHERE {column} = ANY(%s) ORDER BY 1, 3", list(ids)
         )
-        return [HubPin(*row) for row in found]
+        return [SeenPin(*row) for row in found]
 
-    def files_of(self, wings: Collection[int]) -> list[HubRow]:
+    def files_of(self, wings: Collection[int]) -> list[SeenFile]:
         """Return all files of some wings."""
         return self._files("wing_id = ANY(%s)", list(wings))
 
-    def files(self, ids: Collection[int]) -> list[HubRow]:
+    def files(self, ids: Collection[int]) -> list[SeenFile]:
         """Return files by their ids."""
         return self._files("id = ANY(%s)", list(ids)) if ids else []
 
-    def files_at(self, places: Iterable[tuple[int, str]]) -> list[HubRow]:
+    def files_at(self, places: Iterable[tuple[int, str]]) -> list[SeenFile]:
         """Return the files at some places, each a wing and a path as it is stored."""
         wanted = list(places)
-        wings, paths = [wing for wing, _ in wanted], [path for _, path in wanted]
+        wings, paths = [wing for wing, _ in wanted], [stored_path(path) for _, path in wanted]
         among = "(wing_id, path) IN (SELECT * FROM unnest(%s::int[], %s::text[]))"
         return self._files(among, wings, paths) if wanted else []
 
-    def _files(self, condition: str, *values: Any) -> list[HubRow]:
+    def _files(self, condition: str, *values: Any) -> list[SeenFile]:
         found = self.rows(f"SELECT id, wing_id, path, kind, blob, record FROM file WHERE {condition}", *values)
-        return [HubRow(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
+        return [SeenFile(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
 
     def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the bytes of files that have some."""
         found = self.rows("SELECT id, content FROM file WHERE id = ANY(%s) AND content IS NOT NULL", list(ids))
         return dict(found)
 
-    def terms(self, ids: Collection[int]) -> Iterator[tuple[int, int, str, bytes | None]]:
-        """Yield of entries their id, their wing, their path, and the packed terms of their passages."""
-        found = self.rows("SELECT id, wing_id, path, terms FROM file WHERE id = ANY(%s) AND type IS NOT NULL", list(ids))
-        return ((key, wing, path_of(path), terms) for key, wing, path, terms in found)
+    def terms(self, ids: Collection[int], wanted: Collection[str]) -> Iterator[HeldTerms]:
+        """Yield what entries hold of some terms; the server takes them out of each entry's."""
+        terms = sorted(wanted)
+        # Unpacked once, and not for each term; `||` makes it a value of the memory's.
+        inner = (
+            "SELECT id, wing_id, path, lengths, terms || '{}'::jsonb AS held FROM file"
+            " WHERE id = ANY(%s) AND type IS NOT NULL OFFSET 0"
+        )
+        taken = "".join([", held ->> %s"] * len(terms))
+        for row in self.rows(
+            f"SELECT id, wing_id, path, lengths, held ->> %s{taken} FROM ({inner}) AS one",
+            *(FORMAT_KEY, *terms, list(ids)),
+        ):
+            lengths = unpacked_lengths(row[3]) if row[4] == FORMAT else None
+            passages = None
+            if lengths is not None:
+                held = unpacked_terms(dict(zip(terms, row[5:], strict=True)), len(lengths))
+                passages = tuple(zip(held, lengths, strict=True))
+            yield HeldTerms(row[0], row[1], path_of(row[2]), passages)
 
-    def reads_whole(self, repository: int) -> bool:  # noqa: ARG002
+    def links_from(self, ids: Collection[int], fields: Sequence[str]) -> list[tuple[int, str]]:
+        """Return what some fields of files link, each with the wing that the file is of."""
+        found = self.rows(
+            "SELECT DISTINCT wing_id, target FROM link WHERE file_id = ANY(%s) AND field = ANY(%s)",
+            *(list(ids), list(fields)),
+        )
+        return [(wing, path_of(target)) for wing, target in found]
+
+    def links_to(self, targets: Iterable[tuple[int, str]], fields: Sequence[str]) -> set[int]:
+        """Return the files of some wings that link an address in some fields; each wing comes with an address."""
+        wanted = list(targets)
+        found = self.rows(
+            "SELECT DISTINCT file_id FROM link JOIN unnest(%s::int[], %s::text[]) AS one (wing, address)"
+            " ON link.target = address AND link.wing_id = wing WHERE field = ANY(%s)",
+            *([wing for wing, _ in wanted], [stored_path(target) for _, target in wanted], list(fields)),
+        )
+        return {row[0] for row in found}
+
+    def totals(self, wings: Collection[int] | None) -> tuple[int, int, list[int]]:
+        """Return how many entries and passages some wings have, all that are seen where none are named, and how long."""
+        sums = ", ".join(f"coalesce(sum(lengths[{place}]), 0)::bigint" for place in range(1, len(SCORED) + 1))
+        which, values = ("", ()) if wings is None else (" WHERE id = ANY(%s)", (list(wings),))
+        row = self.rows(
+            f"SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(passages), 0)::bigint, {sums} FROM wing{which}",
+            *values,
+        )[0]
+        return row[0], row[1], list(row[2:])
+
+    def holders(self, terms: Collection[str], wings: Collection[int] | None) -> dict[str, int]:
+        """Return how many entries of some wings, or of all that are seen, hold each of some terms."""
+        which, values = ("", ()) if wings is None else (" AND wing_id = ANY(%s)", (list(wings),))
+        found = self.rows(
+            f"SELECT term, sum(documents)::bigint FROM term WHERE term = ANY(%s){which} GROUP BY term",
+            *(list(terms), *values),
+        )
+        return dict(found)
+
+    def terms_beginning(self, begun: str, wings: Collection[int] | None, *, most: int) -> list[str]:
+        """Return the terms that begin so, the commonest first."""
+        which, values = ("", ()) if wings is None else (" AND wing_id = ANY(%s)", (list(wings),))
+        found = self.rows(
+            f"SELECT term FROM term WHERE term >= %s AND term < %s{which} GROUP BY term"
+            " ORDER BY sum(documents) DESC, term LIMIT %s",
+            *(begun, f"{begun}\U0010ffff", *values, most),
+        )
+        return [row[0] for row in found]
+
+    def reads_whole(self, repository: int) -> bool:
         """Say whether every wing of a repository is seen."""
-        return True
+        return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])

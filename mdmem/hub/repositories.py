@@ -11,6 +11,7 @@ from mdmem.git import Repository, list_revision
 from mdmem.git.ancestry import is_ancestor, root_commits
 from mdmem.git.fetch import has_commit
 from mdmem.git.merge import is_shallow
+from mdmem.hub.connection import one_row
 from mdmem.hub.names import checked_name, default_name
 from mdmem.workspace.location import Location
 
@@ -43,7 +44,18 @@ def find_repository(cursor: Any, name: str, *, is_locked: bool = False) -> HubRe
     # Whoever held it may have pushed, renamed or dropped it meanwhile.
     cursor.execute(f"SELECT {_COLUMNS} FROM repository WHERE id = %s FOR UPDATE", (row[0],))
     locked = cursor.fetchone()
-    return HubRepository(*locked) if locked is not None else find_repository(cursor, name, is_locked=True)
+    if locked is not None:
+        return HubRepository(*locked)
+    cursor.execute("SELECT FROM pushable_repository() AS id WHERE id = %s", (row[0],))
+    if not cursor.rowcount:
+        raise _not_to_push(name)
+    return find_repository(cursor, name, is_locked=True)
+
+
+def _not_to_push(name: str) -> UsageError:
+    """Return what is said of a repository that is seen and one that is not there alike."""
+    line = f"mdmem hub grant NAME {name} --push"
+    return UsageError(f"there is no repository `{name}` in the hub that you may push; the hub's owner types `{line}`")
 
 
 def take_repository(cursor: Any, location: Location, commit: str, *, given: str | None, is_new: bool) -> HubRepository:
@@ -64,6 +76,8 @@ def take_repository(cursor: Any, location: Location, commit: str, *, given: str 
         return found
     if not is_new:
         _refuse_known(cursor, location, commit, name)
+    if not one_row(cursor.execute("SELECT is_owner()"))[0]:
+        raise _not_to_push(name)
     cursor.execute("INSERT INTO repository (name, root) VALUES (%s, %s) ON CONFLICT DO NOTHING", (name, location.under))
     made = find_repository(cursor, name, is_locked=True)
     return made or take_repository(cursor, location, commit, given=name, is_new=is_new)

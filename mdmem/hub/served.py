@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mdmem.dataclass import dataclass, replace
 from mdmem.hub.connection import HubError, connected, is_open, transaction
 from mdmem.hub.copied import RepositoryCopy, copy_of
-from mdmem.hub.reader import HubRepository, Reader
+from mdmem.hub.reader import SeenRepository, Reader
 from mdmem.hub.schema import require
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ServedHub:
             raise
         self._idle.append(kept)
 
-    def copy(self, reader: Reader, repository: HubRepository, *, today: date) -> RepositoryCopy:
+    def copy(self, reader: Reader, repository: SeenRepository, *, today: date) -> RepositoryCopy:
         """Return the copy of a repository, that of a question before where what is seen of it is the same."""
         seen = [wing.id for wing in reader.wings_of([repository.id])]
         seen += [pin.wing_id for pin in reader.pins_of([repository.id])]

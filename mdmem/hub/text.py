@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mdmem.hub.candidates import EVERYTHING, candidates, holding
-from mdmem.hub.reader import HubWing, Reader
-from mdmem.hub.rows import Passages, unpacked_passages
+from mdmem.hub.reader import HeldPassage, HeldTerms, Reader, SeenWing
 from mdmem.index.fields import SCORED
-from mdmem.index.overlay import scanned, taken_in
+from mdmem.index.overlay import scanned
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
 from mdmem.index.scoring import Corpus, Query, Totals, plain, rank
@@ -19,7 +18,7 @@ _WHY = "the hub's copy has its own"
 class CopyText:
     """What the server holds of the words of some wings; it is brought up to date by a push alone."""
 
-    def __init__(self, reader: Reader, wings: Mapping[int, HubWing]) -> None:
+    def __init__(self, reader: Reader, wings: Mapping[int, SeenWing]) -> None:
         """Take the wings, by their ids."""
         self._reader, self._wings = reader, wings
 
@@ -45,14 +44,15 @@ class CopyText:
 
     def _corpus(self, query: Query, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
         """Return the documents that hold a wanted term, None where the hub has some of them in another format."""
-        held = {key: terms for key, terms in self._held(wanted) if key in live}
-        known = [(key, terms) for key, terms in sorted(held.items()) if terms is not None]
-        return corpus_of(query, known, totals_of(self._wings.values(), {})) if len(known) == len(held) else None
-
-    def _held(self, wanted: Iterable[str]) -> Iterator[tuple[str, Passages | None]]:
         ids = candidates(self._reader, [holding(wanted, self._wings)], self._wings, most=EVERYTHING)
-        for _, wing, path, terms in self._reader.terms(ids):
-            yield f"{self._wings[wing].name}/{path.removesuffix('.md')}", unpacked_passages(terms)
+        held = {self._key(one): one.passages for one in self._reader.terms(ids, wanted)}
+        known = [(key, held[key]) for key in sorted(held.keys() & live.keys())]
+        if any(passages is None for _, passages in known):
+            return None
+        return corpus_of([(key, passages or ()) for key, passages in known], totals_of(self._wings.values(), {}))
+
+    def _key(self, held: HeldTerms) -> str:
+        return f"{self._wings[held.wing_id].name}/{held.path.removesuffix('.md')}"
 
     def is_behind(self, *, live: Mapping[str, str]) -> bool:  # noqa: ARG002
         """Say that a question brings nothing up to date."""
@@ -81,16 +81,22 @@ def parsed(question: str) -> Query:
     return parse(question)
 
 
-def corpus_of(query: Query, held: Iterable[tuple[str, Passages]], totals: Totals | None) -> Corpus:
+def corpus_of(held: Iterable[tuple[str, Sequence[HeldPassage]]], totals: Totals) -> Corpus:
     """Return documents in the order of their keys, and what is known of all of which they are a part."""
-    postings = MemoryPostings()
-    keys, lengths = taken_in(postings, 0, query, held)
+    postings, keys = MemoryPostings(), list[str]()
+    lengths: dict[str, list[int]] = {name: [] for name in SCORED}
+    for key, passages in held:
+        for terms, words in passages:
+            postings.add(len(keys), terms)
+            keys.append(key)
+            for name, length in zip(SCORED, words, strict=True):
+                lengths[name].append(length)
     return Corpus(keys, lengths, (postings,), totals)
 
 
-def totals_of(wings: Iterable[HubWing], holders: Mapping[str, int]) -> Totals:
+def totals_of(wings: Iterable[SeenWing], holders: Mapping[str, int]) -> Totals:
     """Return what is known of all documents of some wings; `holders` how many of them hold a term."""
-    known: Sequence[HubWing] = list(wings)
+    known: Sequence[SeenWing] = list(wings)
     sums = [sum(lengths) for lengths in zip(*(wing.lengths for wing in known if wing.lengths), strict=True)]
     lengths = dict(zip(SCORED, sums or [0] * len(SCORED), strict=True))
     return Totals(sum(one.documents for one in known), sum(one.passages for one in known), lengths, holders)

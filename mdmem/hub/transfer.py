@@ -59,8 +59,12 @@ def transfer(cursor: Any, repository: int, contents: Contents, *, is_whole: bool
 
 
 def _made(cursor: Any, repository: int, name: str) -> int:
-    made = "INSERT INTO wing (repository_id, name, format) VALUES (%s, %s, %s) RETURNING id"
-    (id_,) = one_row(cursor.execute(made, (repository, stored_path(name), FORMAT)))
+    stored = stored_path(name)
+    made = "INSERT INTO wing (repository_id, name, format) VALUES (%s, %s, %s)"
+    cursor.execute(made, (repository, stored, FORMAT))
+    # Whom it is for is told from the next statement on.
+    asked = "SELECT id FROM wing WHERE repository_id = %s AND name = %s"
+    (id_,) = one_row(cursor.execute(asked, (repository, stored)))
     return int(id_)
 
 
@@ -83,26 +87,26 @@ def _fill(rows: WingRows, contents: Contents, wing: HubWing, paths: Collection[s
 def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) -> int:
     """Make the pins of a repository those of a commit, and return how many came or went.
 
-    What they read is written once, by whoever pins it first or in another format.
+    What they read is written once, by whoever pins it first or in another format, and never changes.
     """
     asked = (
-        "SELECT pin.name, source, source_path, commit, format FROM pin JOIN wing ON wing.id = wing_id"
-        " WHERE pin.repository_id = %s"
+        "SELECT pin.name, source, source_path, commit, tree, format FROM visible_pin() AS pin"
+        " JOIN wing ON wing.id = wing_id WHERE pin.repository_id = %s"
     )
     had = {
-        path_of(name): (WingSource(*map(path_of, source)), format_)
-        for name, *source, format_ in cursor.execute(asked, (repository,)).fetchall()
+        path_of(name): (WingSource(*map(path_of, source)), tree, format_)
+        for name, *source, tree, format_ in cursor.execute(asked, (repository,)).fetchall()
     }
     wanted = {wing.name: wing for wing in contents.wings.values() if wing.source is not None}
     stale = [
         name
-        for name, (source, _) in had.items()
+        for name, (source, *_) in had.items()
         if (wanted[name].source != source if name in wanted else not contents.awaits(name, source))
     ]
     names = list(map(stored_path, stale))
-    cursor.execute("DELETE FROM pin WHERE repository_id = %s AND name = ANY(%s)", (repository, names))
+    cursor.execute("SELECT unpin(%s, %s)", (repository, names))
     for name, wing in sorted(wanted.items(), key=lambda one: str(one[1].source)):
-        if had.get(name) != (wing.source, FORMAT) or is_whole:
+        if had.get(name) != (wing.source, wing.tree, FORMAT) or is_whole:
             _fill_pinned(cursor, repository, contents, wing, is_whole=is_whole)
     return len(stale) + len(wanted.keys() - had.keys())
 
@@ -110,10 +114,11 @@ def _pin(cursor: Any, repository: int, contents: Contents, *, is_whole: bool) ->
 def _fill_pinned(cursor: Any, repository: int, contents: Contents, wing: HubWing, *, is_whole: bool) -> None:
     source = wing.source
     assert source is not None
-    said = (repository, *map(stored_path, (wing.name, source.place, source.path)), source.commit)
-    (id_,) = one_row(cursor.execute("SELECT pinned_wing(%s, %s, %s, %s, %s)", said))
-    (had,) = one_row(cursor.execute("SELECT format FROM wing WHERE id = %s", (id_,)))
-    if had != FORMAT or is_whole:
+    said = (repository, *map(stored_path, (wing.name, source.place, source.path)), source.commit, wing.tree, FORMAT)
+    pinned = "SELECT id, is_new, is_owner() FROM pinned_wing(%s, %s, %s, %s, %s, %s, %s)"
+    id_, is_new, is_owner = one_row(cursor.execute(pinned, said))
+    # Others read it, too: anew it is written for the hub's owner alone.
+    if is_new or (is_whole and is_owner):
         rows = WingRows(cursor, id_)
         rows.clear()
         _fill(rows, contents, wing, wing.files.keys())

@@ -29,7 +29,7 @@ def scanned(query: Query, live: Mapping[str, str], read: Read) -> Corpus:
     fresh = MemoryPostings()
     documents = (document for document in read(sorted(live)) if document.key in live)
     analysed = ((document.key, terms_of(document)) for document in documents)
-    keys, lengths = taken_in(fresh, 0, query, analysed)
+    keys, lengths = _taken_in(fresh, 0, query, analysed)
     return Corpus(keys, lengths, (fresh,))
 
 
@@ -37,7 +37,7 @@ def beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: 
     """Return the index without the dropped keys, and with what was analysed beside it."""
     manifest = opened.manifest
     fresh = MemoryPostings()
-    added, sizes = taken_in(fresh, len(manifest.keys), query, analysed.items())
+    added, sizes = _taken_in(fresh, len(manifest.keys), query, analysed.items())
     dead = [number for number, key in enumerate(manifest.keys) if key in dropped]
     lengths = {name: [*manifest.lengths[name], *sizes[name]] for name in SCORED}
     keys = [*manifest.keys, *added]
@@ -48,7 +48,7 @@ def beside(opened: OpenIndex, query: Query, dropped: Collection[str], analysed: 
     return Corpus(keys, lengths, (opened.postings, fresh))
 
 
-def taken_in(
+def _taken_in(
     postings: MemoryPostings, start: int, query: Query, analysed: Iterable[tuple[str, Passages]]
 ) -> tuple[list[str], dict[str, list[int]]]:
     """Add documents to postings under numbers from `start` on, and return their keys and lengths."""

@@ -14,7 +14,7 @@ from mdmem.mcp.page import Page
 from mdmem.mcp.tools.shape import AT, EVERYWHERE, REPOSITORY, Facts, Told
 
 if TYPE_CHECKING:
-    from mdmem.hub.reader import HubRepository, Reader
+    from mdmem.hub.reader import SeenRepository, Reader
     from mdmem.hub.served import ServedHub
     from mdmem.mcp.dispatch import ToolCall
     from mdmem.mcp.workspaces import Provider
@@ -72,14 +72,14 @@ class HubAnswers:
             return asked.page(remarked(asked.carried_out(copy.workspace), *_age(copy.repository)))
 
 
-def _named(reader: Reader, name: str) -> HubRepository:
+def _named(reader: Reader, name: str) -> SeenRepository:
     found = reader.find_repository(name)
     if found is None:
         raise NotFoundError(f"the hub has no repository {shown(name)}, or not for you; `{EVERYWHERE}` asks all")
     return found
 
 
-def _own(reader: Reader, clone: Workspace | None) -> HubRepository | None:
+def _own(reader: Reader, clone: Workspace | None) -> SeenRepository | None:
     """Return what the hub has of the clone's repository, under its name."""
     found = (reader.find_repository(name) for name in (_names_of(clone) if clone is not None else ()))
     return next((one for one in found if one is not None), None)
@@ -95,7 +95,7 @@ def _names_of(clone: Workspace) -> tuple[str, ...]:
         return ()
 
 
-def _is_ahead(reader: Reader, repository: HubRepository, clone: Workspace | None) -> bool:
+def _is_ahead(reader: Reader, repository: SeenRepository, clone: Workspace | None) -> bool:
     """Say whether the clone's files are another state than those that the hub has, or had."""
     git = clone.location.repository if clone is not None else None
     if git is None or clone is None:
@@ -109,7 +109,7 @@ def _degraded(answer: Facts | Told, why: str) -> Facts | Told:
     return remarked(answer, (said,), {"degraded": True, "why_degraded": why})
 
 
-def _age(repository: HubRepository) -> tuple[tuple[str, ...], Facts]:
+def _age(repository: SeenRepository) -> tuple[tuple[str, ...], Facts]:
     """Return which copy an answer is of, as text and as facts."""
     seconds = max(0, int((datetime.now(UTC) - repository.pushed_at).total_seconds()))
     since = f"{repository.pushed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

@@ -48,6 +48,19 @@ def test_no_hub_is_said(empty_dsn: str) -> None:
         require(connection)
 
 
+@pytest.mark.usefixtures("roles")
+def test_a_schema_of_somebody_else_is_left_alone(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as raw:
+        raw.execute("CREATE SCHEMA mdmem_hub AUTHORIZATION guest")
+    with pytest.raises(HubError, match="belongs to `guest`"), connected(empty_dsn) as connection:
+        init(connection)
+
+
+def test_what_cannot_be_a_token_is_not_sent() -> None:
+    with pytest.raises(HubError, match="is none"), connected("host=/nowhere", token="a -c role=postgres"):
+        pass
+
+
 def test_no_server_is_a_sentence_without_the_password() -> None:
     with pytest.raises(HubError) as raised, connected("host=/nowhere user=me password=hunter2"):
         pass
