@@ -48,7 +48,7 @@ class SeenWing:
     lengths: tuple[int, ...]
 
 
-class SeenFile(NamedTuple):
+class SeenRow(NamedTuple):
     """A file of a wing; `path` counts from the wing's folder."""
 
     id: int
@@ -105,7 +105,9 @@ class Reader:
     def repositories(self, ids: Collection[int] | None = None) -> dict[int, SeenRepository]:
         """Return repositories by their ids, all that are seen where none are named."""
         which, values = ("", ()) if ids is None else (" AND id = ANY(%s)", (list(ids),))
-        found = self.rows(f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL{which} ORDER BY name", *values)
+        found = self.rows(
+            f"SELECT {_REPOSITORY} FROM repository WHERE commit IS NOT NULL{which} ORDER BY name", *values
+        )
         return {row[0]: SeenRepository(*row) for row in found}
 
     def settings(self, repository: int) -> tuple[bytes, tuple[str, ...]]:
@@ -121,13 +123,17 @@ class Reader:
         """Return the own wings of repositories."""
         return self._wings("repository_id = ANY(%s)", list(repositories))
 
+    def wing_ids(self) -> frozenset[int]:
+        """Return the ids of all wings that are seen."""
+        return frozenset(row[0] for row in self.rows("SELECT id FROM wing"))
+
     def wings_named(self, names: Collection[str]) -> list[SeenWing]:
         """Return the wings of some names, wherever they are."""
         return self._wings("name = ANY(%s)", list(names))
 
     def _wings(self, condition: str, *values: Any) -> list[SeenWing]:
         found = self.rows(f"SELECT {_WING} FROM wing WHERE {condition} ORDER BY id", *values)
-        return [SeenWing(*row[:7], tuple(row[7]), *row[8:10], tuple(row[10])) for row in found]
+        return [_wing(row) for row in found]
 
     def pins_of(self, repositories: Collection[int]) -> list[SeenPin]:
         """Return what repositories read of others."""
@@ -143,24 +149,24 @@ class Reader:
         )
         return [SeenPin(*row) for row in found]
 
-    def files_of(self, wings: Collection[int]) -> list[SeenFile]:
+    def files_of(self, wings: Collection[int]) -> list[SeenRow]:
         """Return all files of some wings."""
         return self._files("wing_id = ANY(%s)", list(wings))
 
-    def files(self, ids: Collection[int]) -> list[SeenFile]:
+    def files(self, ids: Collection[int]) -> list[SeenRow]:
         """Return files by their ids."""
         return self._files("id = ANY(%s)", list(ids)) if ids else []
 
-    def files_at(self, places: Iterable[tuple[int, str]]) -> list[SeenFile]:
+    def files_at(self, places: Iterable[tuple[int, str]]) -> list[SeenRow]:
         """Return the files at some places, each a wing and a path as it is stored."""
         wanted = list(places)
         wings, paths = [wing for wing, _ in wanted], [stored_path(path) for _, path in wanted]
         among = "(wing_id, path) IN (SELECT * FROM unnest(%s::int[], %s::text[]))"
         return self._files(among, wings, paths) if wanted else []
 
-    def _files(self, condition: str, *values: Any) -> list[SeenFile]:
+    def _files(self, condition: str, *values: Any) -> list[SeenRow]:
         found = self.rows(f"SELECT id, wing_id, path, kind, blob, record FROM file WHERE {condition}", *values)
-        return [SeenFile(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
+        return [SeenRow(row[0], row[1], path_of(row[2]), *row[3:]) for row in found]
 
     def contents(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return the bytes of files that have some."""
@@ -205,35 +211,39 @@ class Reader:
         )
         return {row[0] for row in found}
 
-    def totals(self, wings: Collection[int] | None) -> tuple[int, int, list[int]]:
-        """Return how many entries and passages some wings have, all that are seen where none are named, and how long."""
+    def totals(self, wings: Collection[int]) -> tuple[int, int, list[int]]:
+        """Return how many entries and passages some wings have, and how long these are."""
         sums = ", ".join(f"coalesce(sum(lengths[{place}]), 0)::bigint" for place in range(1, len(SCORED) + 1))
-        which, values = ("", ()) if wings is None else (" WHERE id = ANY(%s)", (list(wings),))
         row = self.rows(
-            f"SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(passages), 0)::bigint, {sums} FROM wing{which}",
-            *values,
+            f"SELECT coalesce(sum(documents), 0)::bigint, coalesce(sum(passages), 0)::bigint, {sums} FROM wing"
+            " WHERE id = ANY(%s)",
+            list(wings),
         )[0]
         return row[0], row[1], list(row[2:])
 
-    def holders(self, terms: Collection[str], wings: Collection[int] | None) -> dict[str, int]:
-        """Return how many entries of some wings, or of all that are seen, hold each of some terms."""
-        which, values = ("", ()) if wings is None else (" AND wing_id = ANY(%s)", (list(wings),))
+    def holders(self, terms: Collection[str], wings: Collection[int]) -> dict[str, int]:
+        """Return how many entries of some wings hold each of some terms."""
         found = self.rows(
-            f"SELECT term, sum(documents)::bigint FROM term WHERE term = ANY(%s){which} GROUP BY term",
-            *(list(terms), *values),
+            "SELECT term, sum(documents)::bigint FROM term WHERE wing_id = ANY(%s) AND term = ANY(%s) GROUP BY term",
+            *(list(wings), list(terms)),
         )
         return dict(found)
 
-    def terms_beginning(self, begun: str, wings: Collection[int] | None, *, most: int) -> list[str]:
-        """Return the terms that begin so, the commonest first."""
-        which, values = ("", ()) if wings is None else (" AND wing_id = ANY(%s)", (list(wings),))
+    def terms_beginning(self, begun: str, wings: Collection[int], *, most: int) -> list[str]:
+        """Return the terms of some wings that begin so, the commonest first."""
         found = self.rows(
-            f"SELECT term FROM term WHERE term >= %s AND term < %s{which} GROUP BY term"
+            "SELECT term FROM term WHERE wing_id = ANY(%s) AND term >= %s AND term < %s GROUP BY term"
             " ORDER BY sum(documents) DESC, term LIMIT %s",
-            *(begun, f"{begun}\U0010ffff", *values, most),
+            *(list(wings), begun, f"{begun}\U0010ffff", most),
         )
         return [row[0] for row in found]
 
     def reads_whole(self, repository: int) -> bool:
         """Say whether every wing of a repository is seen."""
         return bool(self.rows("SELECT reads_whole(%s)", repository)[0][0])
+
+
+def _wing(row: Sequence[Any]) -> SeenWing:
+    key, owner, name, source, folder, commit, is_shared, owners, documents, passages, lengths = row
+    figures = (documents, passages, tuple(lengths))
+    return SeenWing(key, owner, name, source, folder, commit, is_shared, tuple(owners), *figures)

@@ -10,8 +10,8 @@ from mdmem.catalog.content import CACHE_VERSION, read_moments
 from mdmem.catalog.interpret import LoadedFile
 from mdmem.dataclass import dataclass
 from mdmem.entry.model import Wing
-from mdmem.index.analysis import VERSION
 from mdmem.hub.terms import packed_terms
+from mdmem.index.analysis import VERSION
 from mdmem.index.fields import SCORED, TAGS, TITLES, Terms
 from mdmem.index.terms import lengths_of
 from mdmem.record import UNPACKABLE, pack, unpack

@@ -10,7 +10,7 @@ from mdmem.index.fields import SCORED
 from mdmem.index.overlay import scanned
 from mdmem.index.postings import MemoryPostings
 from mdmem.index.protocol import IndexState, IndexWriteError, Progress, Read, RefreshResult, TextAnswer
-from mdmem.index.scoring import Corpus, Query, Totals, plain, rank
+from mdmem.index.scoring import Corpus, Totals, plain, rank
 
 _WHY = "the hub's copy has its own"
 
@@ -33,16 +33,20 @@ class CopyText:
         may_refresh: bool = True,  # noqa: ARG002  # the port's name
     ) -> TextAnswer:
         """Return the live documents that answer a question, or raise `QuerySyntaxError` where `syntax` is asked for."""
-        query = parsed(question) if syntax else plain(question)
+        if syntax:
+            # Imported here: the library that reads it takes longer than most questions.
+            from mdmem.index.syntax import parse
+
+        query = parse(question) if syntax else plain(question)
         if query.is_empty or not live:
             return TextAnswer((), tuple(query.typed), query.typed, "index")
         # What the query language may ask for stands in the entries themselves.
-        corpus = self._corpus(query, query.wanted, live) if query.wanted is not None else None
+        corpus = self._corpus(query.wanted, live) if query.wanted is not None else None
         chosen = None if among is None else frozenset(among)
         found = rank(query, corpus or scanned(query, live, read), read, among=chosen)
         return TextAnswer(found, tuple(query.typed), query.typed, "scan" if corpus is None else "index")
 
-    def _corpus(self, query: Query, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
+    def _corpus(self, wanted: Collection[str], live: Mapping[str, str]) -> Corpus | None:
         """Return the documents that hold a wanted term, None where the hub has some of them in another format."""
         ids = candidates(self._reader, [holding(wanted, self._wings)], self._wings, most=EVERYTHING)
         held = {self._key(one): one.passages for one in self._reader.terms(ids, wanted)}
@@ -71,17 +75,10 @@ class CopyText:
 
     def state(self, *, live: Mapping[str, str]) -> IndexState:
         """Return that every document is there."""
-        return IndexState(True, True, len(live), 0, 0, 0, "", _WHY)
+        return IndexState(exists=True, usable=True, documents=len(live), stale=0, gone=0, bytes=0, folder="", why=_WHY)
 
 
-def parsed(question: str) -> Query:
-    """Return what a question in query syntax looks for; raises `QuerySyntaxError`."""
-    from mdmem.index.syntax import parse
-
-    return parse(question)
-
-
-def corpus_of(held: Iterable[tuple[str, Sequence[HeldPassage]]], totals: Totals) -> Corpus:
+def corpus_of(held: Iterable[tuple[str, Sequence[HeldPassage]]], totals: Totals | None) -> Corpus:
     """Return documents in the order of their keys, and what is known of all of which they are a part."""
     postings, keys = MemoryPostings(), list[str]()
     lengths: dict[str, list[int]] = {name: [] for name in SCORED}

@@ -13,8 +13,8 @@ from mdmem.catalog import LoadedFile, interpret
 from mdmem.dataclass import dataclass, replace
 from mdmem.document.parse import parse_document
 from mdmem.entry.model import LINK_FIELDS, Entry, Wing, WingKind
-from mdmem.hub.copied import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
-from mdmem.hub.reader import Reader, SeenFile, SeenRepository, SeenWing
+from mdmem.hub.reader import Reader, SeenRepository, SeenRow, SeenWing
+from mdmem.hub.repository_copy import CopiedFiles, CopyWorkspace, RecordCache, is_entry_row, workspace_over
 from mdmem.hub.rows import unpacked_file
 from mdmem.index.protocol import FullText
 from mdmem.workspace.workspace import IndexSlot
@@ -28,7 +28,7 @@ _MOST_FILES, _MOST_STEPS = 2_000, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class WingOrigin:
     """Where a wing comes from: the repository by name, or the place of one, its commit, and the wing's folder there.
 
     `pushed_at` is when the hub got it, None of a wing that others pin.
@@ -63,12 +63,12 @@ class Origins:
         self.of = {key: self._origin(wing) for key, wing in self.wings.items()}
         self.by_label = {one.label: one for one in self.of.values()}
 
-    def _origin(self, wing: SeenWing) -> Origin:
+    def _origin(self, wing: SeenWing) -> WingOrigin:
         owner = self.repositories.get(wing.repository_id or 0)
         if owner is None:
-            return Origin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
+            return WingOrigin(wing.source or "", wing.commit or "", wing.source_path or "", wing.name, None)
         folder = f"{owner.root}/{wing.name}".removeprefix("/")
-        return Origin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
+        return WingOrigin(owner.name, owner.commit, folder, wing.name, owner.id, owner.pushed_at)
 
     def address(self, wing: int, path: str) -> str:
         """Return the address among all of a file of a wing."""
@@ -85,7 +85,7 @@ class Company:
         self._known: set[int] = set()
         self._own: dict[int, list[int]] = {}
         self._wings: dict[int, SeenWing] = {}
-        self.rows: dict[int, SeenFile] = {}
+        self.rows: dict[int, SeenRow] = {}
         found = reader.files(set(seeds))
         for _ in range(_MOST_STEPS):
             self.rows |= {row.id: row for row in found}
@@ -116,12 +116,12 @@ class Company:
             return wing if self._wings[wing].name == name else None
         return self._named.get((reader, name))
 
-    def _linked_by(self, rows: Iterable[SeenFile]) -> list[tuple[int, str]]:
+    def _linked_by(self, rows: Iterable[SeenRow]) -> list[tuple[int, str]]:
         links = self._reader.links_from([row.id for row in rows], _DECIDING)
         places = ((self.wing_named(wing, to.partition("/")[0]), to.partition("/")[2]) for wing, to in links)
         return [(wing, f"{path}.md") for wing, path in places if wing is not None]
 
-    def _linking(self, rows: Iterable[SeenFile]) -> set[int]:
+    def _linking(self, rows: Iterable[SeenRow]) -> set[int]:
         by_readers: dict[tuple[int, ...], list[str]] = {}
         for row in rows:
             wing = self._wings[row.wing_id]
@@ -142,7 +142,7 @@ class UnionWorkspace(CopyWorkspace):
 
 
 def union_of(
-    reader: Reader, seeds: Collection[int], text: Callable[[Mapping[str, SeenFile]], FullText], *, today: date
+    reader: Reader, seeds: Collection[int], text: Callable[[Mapping[str, SeenRow]], FullText], *, today: date
 ) -> tuple[UnionWorkspace, Origins]:
     """Return some files, and what decides how they stand, as one workspace; `text` is told which files those are."""
     company = Company(reader, seeds)
@@ -166,7 +166,7 @@ def union_of(
     return UnionWorkspace(**values, parts=parts, stated=stated), origins
 
 
-def _meant(reader: Reader, rows: Mapping[str, SeenFile]) -> dict[str, LoadedFile]:
+def _meant(reader: Reader, rows: Mapping[str, SeenRow]) -> dict[str, LoadedFile]:
     """Return what the files in entries' places mean, those of another format parsed."""
     found = {path: unpacked_file(row.record) for path, row in rows.items() if is_entry_row(row)}
     unread = {path: rows[path].id for path, one in found.items() if one is None and rows[path].kind == "file"}
@@ -175,7 +175,7 @@ def _meant(reader: Reader, rows: Mapping[str, SeenFile]) -> dict[str, LoadedFile
     return {path: one for path, one in found.items() if one is not None} | read
 
 
-def _counted(loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenFile) -> LoadedFile:
+def _counted(loaded: LoadedFile, path: str, company: Company, origins: Origins, row: SeenRow) -> LoadedFile:
     """Return what a file means with every address in it as it is among all."""
     placed = loaded.at(path)
     entry = placed.entry

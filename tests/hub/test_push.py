@@ -101,7 +101,11 @@ def test_rows_say_what_the_files_mean(dsn: str, tmp_path: Path) -> None:
     assert unpacked_wing(manifest[0]) == catalog.wings["nav"]
     terms = {path: (terms, unpacked_lengths(lengths)) for path, _, terms, lengths in packed}
     passages, lengths = terms["architecture/threads.md"]
-    assert unpacked_terms({term: passages[term] for term in ("use", "two", "thread")}, 1)[0]["title"] == {"use": 1, "two": 1, "thread": 1}
+    assert unpacked_terms({term: passages[term] for term in ("use", "two", "thread")}, 1)[0]["title"] == {
+        "use": 1,
+        "two": 1,
+        "thread": 1,
+    }
     assert lengths == ((3, 0, 0, 0, 6),)
     assert rows(dsn, "SELECT path FROM file WHERE words @@ $$'thread':A & 'measur'$$::tsquery") == [
         ("architecture/threads.md",)

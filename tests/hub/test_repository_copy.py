@@ -1,6 +1,5 @@
 """A repository's copy answers as the clone does at the commit that was pushed, by the same features."""
 
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,12 @@ from typing import Any
 import pytest
 from builders import TODAY, commit_all, head, make_repository, make_root, open_root, write, write_entry
 
+from mdmem.entry.model import EntryType, Status
+from mdmem.history.why import why
 from mdmem.hub.connection import connected, transaction
-from mdmem.hub.copied import open_copy
 from mdmem.hub.push import PushRequest, push
 from mdmem.hub.reader import Reader
-from mdmem.history.why import why
+from mdmem.hub.repository_copy import open_copy
 from mdmem.render.json import entries_json, pack_json, search_json, why_json
 from mdmem.retrieval.entries import in_full, list_entries, list_problems, show
 from mdmem.retrieval.question import Question
@@ -21,7 +21,6 @@ from mdmem.retrieval.search import search, snippets
 from mdmem.workspace.scope import Filters
 from mdmem.workspace.snapshot import Snapshot
 from mdmem.workspace.workspace import Workspace
-from mdmem.entry.model import EntryType, Status
 
 
 def full_memory(folder: Path) -> Path:
@@ -36,21 +35,72 @@ def full_memory(folder: Path) -> Path:
     old = {"status": "deprecated", "deprecated_at": "2026-04-01", "superseded_by": ["app/architecture/durable-queue"]}
     write_entry(root, "app/architecture/polling-queue", "Orders are polled from a queue table.\n", **old)
     write_entry(
-        root, "app/architecture/durable-queue", queue, title="Orders in a durable queue", created_at="2026-04-01",
-        supersedes=["app/architecture/polling-queue"], reason="polling lost orders", tags=["queue", "orders"],
+        root,
+        "app/architecture/durable-queue",
+        queue,
+        title="Orders in a durable queue",
+        created_at="2026-04-01",
+        supersedes=["app/architecture/polling-queue"],
+        reason="polling lost orders",
+        tags=["queue", "orders"],
     )
     write_entry(
-        root, "app/architecture/queue-retries", "Retries of the queue stop after five.\n", title="Queue retries",
-        created_at="2026-05-01", amends=["app/architecture/durable-queue"], owner="app-team",
+        root,
+        "app/architecture/queue-retries",
+        "Retries of the queue stop after five.\n",
+        title="Queue retries",
+        created_at="2026-05-01",
+        amends=["app/architecture/durable-queue"],
+        owner="app-team",
     )
-    write_entry(root, "app/architecture/stream", "A stream may replace the queue.\n", status="draft", supersedes=["app/architecture/durable-queue"])
-    write_entry(root, "app/architecture/paper", "Orders on paper.\n", status="deprecated", deprecated_at="2026-01-01", deprecated_reason="nobody reads paper")
-    write_entry(root, "app/rules/personal-data", "Personal data never leaves the region.\n", type="invariant", title="Personal data stays")
+    write_entry(
+        root,
+        "app/architecture/stream",
+        "A stream may replace the queue.\n",
+        status="draft",
+        supersedes=["app/architecture/durable-queue"],
+    )
+    write_entry(
+        root,
+        "app/architecture/paper",
+        "Orders on paper.\n",
+        status="deprecated",
+        deprecated_at="2026-01-01",
+        deprecated_reason="nobody reads paper",
+    )
+    write_entry(
+        root,
+        "app/rules/personal-data",
+        "Personal data never leaves the region.\n",
+        type="invariant",
+        title="Personal data stays",
+    )
     write_entry(root, "app/rules/narrow", "Payments are logged.\n", type="invariant", applies_to=["src/app/pay.py"])
-    write_entry(root, "app/notes/one-side", "A note about orders and the queue.\n", type="note", relevance_score="0.9", expires_at="2026-06-01")
+    write_entry(
+        root,
+        "app/notes/one-side",
+        "A note about orders and the queue.\n",
+        type="note",
+        relevance_score="0.9",
+        expires_at="2026-06-01",
+    )
     write_entry(root, "app/notes/claim", "Another note about orders.\n", type="note", supersedes=["one-side"])
-    write_entry(root, "app/patterns/outbox", "Write orders to an outbox, as `OutboxWriter` does. See PersonalData.\n", type="pattern", trigger="when orders are sent", overrides=["rules/patterns/no-outbox"], reason="measured")
-    write_entry(root, "rules/patterns/no-outbox", "No outbox for orders.\n", type="pattern", conflicts_with=["app/architecture/durable-queue"])
+    write_entry(
+        root,
+        "app/patterns/outbox",
+        "Write orders to an outbox, as `OutboxWriter` does. See PersonalData.\n",
+        type="pattern",
+        trigger="when orders are sent",
+        overrides=["rules/patterns/no-outbox"],
+        reason="measured",
+    )
+    write_entry(
+        root,
+        "rules/patterns/no-outbox",
+        "No outbox for orders.\n",
+        type="pattern",
+        conflicts_with=["app/architecture/durable-queue"],
+    )
     write_entry(root, "rules/security/tokens", "Tokens are never logged.\n", type="invariant")
     write_entry(root, "robots/safety/stop", "A robot stops when orders cease.\n", type="invariant")
     write(root, "app/architecture/broken.md", "---\ntype: [decision\n---\n\nqueue\n")
@@ -84,7 +134,11 @@ def both(tmp_path: Path, dsn: str) -> Any:
         push(clone, connection, PushRequest(repository="acme/app"))
         with transaction(connection, is_snapshot=True) as cursor:
             from mdmem.index.fulltext import FullTextIndex
-            yield clone.at(Snapshot(revision=commit)).with_index(FullTextIndex(tmp_path / "index")), open_copy(Reader(cursor), "acme/app", today=date.fromisoformat(TODAY)).workspace
+
+            yield (
+                clone.at(Snapshot(revision=commit)).with_index(FullTextIndex(tmp_path / "index")),
+                open_copy(Reader(cursor), "acme/app", today=date.fromisoformat(TODAY)).workspace,
+            )
 
 
 def answers(workspace: Workspace) -> dict[str, Any]:

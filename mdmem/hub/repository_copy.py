@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from mdmem.catalog.remote_wings import NotHere, with_remote_wings
 from mdmem.dataclass import dataclass, field, replace
 from mdmem.entry.model import Wing
 from mdmem.errors import NotFoundError
-from mdmem.hub.reader import Reader, SeenFile, SeenRepository
+from mdmem.hub.reader import Reader, SeenRepository, SeenRow
 from mdmem.hub.rows import unpacked_file, unpacked_wing
 from mdmem.hub.text import CopyText
 from mdmem.settings.model import WingSettings
@@ -33,7 +33,7 @@ _NOT_COPIED = "is not in the hub, or not for you"
 class CopiedFiles:
     """The files of some rows, by their paths as the tree counts them, and the settings; bytes are asked for late."""
 
-    def __init__(self, name: str, rows: Mapping[str, SeenFile], reader: Reader, *, settings: bytes = b"") -> None:
+    def __init__(self, name: str, rows: Mapping[str, SeenRow], reader: Reader, *, settings: bytes = b"") -> None:
         """Take the rows, and what reads their bytes."""
         self.name, self._rows, self._reader, self._settings = name, rows, reader, settings
 
@@ -164,19 +164,19 @@ def workspace_over(tree: Tree, records: RecordCache, *, today: date, said: str, 
     )
 
 
-def records_of(rows: Mapping[str, SeenFile], as_counted: Callable[[LoadedFile, str], LoadedFile] | None = None) -> RecordCache:
-    """Return what rows hold of what their files mean, by their paths; `as_counted` makes it what the tree's path says."""
+def records_of(rows: Mapping[str, SeenRow]) -> RecordCache:
+    """Return what rows hold of what their files mean, by their paths."""
     files: dict[str, LoadedFile] = {}
     wings: dict[str, Wing | None] = {}
     for path, row in rows.items():
         if is_entry_row(row):
             if (loaded := unpacked_file(row.record)) is not None:
-                files[path] = as_counted(loaded, path) if as_counted is not None else loaded.at(path)
+                files[path] = loaded.at(path)
         elif row.blob is not None and (wing := unpacked_wing(row.record)) is not None:
             wings[row.blob] = wing
     return RecordCache(files, wings)
 
 
-def is_entry_row(row: SeenFile) -> bool:
+def is_entry_row(row: SeenRow) -> bool:
     """Say whether a row is a file in an entry's place."""
     return row.path.count("/") == 1
