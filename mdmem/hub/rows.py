@@ -134,7 +134,7 @@ def words_of(file: HubFile, wing: int) -> str:
         for terms in file.passages:
             for term in terms.get(name, ()):
                 found[term] = min(found.get(term, "D"), _WEIGHTS[name] or "D")
-    sampled = (SAMPLED,) if file.passages and _is_sampled(wing, file.path) else ()
+    sampled = (SAMPLED,) if file.passages and _is_sampled(file) else ()
     kept, size = list(map(lexeme, (wing_mark(wing), *sampled, *_marks(file)))), 0
     for term, weight in sorted(found.items(), key=lambda one: one[1]):
         size += len(term.encode()) + 8
@@ -169,8 +169,8 @@ SAMPLED, SAMPLE_SHARE = " sample", 64
 """The lexeme of one entry of so many, from which it is told how common a word is."""
 
 
-def _is_sampled(wing: int, path: str) -> bool:
-    return crc32(f"{wing} {path}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
+def _is_sampled(file: HubFile) -> bool:
+    return crc32(f"{file.path} {file.blob}".encode("utf-8", "surrogateescape")) % SAMPLE_SHARE == 0
 
 
 def mark(name: str, value: str) -> str:

@@ -37,7 +37,7 @@ _REAL = (
     *("fsync=off", "listen_addresses=", "shared_buffers=512MB", "work_mem=32MB", "effective_cache_size=4GB"),
     *("random_page_cost=1.1", "maintenance_work_mem=1GB", "max_wal_size=2GB", "autovacuum=off"),
 )
-_COPIED = ("repository", "push", "wing", "pin", "file", "link", "term")
+_COPIED = ("repository", "push", "wing", "pin", "file", "link")
 _IDS = {
     "repository": {"id": "repository"},
     "push": {"repository_id": "repository"},
@@ -45,7 +45,6 @@ _IDS = {
     "pin": {"repository_id": "repository"},
     "file": {"id": "file", "wing_id": "wing"},
     "link": {"file_id": "file", "wing_id": "wing"},
-    "term": {"wing_id": "wing"},
 }
 
 
